@@ -108,6 +108,7 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 	kept := &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
+		Exchange: p.exchangeOf(ex),
 	}
 	err := faults.Contain(func() (err error) {
 		if err := p.step("inspect", ex.URL); err != nil {

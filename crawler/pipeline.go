@@ -31,6 +31,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/supervise"
+	"odarchive/crawler/warc/tape"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 	"odarchive/ns"
@@ -53,6 +54,7 @@ type Pipeline struct {
 	// frontier can look at the disk before the next lease.
 	Refused func()
 	Jobs    *supervise.Jobs // runs the background jobs; nil runs them unlisted
+	Tape    *tape.Tape      // the fetcher's, which is also told what the archive recorded of a visit; nil for none
 
 	progress progress
 	outage   outage
@@ -148,12 +150,14 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job)}
 	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // lost bytes are fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())
+		request.Original = p.original(ctx, *latest)
 	}
 	exchange, err := p.Fetch(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	result = politeness.ResultOf(exchange)
+	exchange.Taped.End = p.ended(exchange)
 	return exchange, nil
 }
 
@@ -182,7 +186,7 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	if err := p.step(step, job.URL); err != nil {
 		return Report{}, err
 	}
-	now := p.Clock()
+	now := p.ended(ex)
 	found.Activity = catalog.Activity{
 		URL: job.URL, FinalURL: ex.FinalURL, Start: now.Add(ex.Start.Sub(ex.End)), End: now,
 		Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why,
@@ -212,6 +216,7 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	if err != nil {
 		return Report{}, err
 	}
+	p.tapeVisit(ctx, ex, activity)
 	r := report(activity, latest, ex, found.Kept)
 	if result.Passing {
 		r.retry = result.NextDue

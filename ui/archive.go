@@ -32,6 +32,8 @@ type Archive interface {
 	// Inside returns what a version contains: tables, RDF, the members of an archive. It is nil if none of these was
 	// found.
 	Inside(ctx context.Context, id string) (*inspect.Inside, error)
+	// Exchange returns what was on the wire when a version was fetched, nil if that is not known.
+	Exchange(ctx context.Context, v catalog.Version) (*catalog.Exchange, error)
 	// Joins lists the columns of other tables that share values with a version's, best first.
 	Joins(ctx context.Context, versionID string) ([]joins.Match, error)
 	// Change returns how a version differs from the one before, or nil if that is not known.

@@ -204,6 +204,11 @@ func (w *world) Profile(ctx context.Context, id string) (*csvprofile.Profile, er
 	return csvprofile.Read(ctx, strings.NewReader(string(w.bytes[id])), csvprofile.Options{})
 }
 
+func (w *world) Exchange(_ context.Context, v catalog.Version) (*catalog.Exchange, error) {
+	return &catalog.Exchange{Hops: []catalog.Hop{{URL: v.URL, Status: 200, At: v.At}}, Head: []byte("HTTP/1.1 200 OK\r\nserver: <nginx>\r\n\r\n"), RemoteAddr: "192.0.2.7:443",
+		TLS: &catalog.TLS{Version: "TLS 1.3", Cipher: "TLS_AES_128_GCM_SHA256"}, WARC: &catalog.WARCRecord{ID: [16]byte{1}}}, nil
+}
+
 func (w *world) Inside(ctx context.Context, id string) (*inspect.Inside, error) {
 	v, err := w.Version(ctx, id)
 	if err != nil || v.Size == 0 {

@@ -22,6 +22,7 @@ type versionView struct {
 	Cite       string
 	IRI        string
 	Headers    [][2]string
+	Exchange   *catalog.Exchange // nil if it is not known
 	Crumbs     []crumb
 }
 
@@ -49,6 +50,9 @@ func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 	page := versionView{Version: v, Resource: res, Before: v.Previous, IRI: iri, Cite: citation(res, v, iri), Headers: headerLines(v.Headers), Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)})}
 	if n+1 < res.Versions {
 		page.After = ns.VersionID(res.ID, n+1)
+	}
+	if page.Exchange, err = u.archive.Exchange(ctx, v); err != nil {
+		return err
 	}
 	if page.contents, err = u.contents(ctx, v); err != nil {
 		return err

@@ -39,7 +39,8 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 		Example: `  odarchive crawl --once                             until nothing is due
   odarchive crawl --for 10m --report fetches.jsonl   for ten minutes, with a line for each fetch
   odarchive crawl --url https://example.org/a.csv    this file now, due or not
-  odarchive crawl --once --at 2026-12-24T18:00:00Z   as if it were that time`,
+  odarchive crawl --once --at 2026-12-24T18:00:00Z   as if it were that time
+  odarchive crawl --once --warc warcs                also write requests and responses to WARC files in warcs`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			now, err := clock(at)
@@ -78,6 +79,7 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 	f.StringVar(&report, "report", "", "write a JSON line for each fetch to this file")
 	f.BoolVar(&c.json, "json", false, "machine-readable summary")
 	c.cfg.FetchFlags(f)
+	c.cfg.WARCFlag(f)
 	return cmd
 }
 
@@ -115,6 +117,9 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	}
 	if err == nil {
 		err = writeErr
+	}
+	if missed := n.Tape.Missed(); err == nil && missed > 0 {
+		err = fmt.Errorf("%s missing in the WARC files; the archive has all of them", english.Plural(int(missed), "record is", "records are"))
 	}
 	if printErr := c.print(summary, "%s in %s: %s", english.Plural(summary.Fetches, "fetch", ""), summary.Took.Round(time.Millisecond), outcomes(n, summary)); err == nil {
 		err = printErr

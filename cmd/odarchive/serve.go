@@ -50,6 +50,7 @@ neither crawls nor writes.`,
 	c.cfg.ServeFlags(f)
 	f.BoolVar(&c.cfg.Serve.NoCrawl, "no-crawl", false, "serve without crawling")
 	c.cfg.FetchFlags(f)
+	c.cfg.WARCFlag(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }

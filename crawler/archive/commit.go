@@ -47,11 +47,13 @@ type Kept struct {
 	ETag         string
 	Headers      map[string][]string
 	Request      map[string][]string
-	Inside       *inspect.Inside // nil if nothing is known
-	Change       *diff.Summary   // against the version before; nil for the first
-	Former       Former          // the version before, if the caller has read it, to spare reading it again
+	Exchange     *catalog.Exchange // what was on the wire; nil if that is not known
+	Inside       *inspect.Inside   // nil if nothing is known
+	Change       *diff.Summary     // against the version before; nil for the first
+	Former       Former            // the version before, if the caller has read it, to spare reading it again
 
-	packed records.PackedInside // Inside
+	packed   records.PackedInside // Inside
+	exchange []byte               // Exchange, encoded
 }
 
 // Former is a version and what is inside it.
@@ -71,6 +73,9 @@ func (v Visit) bounded() (Visit, error) {
 	var err error
 	kept.packed, err = records.PackInside(kept.Inside, joining.Sample)
 	kept.Inside, v.Kept = kept.packed.Inside, &kept
+	if err == nil {
+		kept.exchange, err = records.PackExchange(kept.Exchange, v.Activity.URL)
+	}
 	return v, err
 }
 
@@ -239,6 +244,9 @@ func (u *update) keep(r *records.Resource, act *catalog.Activity, kept *Kept) er
 	}
 
 	if err := u.records.AddVersion(v, kept.packed, kept.Change); err != nil {
+		return err
+	}
+	if err := u.records.AddExchange(v.ID, kept.exchange); err != nil {
 		return err
 	}
 	if err := saveStored(u.records.Txn, r.ID, v, ref); err != nil {

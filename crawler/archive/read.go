@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -142,6 +143,15 @@ func (a *Archive) Inside(ctx context.Context, id string) (in *inspect.Inside, er
 		return err
 	})
 	return in, err
+}
+
+// Exchange returns what was on the wire when a version was fetched, nil if that is not known.
+func (a *Archive) Exchange(ctx context.Context, v catalog.Version) (e *catalog.Exchange, err error) {
+	err = a.view(func(t records.Txn) (err error) { e, err = t.Exchange(v); return err })
+	if err != nil {
+		return nil, fmt.Errorf("archive: exchange of %s: %w", v.ID, err)
+	}
+	return e, nil
 }
 
 // Dataset returns one dataset of a portal.

@@ -61,7 +61,7 @@ func (d *Digester) readHead(p []byte) []byte {
 	}
 	before := len(d.head)
 	d.head = append(d.head, p...)
-	end := headEnd(d.head, max(0, before-3))
+	end := HeadEnd(d.head, max(0, before-3))
 	if end < 0 {
 		return nil
 	}
@@ -72,9 +72,9 @@ func (d *Digester) readHead(p []byte) []byte {
 	return p[end-before:]
 }
 
-// headEnd returns the number of bytes up to and including the first blank line, -1 if there is none. It looks for the
-// line from index from on.
-func headEnd(p []byte, from int) int {
+// HeadEnd returns the number of bytes up to and including the first blank line, which ends the head of an HTTP message,
+// -1 if there is none. It looks for the line from index from on.
+func HeadEnd(p []byte, from int) int {
 	for {
 		i := bytes.IndexByte(p[from:], '\n')
 		if i < 0 {
@@ -111,7 +111,10 @@ func (d *Digester) Digests() (block, payload string) {
 	return block, spell(d.sent)
 }
 
-func spell(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
+func spell(h hash.Hash) string { return FormatDigest(h.Sum(nil)) }
+
+// FormatDigest returns a SHA-256 as it is written in records.
+func FormatDigest(sha256 []byte) string { return "sha256:" + hex.EncodeToString(sha256) }
 
 // dechunker takes the chunks of RFC 9112 §7.1 off a body that arrives in pieces.
 type dechunker struct {

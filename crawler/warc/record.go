@@ -2,7 +2,7 @@
 //
 // A Reader goes through a file record by record and reads on behind damage. A Writer appends records, each in a gzip
 // member of its own, with digests. A Record is a list of header fields and a block of bytes; a block that holds an HTTP
-// message is taken apart by ReadMessage.
+// message is taken apart by ReadMessage. A Dir is a directory of growing files (FORMAT.md).
 //
 // The bytes that a Reader is given may be hostile: it holds no more than Limits allow and never panics. It checks the
 // structure of a file, not its digests, nor that a record has the fields that its type demands.

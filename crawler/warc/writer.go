@@ -18,6 +18,57 @@ type Writer struct {
 	offset int64
 	gz     *gzip.Writer
 	buf    bytes.Buffer
+
+	// For a writer that must not take long. A record is compressed with gz only if its block is short or a sample of it
+	// shrinks well, which is fast; otherwise with quick, since matches would cost much and gain little.
+	quick  *gzip.Writer
+	sample []byte
+}
+
+// A block longer than sampleFrom is judged by its first sampleSize bytes; it shrinks well if they do to 3/10.
+const (
+	sampleFrom = 16 << 10
+	sampleSize = 4 << 10
+)
+
+// newFastWriter returns a writer that takes little time rather than little space.
+func newFastWriter() *Writer {
+	w := &Writer{sample: make([]byte, sampleSize)}
+	w.gz, _ = gzip.NewWriterLevel(counter{w}, gzip.BestSpeed) // the levels are valid
+	w.quick, _ = gzip.NewWriterLevel(counter{w}, gzip.HuffmanOnly)
+	return w
+}
+
+// compressor returns the compressor for a record, and its block.
+func (w *Writer) compressor(block io.Reader, size int64) (*gzip.Writer, io.Reader, error) {
+	if w.quick == nil || block == nil || size <= sampleFrom {
+		return w.gz, block, nil
+	}
+	n, err := io.ReadFull(block, w.sample)
+	if err != nil {
+		return nil, nil, err
+	}
+	var shrunk tally
+	w.gz.Reset(&shrunk)
+	if _, err := w.gz.Write(w.sample[:n]); err != nil {
+		return nil, nil, err
+	}
+	if err := w.gz.Close(); err != nil {
+		return nil, nil, err
+	}
+	block = io.MultiReader(bytes.NewReader(w.sample[:n]), block)
+	if shrunk*10 <= tally(n)*3 {
+		return w.gz, block, nil
+	}
+	return w.quick, block, nil
+}
+
+// tally counts the bytes written to it.
+type tally int
+
+func (t *tally) Write(p []byte) (int, error) {
+	*t += tally(len(p))
+	return len(p), nil
 }
 
 // NewWriter returns a writer to w, which should be empty or end with a complete member. Offsets are counted from the
@@ -68,12 +119,16 @@ func (w *Writer) Write(rec *Record) error {
 	}
 	w.buf.WriteString("\r\n")
 	rec.Offset = w.offset
-	w.gz.Reset(counter{w})
-	if _, err := w.gz.Write(w.buf.Bytes()); err != nil {
+	gz, block, err := w.compressor(rec.Block, want)
+	if err != nil {
 		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
 	}
-	if rec.Block != nil {
-		n, err := io.Copy(w.gz, rec.Block)
+	gz.Reset(counter{w})
+	if _, err := gz.Write(w.buf.Bytes()); err != nil {
+		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
+	}
+	if block != nil {
+		n, err := io.Copy(gz, block)
 		if err == nil && n != want {
 			err = fmt.Errorf("the block has %d bytes, the header says %d", n, want)
 		}
@@ -81,10 +136,10 @@ func (w *Writer) Write(rec *Record) error {
 			return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
 		}
 	}
-	if _, err := w.gz.Write([]byte("\r\n\r\n")); err != nil {
+	if _, err := gz.Write([]byte("\r\n\r\n")); err != nil {
 		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
 	}
-	if err := w.gz.Close(); err != nil {
+	if err := gz.Close(); err != nil {
 		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
 	}
 	rec.Length = w.offset - rec.Offset

@@ -54,6 +54,7 @@ type Fetch struct {
 	Schedule          string // paper adaptive
 	Bandwidth         Bytes  // per second; 0 = no limit
 	Workers           int
+	WARC              string // directory of WARC files of what is fetched; "" for none
 }
 
 // Serve has the settings of the server.
@@ -212,6 +213,11 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.Schedule, "schedule", s.Schedule, "when to visit again: adaptive (learns how each file changes) or paper (the ODArchive paper's rule)")
 	f.Var(&s.Bandwidth, "bandwidth", "bytes per second over all hosts, 0 for no limit")
 	f.IntVar(&s.Workers, "workers", s.Workers, "number of hosts to fetch from at the same time")
+}
+
+// WARCFlag adds the flag of commands that crawl.
+func (c *Config) WARCFlag(f *pflag.FlagSet) {
+	f.StringVar(&c.Fetch.WARC, "warc", c.Fetch.WARC, "also write what is fetched to WARC files in this directory")
 }
 
 // ServeFlags adds the flags of commands that serve.

@@ -22,6 +22,8 @@ import (
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/supervise"
+	"odarchive/crawler/warc"
+	"odarchive/crawler/warc/tape"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 	"odarchive/crawler/web/spool"
@@ -46,6 +48,9 @@ type Crawl struct {
 	Intake   *crawler.Intake
 	Pipeline *crawler.Pipeline
 	Jobs     *supervise.Jobs // of the background
+	Tape     *tape.Tape      // of --warc; nil without it
+
+	warc *warc.Dir // of Tape
 
 	store    *store.Store
 	spoolDir string // a temporary one, to be removed
@@ -68,18 +73,26 @@ func (c *Crawl) Close() error {
 		c.Fetcher.Close()
 		c.Fetcher = nil
 	}
+	var closing error
+	if c.warc != nil {
+		closing = c.warc.Close()
+		c.warc = nil
+	}
 	if c.spoolDir == "" {
-		return nil
+		return closing
 	}
 	dir := c.spoolDir
 	c.spoolDir = ""
-	return os.RemoveAll(dir)
+	return errors.Join(closing, os.RemoveAll(dir))
 }
 
 func (c *Crawl) build() error {
 	s, settings := c.store, c.store.Config.Fetch
 	var err error
 	if c.Spool, err = c.openSpool(); err != nil {
+		return err
+	}
+	if err := c.openTape(); err != nil {
 		return err
 	}
 	var resolver fetch.Resolver
@@ -116,7 +129,7 @@ func (c *Crawl) build() error {
 	c.Pipeline = &crawler.Pipeline{
 		Archive: s.Archive, Frontier: c.Frontier, Gate: c.Gate, Fetcher: c.Fetcher, Clock: s.Clock, Log: s.Log,
 		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		Refused: room.Refused, Jobs: c.Jobs,
+		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape,
 	}
 	return nil
 }

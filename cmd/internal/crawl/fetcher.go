@@ -21,6 +21,9 @@ func (c *Crawl) newFetcher() (*fetch.Fetcher, fetch.Resolver, error) {
 		AllowPrivateHosts: settings.AllowPrivateHosts, AllowNets: nets, UnverifiedHosts: settings.UnverifiedHosts,
 		Bandwidth: float64(settings.Bandwidth),
 	}
+	if c.Tape != nil {
+		options.Tape = c.Tape
+	}
 	server, err := settings.NameServer()
 	if err != nil {
 		return nil, nil, err

@@ -23,7 +23,7 @@ import (
 )
 
 // The archive's keyspace, by first byte. Values are JSON, mostly packed (packed.go), except those of tableInside
-// (inside.go), tableSketches, tableBlock, and of the indexes, which are empty. Package joining owns 'j', package tallies
+// (inside.go), tableSketches, tableExchange, tableBlock, and of the indexes, which are empty. Package joining owns 'j', package tallies
 // 'c', and package diary 'a', 'b', 'u', 'w' and 'y'.
 const (
 	tableResource  = 'r' // resource id                           -> Resource
@@ -31,6 +31,7 @@ const (
 	tableInside    = 'p' // resource id, N (4 bytes)              -> inspect.Inside; with a number (4 bytes): a piece of it
 	tableSketches  = 'q' // resource id, N (4 bytes)              -> sketches of the columns (sketches.go)
 	tableChange    = 'x' // resource id, N (4 bytes)              -> diff.Summary, against the version before
+	tableExchange  = 'z' // resource id, N (4 bytes)              -> catalog.Exchange (exchange.go)
 	tableByDigest  = 'd' // SHA-256, resource id, N               -> index of versions
 	tableByHost    = 'h' // host, 0, resource id                  -> index of resources
 	tableByType    = 't' // media type, 0, resource id            -> index of resources, by their latest version

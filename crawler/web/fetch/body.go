@@ -32,7 +32,9 @@ type incoming struct {
 	idle     *time.Timer
 	started  time.Time
 	received int64
-	err      error // the error that ended reading from the network; io.EOF for none
+	wire     *capture // records what is read; nil if the connection does
+	stopped  bool     // this side stopped reading
+	err      error    // the error that ended reading from the network; io.EOF for none
 }
 
 // begin starts the timers.
@@ -47,6 +49,9 @@ func (b *incoming) Read(p []byte) (int, error) {
 	}
 	n, err := b.src.Read(p[:min(len(p), copyBuffer)])
 	b.received += int64(n)
+	if b.wire != nil && n > 0 {
+		b.wire.received(p[:n])
+	}
 	if n > 0 {
 		b.idle.Reset(b.f.opts.Timeouts.Idle)
 	}
@@ -80,22 +85,36 @@ func (b *incoming) pace(n int) error {
 func (b *incoming) drain() {
 	b.begin()
 	defer b.idle.Stop()
-	late := time.AfterFunc(time.Second, func() { b.cancel(errIdle) })
+	late := time.AfterFunc(b.f.opts.unwantedTime(), func() { b.cancel(errIdle) })
 	defer late.Stop()
-	_, _ = io.CopyN(io.Discard, b, 16<<10) // close closes the connection if the body is not at its end
+	_, _ = io.CopyN(io.Discard, b, b.f.opts.unwanted()) // close closes the connection if the body is not at its end
 }
 
 // end reads what follows the last byte that a decoder needed, and returns the error of a transfer that was cut off.
 func (b *incoming) end() error {
 	if b.err == nil {
 		if n, err := io.CopyN(io.Discard, b, 64<<10); err == nil && n > 0 {
-			b.err = io.EOF // longer than padding: the rest is not needed
+			b.err, b.stopped = io.EOF, true // longer than padding: the rest is not needed
 		}
 	}
 	if b.err == io.EOF {
 		return nil
 	}
 	return b.err
+}
+
+// cut returns Wire.Cut.
+func (b *incoming) cut() string {
+	var timeout interface{ Timeout() bool }
+	switch {
+	case b.err == io.EOF && !b.stopped:
+		return ""
+	case b.err == nil || b.stopped:
+		return "length"
+	case errors.Is(b.err, errIdle), errors.Is(b.err, errSlow), errors.Is(b.err, errTotal), errors.As(b.err, &timeout) && timeout.Timeout():
+		return "time"
+	}
+	return "disconnect"
 }
 
 func (b *incoming) close() {
@@ -121,7 +140,7 @@ func (f *Fetcher) copyBody(to *spool.File, src io.Reader, in *incoming, limit in
 			if !cutOff {
 				return fmt.Errorf("%w: more than %d bytes", errTooLarge, limit)
 			}
-			n, err, in.err = int(room), io.EOF, io.EOF
+			n, err, in.err, in.stopped = int(room), io.EOF, io.EOF, true
 		}
 		if n > 0 {
 			if _, err := to.Write((*buf)[:n]); err != nil {

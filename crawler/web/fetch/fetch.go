@@ -78,8 +78,9 @@ type Request struct {
 	// Answered reports that the host answered the last request for the URL. Fetch ignores it; it is for wrappers of
 	// Fetch.
 	Answered bool
-	MaxBody  int64 // replaces Options.MaxBody; 0 does not
-	CutOff   bool  // keep the first MaxBody bytes of a longer body instead of failing
+	Original *Original // what the response may repeat, for the tape; nil if unknown
+	MaxBody  int64     // replaces Options.MaxBody; 0 does not
+	CutOff   bool      // keep the first MaxBody bytes of a longer body instead of failing
 }
 
 // Refused is the error of Request.Check for a target that must not be fetched. It has the outcome of the fetch.
@@ -108,6 +109,9 @@ type Exchange struct {
 	FileName       string      // from Content-Disposition or the URL, safe as a path element; may be ""
 	LastModified   string      // as the server sent it
 	ETag           string      // as the server sent it
+
+	Hops  []Hop // requests over HTTP that had a response, in order; the last is that of FinalURL, if it had one
+	Taped Taped // zero without a tape
 
 	Start, End time.Time
 	Asked      time.Time // when the last request began; later than Start if there were redirects
@@ -152,6 +156,10 @@ func (f *Fetcher) Fetch(ctx context.Context, req Request) (*Exchange, error) {
 	ex := &Exchange{URL: req.URL, FinalURL: req.URL, Start: f.opts.Now()}
 	err := f.follow(ctx, ex, req)
 	ex.End = f.opts.Now()
+	if f.opts.Tape != nil && (len(ex.Hops) > 0 || ex.Body != nil) {
+		ex.Taped = f.opts.Tape.Record(ctx, ex, req.Original)
+	}
+	ex.release()
 	if err != nil {
 		if removing := ex.Body.Remove(); removing != nil {
 			err = errors.Join(err, removing)

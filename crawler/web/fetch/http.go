@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -16,15 +17,20 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/warc"
 	"odarchive/crawler/web/spool"
 )
 
 func (f *Fetcher) transport(relaxed bool) *http.Transport {
-	t := &http.Transport{
+	config := &tls.Config{RootCAs: f.opts.RootCAs, InsecureSkipVerify: relaxed, MinVersion: tls.VersionTLS10, // some open data is on old servers
+		NextProtos: []string{"h2", "http/1.1"}}
+	if !relaxed {
+		config.MinVersion = tls.VersionTLS12
+	}
+	return &http.Transport{
 		Proxy:                  nil, // a proxy would resolve names, and the guard could not check addresses
-		DialContext:            f.dial,
-		TLSClientConfig:        &tls.Config{RootCAs: f.opts.RootCAs, InsecureSkipVerify: relaxed, MinVersion: tls.VersionTLS10}, // some open data is on old servers
-		TLSHandshakeTimeout:    f.opts.Timeouts.TLS,
+		DialContext:            f.dialPlain,
+		DialTLSContext:         f.dialTLS(config),
 		ResponseHeaderTimeout:  f.opts.Timeouts.Header,
 		MaxResponseHeaderBytes: f.opts.MaxHeader,
 		DisableCompression:     true, // decoder decodes, within limits
@@ -34,16 +40,16 @@ func (f *Fetcher) transport(relaxed bool) *http.Transport {
 		IdleConnTimeout:        20 * time.Second,
 		ForceAttemptHTTP2:      true,
 	}
-	if !relaxed {
-		t.TLSClientConfig.MinVersion = tls.VersionTLS12
-	}
-	return t
 }
 
 func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Request, jar cookies) (location string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	trace := &traced{ex: ex, now: f.opts.Now}
+	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool()}
+	hop := Hop{URL: ex.FinalURL, Start: f.opts.Now()}
+	if len(ex.Redirects) == 0 {
+		hop.Start = ex.Start
+	}
 	out := (&http.Request{Method: http.MethodGet, URL: u.Standard(), Host: u.Group(), Header: f.header(u, req, jar)}).
 		WithContext(httptrace.WithClientTrace(ctx, trace.hooks()))
 	ex.StatusLine, ex.ResponseHeader, ex.Status, ex.TLS = "", nil, 0, ""
@@ -58,13 +64,22 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 		// The previous response was longer than its Content-Length, and the rest of it was read as this one.
 		resp, err = transport.RoundTrip(out)
 	}
-	trace.close(u, resp)
+	wire := trace.close(u, resp)
+	hop.RemoteAddr = ex.RemoteAddr
 	if err != nil {
+		wire.finish(ex, hop, "disconnect")
 		return "", f.classifyRequest(ctx, ex, err)
 	}
 	body := &incoming{ctx: ctx, cancel: cancel, src: resp.Body, f: f}
-	defer body.close()
-	f.note(ex, resp, relaxed)
+	if resp.ProtoMajor == 2 {
+		body.wire = wire
+	}
+	defer func() {
+		cut := body.cut()
+		body.close()
+		wire.finish(ex, hop, cut)
+	}()
+	f.note(ex, resp, relaxed, wire)
 	jar.set(u, resp.Header)
 	if loc, ok := redirect(ex, resp); ok {
 		body.drain()
@@ -116,7 +131,7 @@ func validField(v string) bool {
 }
 
 // note copies the facts of a response's header to the exchange.
-func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool) {
+func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool, wire *capture) {
 	ex.Status = resp.StatusCode
 	ex.StatusLine = strings.TrimSpace(resp.Proto + " " + resp.Status)
 	ex.ResponseHeader = resp.Header
@@ -125,8 +140,8 @@ func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool) {
 	ex.LastModified = resp.Header.Get("Last-Modified")
 	ex.ETag = resp.Header.Get("ETag")
 	ex.RetryAfter = RetryAfter(resp.Header.Get("Retry-After"), f.opts.Now())
-	if resp.TLS != nil {
-		ex.TLS = tls.VersionName(resp.TLS.Version)
+	if state := wire.state(); state != nil {
+		ex.TLS = tls.VersionName(state.Version)
 		if relaxed {
 			ex.TLS, ex.Unverified = ex.TLS+", certificate not verified", true
 		}
@@ -236,6 +251,9 @@ type traced struct {
 	now    func() time.Time
 	ex     *Exchange
 	header http.Header
+	fields warc.Header // the same, in order
+	keep   *spool.Spool
+	wire   *capture
 	remote string
 	kept   bool      // the connection has served another request
 	opened time.Time // when a new connection was made; zero if none was
@@ -255,7 +273,8 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 		GotConn: func(c httptrace.GotConnInfo) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
-			t.header = http.Header{} // a request is repeated if a reused connection is dead
+			t.header, t.fields = http.Header{}, nil // a request is repeated if a reused connection is dead
+			t.record(c.Conn)
 			t.remote, t.kept = c.Conn.RemoteAddr().String(), c.Reused
 			if !c.Reused {
 				t.opened = t.now()
@@ -270,6 +289,9 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 			if !strings.HasPrefix(key, ":") && !strings.EqualFold(key, "Authorization") {
 				key = http.CanonicalHeaderKey(key)
 				t.header[key] = append(t.header[key], values...)
+				for _, v := range values {
+					t.fields.Add(key, v)
+				}
 			}
 		},
 		GotFirstResponseByte: func() {
@@ -280,8 +302,19 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 	}
 }
 
-// close copies the recorded facts to the exchange.
-func (t *traced) close(u address.URL, resp *http.Response) {
+// record begins a new capture on the connection that the request will be sent on. The caller holds mu.
+func (t *traced) record(conn net.Conn) {
+	if t.wire != nil {
+		t.wire.drop()
+	}
+	t.wire = &capture{keep: t.keep}
+	if c, ok := conn.(*wireConn); ok {
+		c.attach(t.wire)
+	}
+}
+
+// close copies the recorded facts to the exchange, and returns the capture of the request.
+func (t *traced) close(u address.URL, resp *http.Response) *capture {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	proto := "HTTP/1.1"
@@ -296,6 +329,13 @@ func (t *traced) close(u address.URL, resp *http.Response) {
 			t.ex.Reached = at
 		}
 	}
+	if t.wire == nil { // no connection was made
+		t.wire = &capture{}
+	}
+	if resp != nil && resp.ProtoMajor == 2 {
+		t.wire.synthesise("GET "+u.PathAndQuery()+" HTTP/1.1", t.fields, resp)
+	}
+	return t.wire
 }
 
 var _ io.Reader = (*incoming)(nil)

@@ -32,6 +32,32 @@ type Options struct {
 	Bandwidth float64                                                              // bytes per second of all fetches together; no limit
 	MaxConns  int                                                                  // open connections, negative for no limit; depends on the limit of file descriptors
 	Now       func() time.Time
+	Tape      Tape // keeps what is on the wire; none
+}
+
+// wireSpool returns where responses are recorded, nil if they are not.
+func (o Options) wireSpool() *spool.Spool {
+	if o.Tape == nil {
+		return nil
+	}
+	return o.Spool
+}
+
+// unwanted returns how many bytes of an unwanted body are read: enough to reuse the connection, or with a tape, enough
+// to have the page whole.
+func (o Options) unwanted() int64 {
+	if o.Tape == nil {
+		return 16 << 10
+	}
+	return 1 << 20
+}
+
+// unwantedTime returns how long an unwanted body is read.
+func (o Options) unwantedTime() time.Duration {
+	if o.Tape == nil {
+		return time.Second
+	}
+	return 10 * time.Second
 }
 
 // Resolver resolves host names. *net.Resolver implements it.

@@ -40,6 +40,9 @@ func (s *Spool) Create() *File {
 	return &File{spool: s, sha: sha256.New(), md5: md5.New()}
 }
 
+// CreatePlain returns an empty file that computes no digests and no CRC-32. The caller must remove it.
+func (s *Spool) CreatePlain() *File { return &File{spool: s} }
+
 // Expect allocates memory for a file of n bytes, if such a file may stay in memory. It is a hint: the file may have any
 // length.
 func (f *File) Expect(n int64) {
@@ -67,9 +70,11 @@ func (f *File) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	f.size += int64(len(p))
-	f.sha.Write(p)
-	f.md5.Write(p)
-	f.crc = crc32.Update(f.crc, crc32.IEEETable, p)
+	if f.sha != nil {
+		f.sha.Write(p)
+		f.md5.Write(p)
+		f.crc = crc32.Update(f.crc, crc32.IEEETable, p)
+	}
 	return len(p), nil
 }
 
@@ -120,6 +125,9 @@ func (f *File) Finish() error {
 	}
 	if !f.finished {
 		f.finished = true
+		if f.sha == nil {
+			return nil
+		}
 		f.sha.Sum(f.digests.SHA256[:0])
 		f.md5.Sum(f.digests.MD5[:0])
 	}

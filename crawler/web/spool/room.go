@@ -26,7 +26,7 @@ func (r *Room) Short() string {
 	defer r.mu.Unlock()
 	if now := time.Now(); now.Sub(r.checked) >= time.Second {
 		r.checked, r.why = now, ""
-		n, total, err := free(r.dir)
+		n, total, err := Free(r.dir)
 		minFree := min(r.min, total/8*3)
 		switch {
 		case err != nil:

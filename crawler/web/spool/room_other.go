@@ -4,5 +4,5 @@ package spool
 
 import "math"
 
-// free reports unlimited space, since the free space is not known on this system.
-func free(string) (free, total int64, err error) { return math.MaxInt64, math.MaxInt64, nil }
+// Free reports unlimited space, since the free space is not known on this system.
+func Free(string) (free, total int64, err error) { return math.MaxInt64, math.MaxInt64, nil }

@@ -4,8 +4,8 @@ package spool
 
 import "syscall"
 
-// free returns the bytes of a directory's disk that users other than root may still write, and its total size.
-func free(dir string) (free, total int64, err error) {
+// Free returns the bytes of a directory's disk that users other than root may still write, and its total size.
+func Free(dir string) (free, total int64, err error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, 0, err

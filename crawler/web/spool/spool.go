@@ -62,7 +62,7 @@ func (s *Spool) checkReserve() error {
 	if s.opts.Reserve < 0 {
 		return nil
 	}
-	n, total, err := free(s.dir)
+	n, total, err := Free(s.dir)
 	if reserve := min(s.opts.Reserve, total/32*11); err == nil && n < reserve {
 		return fmt.Errorf("spool: %w: the disk has %d MiB left, and %d MiB stay free", ErrFull, n>>20, reserve>>20)
 	}

@@ -1,0 +1,107 @@
+package crawler
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/warc/tape"
+	"odarchive/crawler/web/fetch"
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/term"
+	"odarchive/vocab"
+)
+
+// ended returns the end of a fetch by the archive's clock.
+func (p *Pipeline) ended(ex *fetch.Exchange) time.Time {
+	if ex.Taped.End.IsZero() {
+		return p.Clock()
+	}
+	return ex.Taped.End
+}
+
+// exchangeOf returns what the archive records of the wire for a body that was fetched.
+func (p *Pipeline) exchangeOf(ex *fetch.Exchange) *catalog.Exchange {
+	end := p.ended(ex)
+	e := &catalog.Exchange{RemoteAddr: ex.RemoteAddr, Encoded: ex.Received}
+	for _, h := range ex.Hops {
+		e.Hops = append(e.Hops, catalog.Hop{URL: h.URL, Status: h.Status, At: end.Add(h.Start.Sub(ex.End)).UTC().Truncate(time.Millisecond)})
+	}
+	if n := len(ex.Hops); n > 0 {
+		last := ex.Hops[n-1]
+		e.Head, e.HTTP2 = last.Head, last.HTTP2
+		if last.TLS != nil {
+			tls := catalog.TLS(*last.TLS)
+			e.TLS = &tls
+		}
+	}
+	if t := ex.Taped; t.Record != "" && !t.Revisit {
+		e.WARC = &catalog.WARCRecord{ID: tape.UUID(t.Record), Date: t.Date.UTC().Truncate(time.Millisecond)}
+		sha := ex.Body.Digests().SHA256
+		if payload, err := hex.DecodeString(strings.TrimPrefix(t.Payload, "sha256:")); err == nil && !bytes.Equal(payload, sha[:]) {
+			copy(e.WARC.Payload[:], payload)
+		}
+	}
+	return e
+}
+
+// original returns the response that brought a version, for the tape; nil without a tape or if it is not known.
+func (p *Pipeline) original(ctx context.Context, v catalog.Version) *fetch.Original {
+	if p.Tape == nil {
+		return nil
+	}
+	found := &fetch.Original{URL: v.URL, Date: v.At}
+	e, err := p.Archive.Exchange(ctx, v)
+	if err != nil {
+		p.Log.Warn("the exchange of a version cannot be read", "url", v.URL, "version", v.ID, "error", err)
+	}
+	if e == nil {
+		return found
+	}
+	if n := len(e.Hops); n > 0 {
+		found.URL, found.Date = e.Hops[n-1].URL, e.Hops[n-1].At
+	}
+	if e.WARC != nil {
+		found.Record, found.Date = tape.RecordID(e.WARC.ID), e.WARC.Date
+		found.Payload = "sha256:" + hex.EncodeToString(e.WARC.Payload[:])
+	}
+	return found
+}
+
+// tapeVisit adds to the WARC files what the archive recorded of a visit.
+func (p *Pipeline) tapeVisit(ctx context.Context, ex *fetch.Exchange, act catalog.Activity) {
+	if p.Tape == nil || ex.Taped.Record == "" {
+		return
+	}
+	quads := describe.Activity(p.Archive.Mint(), act)
+	if act.Outcome == catalog.Archived {
+		v, err := p.Archive.Version(ctx, act.Version)
+		if err != nil {
+			p.Log.Warn("a version is not described in the WARC files", "url", act.URL, "version", act.Version, "error", err)
+		} else {
+			quads = append(quads, describe.Version(p.Archive.Mint(), v)...)
+		}
+	}
+	turtle, err := writeTurtle(quads)
+	if err != nil {
+		p.Log.Warn("a visit is not described in the WARC files", "url", act.URL, "error", err)
+		return
+	}
+	p.Tape.Describe(ex.FinalURL, ex.Taped, turtle)
+}
+
+func writeTurtle(quads []term.Quad) ([]byte, error) {
+	var b bytes.Buffer
+	w := rdfio.NewWriter(&b, rdfio.Turtle(), vocab.Prefixes())
+	for _, q := range quads {
+		if err := w.Write(q); err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close()
+	return b.Bytes(), err
+}

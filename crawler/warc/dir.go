@@ -1,0 +1,376 @@
+package warc
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"odarchive/crawler/web/spool"
+)
+
+// DirOptions are the options of a Dir. The zero value uses the defaults.
+type DirOptions struct {
+	Prefix  string           // of file names; default "odarchive"
+	Info    []Field          // the fields of each file's warcinfo record
+	MaxSize int64            // bytes after which a file is closed and a new one is begun; default 1 GiB
+	Reserve int64            // bytes of the disk that stay free; default 512 MiB, or a quarter of a small disk; negative for none
+	Now     func() time.Time // default time.Now
+}
+
+func (o DirOptions) withDefaults() DirOptions {
+	if o.Prefix == "" {
+		o.Prefix = "odarchive"
+	}
+	if o.MaxSize == 0 {
+		o.MaxSize = 1 << 30
+	}
+	if o.Reserve == 0 {
+		o.Reserve = 512 << 20
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// Dir writes records to files in a directory. A file is named PREFIX-DATE-RANDOM.warc.gz.open while records are added
+// to it, and loses the .open when it is complete. It starts with a warcinfo record. Files are begun when there is
+// something to write.
+//
+// A killed process leaves an .open file behind; the next OpenDir cuts off an incomplete record at its end and completes
+// it. Several processes may use one directory, each with files of its own. Records that Append has accepted survive the
+// end of the process. They are on the disk, and survive a loss of power, after at most syncEvery bytes more, and when
+// the file is complete.
+//
+// After a failed write the file is cut back to its last complete record. Append then fails until retryAfter has passed.
+type Dir struct {
+	path string
+	opts DirOptions
+
+	mu      sync.Mutex // guards what follows
+	file    *os.File   // nil if none is open
+	name    string     // of file, without .open
+	size    int64
+	synced  int64
+	checked int64 // the free space is read again when size reaches this
+	broken  time.Time
+	why     error // of the failure at broken
+}
+
+const (
+	opened     = ".open"
+	checkpoint = ".synced" // a file with the number of bytes that are on the disk
+	syncEvery  = 64 << 20
+	roomEvery  = 4 << 20
+	retryAfter = time.Minute
+	smallGroup = 1 << 20 // groups of records up to this size are compressed in memory, several at a time
+)
+
+// OpenDir creates the directory if necessary and completes the files that killed processes left in it.
+func OpenDir(path string, o DirOptions) (*Dir, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, fmt.Errorf("warc: %w", err)
+	}
+	d := &Dir{path: path, opts: o.withDefaults()}
+	left, err := filepath.Glob(filepath.Join(escapeGlob(path), "*.warc.gz"+opened))
+	if err != nil {
+		return nil, fmt.Errorf("warc: %w", err)
+	}
+	for _, name := range left {
+		if err := complete(strings.TrimSuffix(name, opened)); err != nil {
+			return nil, fmt.Errorf("warc: complete %s: %w", name, err)
+		}
+	}
+	return d, nil
+}
+
+// escapeGlob escapes the characters that have a meaning to filepath.Glob.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// Append writes records next to each other, as Writer.Write does, and sets their places. It returns the name of their
+// file. If it fails, none of them is in a file.
+func (d *Dir) Append(recs ...*Record) (file string, err error) {
+	var total int64
+	for _, rec := range recs {
+		total += rec.ContentLength
+	}
+	write := func(w io.Writer) error { return writeAll(w, recs) }
+	if total <= smallGroup {
+		buf := groups.Get().(*bytes.Buffer)
+		defer groups.Put(buf)
+		buf.Reset()
+		if err := write(buf); err != nil {
+			return "", err
+		}
+		write = func(w io.Writer) error { _, err := w.Write(buf.Bytes()); return err }
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	start, err := d.append(write)
+	if err != nil {
+		return "", err
+	}
+	for _, rec := range recs {
+		rec.Offset += start
+	}
+	return filepath.Base(d.name), nil
+}
+
+var groups = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+var writers = sync.Pool{New: func() any { return newFastWriter() }} // crawling must not wait for compression
+
+func writeAll(to io.Writer, recs []*Record) error {
+	w := writers.Get().(*Writer)
+	defer writers.Put(w)
+	w.w, w.offset = to, 0
+	defer func() { w.w = nil }()
+	for _, rec := range recs {
+		if err := w.Write(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// append lets write add to the current file, and returns where that starts. The caller holds mu.
+func (d *Dir) append(write func(io.Writer) error) (start int64, err error) {
+	if !d.broken.IsZero() && time.Since(d.broken) < retryAfter {
+		return 0, d.why
+	}
+	if err := d.ready(); err != nil {
+		return 0, d.fail(err)
+	}
+	start = d.size
+	w := &appender{f: d.file, at: d.size}
+	if err := write(w); err != nil {
+		if cutting := d.file.Truncate(d.size); cutting != nil {
+			return 0, d.fail(errors.Join(err, cutting, d.abandon()))
+		}
+		if w.failed { // otherwise the records were at fault, not the file
+			return 0, d.fail(err)
+		}
+		return 0, err
+	}
+	d.size, d.broken = w.at, time.Time{}
+	if d.size-d.synced >= syncEvery {
+		if err := d.sync(); err != nil {
+			return 0, d.fail(errors.Join(err, d.abandon()))
+		}
+	}
+	return start, nil
+}
+
+// appender writes at the end of a file.
+type appender struct {
+	f      *os.File
+	at     int64
+	failed bool
+}
+
+func (a *appender) Write(p []byte) (int, error) {
+	n, err := a.f.WriteAt(p, a.at)
+	a.at += int64(n)
+	a.failed = a.failed || err != nil
+	return n, err
+}
+
+// fail notes that writing does not work.
+func (d *Dir) fail(err error) error {
+	d.broken, d.why = time.Now(), fmt.Errorf("warc: write to %s: %w", d.path, err)
+	return d.why
+}
+
+// abandon closes a file whose state is unknown; the next OpenDir completes it.
+func (d *Dir) abandon() error {
+	err := d.file.Close()
+	d.file = nil
+	return err
+}
+
+// ready begins a new file if there is none or it is full, and checks the free space.
+func (d *Dir) ready() error {
+	if d.file != nil && d.size >= d.opts.MaxSize {
+		if err := d.finish(); err != nil {
+			return err
+		}
+	}
+	if d.file == nil || d.size >= d.checked || !d.broken.IsZero() {
+		d.checked = d.size + roomEvery
+		if err := d.room(); err != nil {
+			return err
+		}
+	}
+	if d.file != nil {
+		return nil
+	}
+	return d.begin()
+}
+
+// room returns an error if the disk has too little room.
+func (d *Dir) room() error {
+	if d.opts.Reserve < 0 {
+		return nil
+	}
+	free, total, err := spool.Free(d.path)
+	if reserve := min(d.opts.Reserve, total/4); err == nil && free < reserve {
+		return fmt.Errorf("the disk has %d MiB left, and %d MiB stay free", free>>20, reserve>>20)
+	}
+	return nil // if the free space is not known, writes may fail
+}
+
+// begin begins a file with a warcinfo record.
+func (d *Dir) begin() error {
+	now := d.opts.Now()
+	base := d.opts.Prefix + "-" + strings.Replace(now.UTC().Format("20060102150405.000"), ".", "", 1) + "-" + strings.ToLower(rand.Text()[:8]) + ".warc.gz"
+	name := filepath.Join(d.path, base)
+	f, err := os.OpenFile(name+opened, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := lockFile(f); err != nil {
+		return errors.Join(err, f.Close(), os.Remove(name+opened))
+	}
+	var block bytes.Buffer
+	for _, field := range d.opts.Info {
+		fmt.Fprintf(&block, "%s: %s\r\n", field.Name, strings.Map(func(c rune) rune {
+			if isControl(c) {
+				return ' '
+			}
+			return c
+		}, field.Value))
+	}
+	w := &appender{f: f}
+	err = writeAll(w, []*Record{{
+		Header: Header{{"WARC-Type", Warcinfo}, {"WARC-Record-ID", NewID()}, {"WARC-Date", FormatDate(now)},
+			{"WARC-Filename", base}, {"Content-Type", WarcFields}},
+		Block: bytes.NewReader(block.Bytes()),
+	}})
+	if err != nil {
+		return errors.Join(err, f.Close(), os.Remove(name+opened))
+	}
+	d.file, d.name, d.size, d.synced, d.checked = f, name, w.at, 0, roomEvery
+	return nil
+}
+
+// sync writes the file to the disk, and notes how much of it is there.
+func (d *Dir) sync() error {
+	if err := d.file.Sync(); err != nil {
+		return err
+	}
+	d.synced = d.size
+	return os.WriteFile(d.name+checkpoint, strconv.AppendInt(nil, d.size, 10), 0o644) // if it is lost, more is read at the next start
+}
+
+// finish completes the current file.
+func (d *Dir) finish() error {
+	f, name := d.file, d.name
+	if f == nil {
+		return nil
+	}
+	d.file = nil
+	return seal(f, name)
+}
+
+// Close completes the current file. A second call does nothing.
+func (d *Dir) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.finish(); err != nil {
+		return fmt.Errorf("warc: close %s: %w", d.name, err)
+	}
+	return nil
+}
+
+// seal writes a file to the disk, closes it and gives it its name.
+func seal(f *os.File, name string) error {
+	if err := f.Sync(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := os.Remove(name + checkpoint); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, f.Close())
+	}
+	return errors.Join(os.Rename(name+opened, name), f.Close(), syncDir(filepath.Dir(name)))
+}
+
+// complete cuts off what is incomplete at the end of a file that a killed process left, and gives it its name. A file
+// without captures is removed. It does nothing if a living process has the file.
+func complete(name string) error {
+	f, err := os.OpenFile(name+opened, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) { // another process was faster
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := lockFile(f); err != nil {
+		return f.Close()
+	}
+	end, captures, err := soundEnd(f, readCheckpoint(name))
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if !captures {
+		_ = os.Remove(name + checkpoint)
+		return errors.Join(f.Close(), os.Remove(name+opened))
+	}
+	if err := f.Truncate(end); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return seal(f, name)
+}
+
+func readCheckpoint(name string) int64 {
+	raw, _ := os.ReadFile(name + checkpoint)
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// soundEnd returns the end of the last sound record of a file, which is sound up to from. captures reports whether
+// there is more than the warcinfo record.
+func soundEnd(f *os.File, from int64) (end int64, captures bool, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, false, err
+	}
+	if from > info.Size() {
+		from = 0
+	}
+	end, captures = from, from > 0
+	r := NewReader(io.NewSectionReader(f, from, info.Size()-from), Limits{})
+	for {
+		rec, err := r.Next()
+		if err == io.EOF || errors.As(err, new(*Fault)) {
+			return end, captures, nil
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		if err := r.Finish(); err != nil || rec.Length == 0 {
+			return end, captures, nil
+		}
+		end, captures = from+rec.Offset+rec.Length, captures || rec.Type != Warcinfo
+	}
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

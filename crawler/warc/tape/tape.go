@@ -1,0 +1,226 @@
+// Package tape writes what the fetcher saw on the wire as WARC records.
+//
+// For each request over HTTP there is a request record and a response record with the bytes as they were sent and
+// received, in the order of the redirects. A response that says that nothing changed (304), or repeats the payload of
+// an earlier one, becomes a revisit record with the head alone. What came by FTP is a resource record.
+//
+// Differences from the wire: an Authorization field of a request, interim responses (1xx), and the framing of HTTP/2,
+// whose heads are written in the style of HTTP/1.1 with the field "WARC-Protocol: h2".
+//
+// The archive does not depend on these files: if they cannot be written, the crawl goes on, and Missed counts what is
+// missing in them.
+package tape
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"odarchive/crawler/warc"
+	"odarchive/crawler/web/fetch"
+)
+
+// Tape writes the exchanges of fetches to a directory of WARC files. Its methods may be called concurrently.
+type Tape struct {
+	dir    *warc.Dir
+	now    func() time.Time // the archive's clock
+	log    *slog.Logger
+	missed atomic.Int64
+	failed atomic.Bool // the last write failed
+}
+
+var _ fetch.Tape = (*Tape)(nil)
+
+// New returns a tape that writes to a directory of WARC files, with dates by a clock. The caller closes the directory
+// after the last fetch.
+func New(dir *warc.Dir, now func() time.Time, log *slog.Logger) *Tape {
+	return &Tape{dir: dir, now: now, log: log}
+}
+
+// Missed returns the number of fetches, or descriptions of them, that could not be written. A nil Tape has missed none.
+func (t *Tape) Missed() int64 {
+	if t == nil {
+		return 0
+	}
+	return t.missed.Load()
+}
+
+// Record implements fetch.Tape.
+func (t *Tape) Record(_ context.Context, ex *fetch.Exchange, original *fetch.Original) fetch.Taped {
+	now := t.now()
+	taped := fetch.Taped{End: now}
+	var group []*warc.Record
+	for i, hop := range ex.Hops {
+		if hop.Wire == nil {
+			t.miss("the response does not fit into the spool", ex.URL, nil)
+			continue
+		}
+		date := now.Add(hop.Start.Sub(ex.End))
+		if i < len(ex.Hops)-1 {
+			group = append(group, exchange(hop, date, payloadOf(hop, nil), nil, &fetch.Taped{})...)
+			continue
+		}
+		group = append(group, exchange(hop, date, payloadOf(hop, ex), original, &taped)...)
+	}
+	if strings.HasPrefix(ex.FinalURL, "ftp:") && ex.Body != nil {
+		group = append(group, file(ex, now.Add(ex.Start.Sub(ex.End)), &taped))
+	}
+	if len(group) > 0 && !t.append(ex.URL, group...) {
+		return fetch.Taped{End: now}
+	}
+	return taped
+}
+
+// append writes records. It reports whether they were written.
+func (t *Tape) append(url string, recs ...*warc.Record) bool {
+	if _, err := t.dir.Append(recs...); err != nil {
+		t.miss("", url, err)
+		return false
+	}
+	if t.failed.Swap(false) {
+		t.log.Info("WARC files are written again", "missed", t.missed.Load())
+	}
+	return true
+}
+
+// miss counts a fetch that is not written. It logs the first of a row.
+func (t *Tape) miss(why, url string, err error) {
+	t.missed.Add(1)
+	if why != "" {
+		t.log.Warn("a fetch is missing in the WARC files", "url", url, "why", why)
+	} else if !t.failed.Swap(true) {
+		t.log.Error("WARC files cannot be written; the crawl goes on without them", "url", url, "error", err)
+	}
+}
+
+// exchange returns the records of a hop: the request and the response, or the revisit of the original.
+func exchange(hop fetch.Hop, date time.Time, payload string, original *fetch.Original, taped *fetch.Taped) []*warc.Record {
+	answer := &warc.Record{Header: head(warc.Response, hop, date), Block: hop.Wire.File.Open(), ContentLength: hop.Wire.File.Size()}
+	taped.Record, taped.Date, taped.Payload = answer.ID(), date, payload
+	if profile := repeats(hop, original, payload); profile != "" {
+		taped.Revisit = true
+		answer = revisit(hop, date, *original, profile, payload, taped.Record)
+	} else {
+		answer.Header.Add("Content-Type", warc.HTTPResponse)
+		if hop.Wire.Cut != "" {
+			answer.Header.Add("WARC-Truncated", hop.Wire.Cut)
+		}
+		answer.Header.Add("WARC-Block-Digest", hop.Wire.Block)
+		answer.Header.Add("WARC-Payload-Digest", payload)
+		answer.Header.Add("Content-Length", strconv.FormatInt(answer.ContentLength, 10))
+	}
+	ask := &warc.Record{Header: head(warc.Request, hop, date), Block: bytes.NewReader(hop.Request), ContentLength: int64(len(hop.Request))}
+	ask.Header.Add("WARC-Concurrent-To", taped.Record)
+	ask.Header.Add("Content-Type", warc.HTTPRequest)
+	return []*warc.Record{answer, ask}
+}
+
+// payloadOf returns the payload digest of a response. If the exchange ex of a last hop kept the whole body, without a
+// content coding, that is its payload and has a digest already.
+func payloadOf(hop fetch.Hop, ex *fetch.Exchange) string {
+	if ex != nil && ex.Body != nil && ex.Encoding == "" && hop.Wire.Cut == "" && ex.Received == ex.Body.Size() {
+		sha := ex.Body.Digests().SHA256
+		return warc.FormatDigest(sha[:])
+	}
+	d := warc.NewDigester(true)
+	_, _ = hop.Wire.File.Open().WriteTo(d) // a file that cannot be read cannot be written to the WARC file either
+	_, payload := d.Digests()
+	return payload
+}
+
+// repeats returns the profile of the revisit record if a response repeats the original, "" if it does not.
+func repeats(hop fetch.Hop, original *fetch.Original, payload string) string {
+	switch {
+	case original == nil || hop.Wire.Cut != "":
+		return ""
+	case hop.Status == 304:
+		return warc.ProfileNotModified
+	case hop.Status == 200 && original.Payload == payload && original.Record != "" && hop.Wire.File.Size() > hop.Wire.Head:
+		return warc.ProfileIdenticalDigest
+	}
+	return ""
+}
+
+// revisit returns the record of a response that repeats an earlier one.
+func revisit(hop fetch.Hop, date time.Time, original fetch.Original, profile, payload, id string) *warc.Record {
+	rec := &warc.Record{Header: head(warc.Revisit, hop, date), Block: bytes.NewReader(hop.Head), ContentLength: int64(len(hop.Head))}
+	rec.Header[1].Value = id
+	rec.Header.Add("WARC-Profile", profile)
+	if original.Record != "" {
+		rec.Header.Add("WARC-Refers-To", original.Record)
+	}
+	rec.Header.Add("WARC-Refers-To-Target-URI", original.URL)
+	rec.Header.Add("WARC-Refers-To-Date", warc.FormatDate(original.Date))
+	if profile == warc.ProfileIdenticalDigest {
+		rec.Header.Add("WARC-Payload-Digest", payload)
+		rec.Header.Add("WARC-Truncated", "length") // the body is left out (WARC 1.1 §6.7.2)
+	}
+	rec.Header.Add("Content-Type", warc.HTTPResponse)
+	return rec
+}
+
+// head returns the fields that the records of a hop have in common, with a new id in the second.
+func head(typ string, hop fetch.Hop, date time.Time) warc.Header {
+	h := make(warc.Header, 0, 16)
+	h.Add("WARC-Type", typ)
+	h.Add("WARC-Record-ID", warc.NewID())
+	h.Add("WARC-Date", warc.FormatDate(date))
+	h.Add("WARC-Target-URI", hop.URL)
+	if ip, _, err := net.SplitHostPort(hop.RemoteAddr); err == nil {
+		h.Add("WARC-IP-Address", ip)
+	}
+	switch {
+	case hop.HTTP2:
+		h.Add("WARC-Protocol", "h2")
+	case bytes.HasPrefix(hop.Head, []byte("HTTP/1.0")):
+		h.Add("WARC-Protocol", "http/1.0")
+	default:
+		h.Add("WARC-Protocol", "http/1.1")
+	}
+	if hop.TLS != nil {
+		h.Add("WARC-Protocol", strings.ToLower(strings.Replace(hop.TLS.Version, " ", "/", 1)))
+		h.Add("WARC-Cipher-Suite", hop.TLS.Cipher)
+	}
+	return h
+}
+
+// file returns the record of a file that came without HTTP.
+func file(ex *fetch.Exchange, date time.Time, taped *fetch.Taped) *warc.Record {
+	rec := &warc.Record{Block: ex.Body.Open(), ContentLength: ex.Body.Size()}
+	rec.Header = head(warc.Resource, fetch.Hop{URL: ex.FinalURL, RemoteAddr: ex.RemoteAddr}, date)
+	rec.Header = append(rec.Header[:len(rec.Header)-1], warc.Field{Name: "WARC-Protocol", Value: "ftp"}, warc.Field{Name: "Content-Type", Value: "application/octet-stream"})
+	taped.Record, taped.Date = rec.ID(), date
+	return rec
+}
+
+// Describe adds a metadata record about the response that a fetch recorded: the visit's triples in Turtle.
+func (t *Tape) Describe(url string, about fetch.Taped, turtle []byte) {
+	if about.Record == "" {
+		return
+	}
+	t.append(url, &warc.Record{
+		Header: warc.Header{
+			{Name: "WARC-Type", Value: warc.Metadata}, {Name: "WARC-Record-ID", Value: warc.NewID()}, {Name: "WARC-Date", Value: warc.FormatDate(about.Date)},
+			{Name: "WARC-Target-URI", Value: url}, {Name: "WARC-Concurrent-To", Value: about.Record}, {Name: "Content-Type", Value: "text/turtle"},
+		},
+		Block: bytes.NewReader(turtle), ContentLength: int64(len(turtle)),
+	})
+}
+
+// UUID returns the bytes of a record id that warc.FormatID made, zero for another.
+func UUID(id string) (b [16]byte) {
+	raw, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(id, "<urn:uuid:"), ">"), "-", ""))
+	if err == nil && len(raw) == len(b) {
+		copy(b[:], raw)
+	}
+	return b
+}
+
+// RecordID returns the record id with these bytes.
+func RecordID(b [16]byte) string { return warc.FormatID(b) }
