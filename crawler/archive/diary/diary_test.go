@@ -339,7 +339,7 @@ func TestManyVisitsAtOneMomentCostNoMoreThanOthers(t *testing.T) {
 	pages := 0
 	err := View(b.db, func(tx Txn) error {
 		return tx.eachPage(t.Context(), tableFirst, day.Add(time.Hour).UnixMilli(), func(_ []byte, points []point) (bool, error) {
-			if len(points) > perPage {
+			if len(points) > maxPage {
 				t.Errorf("a page of %d", len(points))
 			}
 			pages++
@@ -362,11 +362,11 @@ func TestADamagedRecordOfVisitsDoesNotStopFurtherVisits(t *testing.T) {
 		b.add(0, unchanged(day.Add(time.Duration(i)*time.Hour)))
 	}
 	err := b.db.Update(t.Context(), func(txn *kv.Txn) error {
-		newest, _, err := txn.Get(kv.SpaceArchive, []byte{tableMore})
+		newest, err := Txn{txn}.newest(tableMore)
 		if err != nil {
 			return err
 		}
-		if err := txn.Set(kv.SpaceArchive, newest, []byte("damaged")); err != nil {
+		if err := txn.Set(kv.SpaceArchive, newest[0], []byte("damaged")); err != nil {
 			return err
 		}
 		return txn.Set(kv.SpaceArchive, stretchKey(b.ids[0], day.UnixMilli()), []byte("damaged"))

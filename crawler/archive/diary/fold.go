@@ -197,7 +197,7 @@ func (t Txn) putAll(ctx context.Context, table byte, points []point) error {
 	}
 	for len(points) > 0 {
 		n := min(len(points), perPage)
-		newest, _, err := t.Get(kv.SpaceArchive, []byte{table})
+		newest, err := t.newest(table)
 		if err != nil {
 			return err
 		}

@@ -63,38 +63,28 @@ func (t Txn) forget(ctx context.Context, before int64) (dropped int, err error) 
 			return 0, err
 		}
 	}
-	newest, _, err := t.Get(kv.SpaceArchive, []byte{tableMore})
-	if err != nil {
-		return 0, err
-	}
 	for _, k := range pages {
 		if err := t.Delete(kv.SpaceArchive, k); err != nil {
 			return 0, err
 		}
-		if bytes.Equal(k, newest) {
-			newest = nil
-		}
 	}
-	if newest == nil && len(pages) > 0 {
-		return dropped, t.findNewest(ctx, tableMore)
+	if len(pages) == 0 {
+		return 0, nil
 	}
-	return dropped, nil
+	return dropped, t.findNewest(ctx, tableMore)
 }
 
-// findNewest makes a table's byte name the newest page that is left.
+// findNewest makes a table's byte name the newest pages that are left.
 func (t Txn) findNewest(ctx context.Context, table byte) error {
-	var newest []byte
+	var newest [][]byte
 	err := t.scan(ctx, []byte{table}, []byte{table, 0}, func(k, _ []byte) (bool, error) {
-		newest = bytes.Clone(k)
-		return false, nil
+		newest = append(newest, bytes.Clone(k))
+		return len(newest) < maxNewest, nil
 	})
 	if err != nil {
 		return err
 	}
-	if newest == nil {
-		return t.Delete(kv.SpaceArchive, []byte{table})
-	}
-	return t.Set(kv.SpaceArchive, []byte{table}, newest)
+	return t.setNewest(table, newest)
 }
 
 // trim drops the single visits of a stretch that started before a time.

@@ -18,7 +18,7 @@ import (
 
 // A timeline lists the visits of all resources by time. It is cut into pages, the leaves of a tree whose inner nodes are
 // the database's own: the key of a page has its first visit, and a page that is full is split. The key that is the
-// table's byte alone names the newest page, where almost every visit belongs.
+// table's byte alone names the newest pages, where almost every visit belongs.
 
 // point is a visit on a timeline.
 type point struct {
@@ -56,8 +56,12 @@ func (p point) key(table byte) []byte {
 	return k
 }
 
-// perPage is the maximum number of visits in a page.
-const perPage = 64
+// Bounds of the number of visits in a page: a page that is full at the end of a timeline is followed by another; one in
+// the midst takes some stragglers before it is split.
+const (
+	perPage = 64
+	maxPage = 96
+)
 
 // encodePage returns the record of a page; points are oldest first.
 func encodePage(points []point) []byte {
@@ -91,42 +95,58 @@ func decodePage(k, raw []byte) (points []point, err error) {
 	return points, nil
 }
 
+// maxNewest is how many of the newest pages a table's byte names. Visits that run side by side end in another order than
+// they started, so some belong into a page before the newest.
+const maxNewest = 8
+
+// newest returns the keys of the newest pages of a timeline, newest first, without a gap.
+func (t Txn) newest(table byte) (keys [][]byte, err error) {
+	_, err = t.Read(kv.SpaceArchive, []byte{table}, func(raw []byte) error {
+		for k := range slices.Chunk(bytes.Clone(raw), pageKeyLen) {
+			keys = append(keys, k)
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// setNewest sets what newest returns.
+func (t Txn) setNewest(table byte, keys [][]byte) error {
+	if len(keys) == 0 {
+		return t.Delete(kv.SpaceArchive, []byte{table})
+	}
+	return t.Set(kv.SpaceArchive, []byte{table}, bytes.Join(keys[:min(len(keys), maxNewest)], nil))
+}
+
 // note adds a visit to a timeline.
 func (t Txn) note(table byte, p point) error {
-	newest, _, err := t.Get(kv.SpaceArchive, []byte{table})
+	newest, err := t.newest(table)
 	if err != nil {
 		return err
 	}
-	page := newest
-	if k := p.key(table); len(newest) == 0 || bytes.Compare(k, newest) > 0 { // older than the newest page
-		page = nil
-		err := t.Scan(kv.SpaceArchive, []byte{table}, k, func(k, _ []byte) (bool, error) {
-			page = bytes.Clone(k)
-			return false, nil
+	page, err := t.pageOf(table, newest, p)
+	if err != nil {
+		return err
+	}
+	var points []point
+	if page != nil {
+		_, err = t.Read(kv.SpaceArchive, page, func(raw []byte) (err error) {
+			points, err = decodePage(page, raw)
+			return err
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, records.ErrBadRecord) {
 			return err
 		}
 	}
-	if page == nil {
-		return t.putPage(table, newest, []point{p})
-	}
-	var points []point
-	_, err = t.Read(kv.SpaceArchive, page, func(raw []byte) (err error) {
-		points, err = decodePage(page, raw)
-		return err
-	})
-	if err != nil && !errors.Is(err, records.ErrBadRecord) {
-		return err
-	}
-	if len(points) == 0 { // the page cannot be read; the visit begins another one
+	if len(points) == 0 { // there is no page so old, or it cannot be read
 		return t.putPage(table, newest, []point{p})
 	}
 	at, _ := slices.BinarySearchFunc(points, p, point.compare)
+	last := len(newest) > 0 && bytes.Equal(page, newest[0])
 	switch {
-	case len(points) < perPage:
+	case len(points) < perPage || !last && len(points) < maxPage:
 		return t.Set(kv.SpaceArchive, page, encodePage(slices.Insert(points, at, p)))
-	case at == len(points) && bytes.Equal(page, newest):
+	case at == len(points) && last:
 		return t.putPage(table, newest, []point{p})
 	}
 	points = slices.Insert(points, at, p)
@@ -140,16 +160,32 @@ func (t Txn) note(table byte, p point) error {
 	return t.putPage(table, newest, points[half:])
 }
 
-// putPage writes a page under the key of its first point. newest is the key of the newest page, nil if there is none.
-func (t Txn) putPage(table byte, newest []byte, points []point) error {
+// pageOf returns the key of the page that a visit belongs into, nil if all pages are newer.
+func (t Txn) pageOf(table byte, newest [][]byte, p point) (page []byte, err error) {
+	k := p.key(table)
+	for _, page := range newest {
+		if bytes.Compare(k, page) <= 0 {
+			return page, nil
+		}
+	}
+	err = t.Scan(kv.SpaceArchive, []byte{table}, k, func(k, _ []byte) (bool, error) {
+		page = bytes.Clone(k)
+		return false, nil
+	})
+	return page, err
+}
+
+// putPage writes a page under the key of its first point. newest is what newest returned.
+func (t Txn) putPage(table byte, newest [][]byte, points []point) error {
 	k := points[0].key(table)
 	if err := t.Set(kv.SpaceArchive, k, encodePage(points)); err != nil {
 		return err
 	}
-	if len(newest) > 0 && bytes.Compare(k, newest) > 0 {
+	at, found := slices.BinarySearchFunc(newest, k, bytes.Compare)
+	if found || at == len(newest) && at > 0 { // older than all of them
 		return nil
 	}
-	return t.Set(kv.SpaceArchive, []byte{table}, k)
+	return t.setNewest(table, slices.Insert(newest, at, k))
 }
 
 // eachPage calls f with the pages that may hold visits that started until a time, newest first.
