@@ -38,6 +38,9 @@ func (s *Store) Changes(ctx context.Context, since uint64, f func(Commit) error)
 			if !ok || position > sn.state.position {
 				return false, nil
 			}
+			if last == since && since > sn.state.root.trimmed && position > since+1 && big == nil {
+				return false, fmt.Errorf("%w: the commits after position %d are folded into that at %d", ErrTrimmed, since, position)
+			}
 			if ctx.Err() != nil {
 				return false, context.Cause(ctx)
 			}

@@ -12,8 +12,9 @@ func (c *cli) compact() *cobra.Command {
 		Use:   "compact",
 		Short: "Free unused disk space",
 		Long: `Delete terms that no triple uses, merge the database's tables, delete the bytes of dropped segments, and rewrite packs
-that are mostly waste. The archive does most of this by itself while it runs; this command does all of it now. What the log
-of changes refers to is kept; --keep-changes makes the log shorter.`,
+that are mostly waste. The archive does most of this by itself while it runs; this command does all of it now. The log of
+changes becomes one change, without what was added and removed again: programs that follow the log and have not read all of
+it must start over. --keep-changes makes it shorter.`,
 		Example: "  odarchive compact\n  odarchive compact --keep-changes 1B --json",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -29,6 +29,9 @@ func (s *Store) Compact(ctx context.Context) (done Compacted, err error) {
 		return done, err
 	}
 	done.Packs = packs.Packs
+	if _, err := s.Triples.FoldLog(ctx); err != nil {
+		return done, err
+	}
 	if done.Terms, err = s.Triples.Sweep(ctx); err != nil {
 		return done, err
 	}

@@ -71,6 +71,7 @@ type Next struct {
 
 	resource string
 	last     Stretch // the stretch of the visit before; Visits is 0 if there is none
+	behind   bool    // the resource may have visits that are later
 }
 
 // Bounds of how a start may differ from the clock, so that no two visits of a resource have the same.
@@ -95,11 +96,14 @@ func (t Txn) Next(ctx context.Context, resource string, current int64, start tim
 	}
 	ms := start.UnixMilli()
 	wentBack := n.last.Visits > 0 && ms <= n.last.last.start
+	if n.behind = wentBack || n.last.behind; n.last.Visits > 0 && !n.behind {
+		return n, nil // it is later than all others
+	}
 	if wentBack && n.last.last.start-ms < sameMoment {
 		n.Start = start.Add(time.Duration(n.last.last.start+1-ms) * time.Millisecond)
 	}
 	for range maxBump {
-		taken, err := t.taken(ctx, resource, n.Start.UnixMilli(), wentBack)
+		taken, err := t.taken(ctx, resource, n.Start.UnixMilli(), n.behind)
 		if err != nil || !taken {
 			return n, err
 		}
@@ -133,6 +137,7 @@ func (t Txn) Add(n Next, act catalog.Activity) (before, after Stretch, err error
 		}
 		return n.last, after, t.note(tableMore, after.at(found.start))
 	}
+	found.behind = n.behind
 	if err := t.set(found); err != nil {
 		return before, found, err
 	}

@@ -19,6 +19,7 @@ type Stretch struct {
 	start     int64 // of the first visit, in milliseconds since 1970
 	firstTook int64 // milliseconds of the first visit; if some are forgotten, until the end of the last of those
 	last      visit
+	behind    bool    // the clock went back before it, so that earlier stretches may have later visits
 	forgotten int     // visits after the first that are no longer kept one by one
 	recent    []visit // the newest visits, oldest first, without the first; older ones have records of their own
 
@@ -85,13 +86,19 @@ func (s Stretch) activity(url string, v visit) catalog.Activity {
 
 func moment(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// stretchFormat is the first byte of a stretch's record.
-const stretchFormat = 2
+// stretchFormat is the first byte of records, behindFormat that of a stretch before which the clock went back.
+const (
+	stretchFormat = 2
+	behindFormat  = 3
+)
 
 // encode returns the record that FORMAT.md describes.
 func (s Stretch) encode() []byte {
 	b := make([]byte, 1, 64+8*len(s.recent)+len(s.why)+len(s.finalURL)+len(s.tls))
 	b[0] = stretchFormat
+	if s.behind {
+		b[0] = behindFormat
+	}
 	b = binary.AppendVarint(b, s.firstTook)
 	b = binary.AppendUvarint(b, uint64(s.Visits))
 	b = binary.AppendUvarint(b, uint64(s.forgotten))
@@ -136,7 +143,11 @@ const (
 func decodeStretch(k, raw []byte) (s Stretch, err error) {
 	s.Resource, s.start = string(k[1:1+records.IDLen]), timeAt(k[1+records.IDLen:])
 	r := fields.Reader{B: raw}
-	if r.Byte() != stretchFormat {
+	switch r.Byte() {
+	case behindFormat:
+		s.behind = true
+	case stretchFormat:
+	default:
 		return s, badRecord(k)
 	}
 	s.firstTook = r.Varint()
