@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/term"
 )
@@ -105,4 +107,37 @@ func hasObject(quads map[term.Quad]bool, part string) bool {
 		}
 	}
 	return false
+}
+
+func TestVisitsOfOneURLThatShareACommitAreOneActivity(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	register(t, a, listed)
+	visit(t, a, file, "a,b\n1,2\n", day)
+	var group errgroup.Group
+	for i := range 60 {
+		at := day.Add(time.Duration(i+1) * time.Hour)
+		group.Go(func() error {
+			_, err := a.Commit(t.Context(), Visit{Activity: catalog.Activity{URL: file, Start: at, End: at.Add(time.Second), Outcome: catalog.Unchanged, Status: 304}}, nil)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	stored := triplesOf(t, a)
+	derived := map[term.Quad]bool{}
+	err := a.Quads(t.Context(), func(quads []term.Quad) error {
+		for _, q := range quads {
+			derived[q] = true
+		}
+		return nil
+	})
+	if err != nil || !maps.Equal(derived, stored) {
+		t.Errorf("%d quads follow from the records, %d are stored, %v", len(derived), len(stored), err)
+	}
+	acts, err := a.Activities(t.Context(), catalog.ActivityQuery{Limit: 100})
+	if err != nil || len(acts) != 61 {
+		t.Errorf("%d visits, %v", len(acts), err)
+	}
 }
