@@ -115,6 +115,9 @@ func BenchmarkWeight(b *testing.B) {
 	db := n.Pipeline.Archive.DB()
 	before := db.Sizes()
 	start := time.Now()
+	if _, err := n.triples.Sweep(b.Context()); err != nil { // as the command compact does
+		b.Fatal(err)
+	}
 	if err := db.Compact(); err != nil {
 		b.Fatal(err)
 	}

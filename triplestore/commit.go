@@ -24,6 +24,7 @@ const (
 	commitVersion = 1
 	headVersion   = 2
 	partVersion   = 3
+	packedVersion = 4 // a commit, compressed
 )
 
 var errBadRecord = errors.New("malformed record")
@@ -71,7 +72,7 @@ func (c *commit) encode() []byte {
 			}
 		}
 	}
-	return sealed.Append(b, 0)
+	return sealed.Append(pack(b), 0)
 }
 
 // appendID appends an id as the difference from another. The ids are rotated so that their tags are in the low bits:
@@ -87,6 +88,11 @@ func decodeCommit(b []byte) (*commit, error) {
 	body, err := sealed.Open(b, 0)
 	if err != nil {
 		return nil, err
+	}
+	if body[0] == packedVersion {
+		if body, err = unpack(body); err != nil {
+			return nil, err
+		}
 	}
 	if body[0] != commitVersion {
 		return nil, fmt.Errorf("%w: version %d", errBadRecord, body[0])

@@ -2,6 +2,7 @@ package triplestore
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -31,6 +32,13 @@ func TestRecordsOfTheLogComeBackAsTheyWere(t *testing.T) {
 	if err != nil || h != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
+	for i := range 2000 { // long enough to be compressed
+		want.changes = append(want.changes, index.Change{Quad: term.IDQuad{S: term.Make(term.TagIRI, uint64(20+i)), P: want.changes[0].Quad.P, O: want.changes[0].Quad.O, G: term.DefaultGraph}, Sign: 1})
+	}
+	long := want.encode()
+	if got, _, err := decodeRecord(long); err != nil || long[0] != packedVersion || !reflect.DeepEqual(got, want) {
+		t.Errorf("a record of %d bytes: %v", len(long), err)
+	}
 	_, h, err = decodeRecord(head{5, 7}.encode())
 	if err != nil || h == nil || *h != (head{5, 7}) {
 		t.Errorf("%+v, %v", h, err)
@@ -46,6 +54,13 @@ func FuzzRecord(f *testing.F) {
 	for _, b := range [][]byte{someCommit().encode(), head{5, 7}.encode(), (&root{nextID: 3, index: []byte("x")}).encode()} {
 		f.Add(b[:len(b)-8])
 	}
+	long := someCommit()
+	for i := range 50 {
+		long.terms = append(long.terms, term.Key(fmt.Sprint("<http://e/", i)))
+	}
+	packed := long.encode()
+	f.Add(packed[:len(packed)-8])
+	f.Add([]byte{packedVersion, 200, 1, 0})
 	f.Add([]byte{partVersion, 1, 0})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		b := sealed.Append(bytes.Clone(body), 0)

@@ -217,10 +217,10 @@ func (s *Store) tidyNow(ctx context.Context) error {
 	return s.tidy(ctx, st)
 }
 
-// The default limits of the change log. It may grow about as long as the blocks that hold every quad: it never becomes
-// the greater part of the store, and dropped quads are not kept long for its sake.
+// The default limits of the change log. It may grow to about half the length of the blocks that hold every quad: it never
+// becomes the greater part of the store, and dropped quads are not kept long for its sake.
 const (
-	keepForQuad = 12 // bytes
+	keepForQuad = 4 // bytes, compressed
 	minKeep     = 1 << 20
 	maxKeep     = 1 << 30
 )

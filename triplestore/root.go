@@ -20,9 +20,11 @@ type root struct {
 	lists    []uint64 // lists of obsolete keys that may not be deleted yet
 	index    []byte   // see index.OpenBase; empty if there are no blocks
 	dict     []byte   // see dict.OpenView; empty if there are no terms
+
+	older bool // an older program wrote the record
 }
 
-const rootVersion = 2
+const rootVersion = 3
 
 var rootKey = []byte("root")
 
@@ -64,6 +66,7 @@ func decodeRoot(b []byte) (*root, error) {
 	if r.End() != nil {
 		return nil, fmt.Errorf("%w: root: %w", ErrDamaged, errBadRecord)
 	}
+	out.older = body[0] < rootVersion
 	return out, nil
 }
 

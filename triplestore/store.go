@@ -52,7 +52,7 @@ type Options struct {
 	CacheBytes     int64        // memory for decoded blocks; 0 means 128 MiB
 	DictCacheBytes int64        // memory for terms; 0 means 64 MiB
 	MergeAt        int          // changed quads that start a merge; 0 means 128 Ki, more in large stores
-	KeepChanges    int64        // maximum bytes of change log; 0 means 12 per quad within 1 MiB and 1 GiB; negative means no limit
+	KeepChanges    int64        // maximum bytes of change log; 0 means 4 per quad within 1 MiB and 1 GiB; negative means no limit
 	LoadMemory     int64        // approximate memory for a Load; 0 means 512 MiB
 	TempDir        string       // directory for the temporary files of a Load; "" means the database's directory
 	Log            *slog.Logger // nil discards
@@ -169,7 +169,9 @@ func (s *Store) recover() (*state, error) {
 		if r, err = decodeRoot(b); err != nil {
 			return nil, err
 		}
-	} else if !s.db.ReadOnly() {
+	}
+	if (!ok || r.older) && !s.db.ReadOnly() { // before a record is written that an older program cannot read
+		r.older = false
 		if err := s.db.Update(context.Background(), func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, r.encode()) }); err != nil {
 			return nil, err
 		}

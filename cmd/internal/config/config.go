@@ -187,7 +187,7 @@ func (f Fetch) NameServer() (string, error) {
 func (c *Config) GlobalFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Data, "data", c.Data, "directory of the archive")
 	f.StringVar(&c.Base, "base", c.Base, "prefix of the archive's own IRIs")
-	f.Var(&c.KeepChanges, "keep-changes", "size of the log of changed triples to keep, 0 for about the size of the triples, at most 1 GiB")
+	f.Var(&c.KeepChanges, "keep-changes", "size of the log of changed triples to keep, 0 for about half the size of the triples, at most 1 GiB")
 	f.DurationVar(&c.KeepVisits, "keep-visits", c.KeepVisits, "how long visits that found nothing new are listed one by one; after that, those that found the same are one entry")
 	f.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
