@@ -10,7 +10,7 @@ import (
 
 // Versions are indexed many at a time, because each then costs less.
 const (
-	joinBatch   = 256             // as many are indexed at once
+	joinBatch   = 512             // as many are indexed at once
 	minJoinWait = 5 * time.Second // how long fewer wait
 	joinShare   = 20              // or this many times as long as the last indexing took, since it reads much of a large index
 	maxJoinWait = 2 * time.Minute // but no longer

@@ -35,7 +35,7 @@ const table = 'j'
 
 // Bounds of one Join.
 const (
-	maxVersions = 256
+	maxVersions = 512
 	maxWeight   = 3 << 19 // of their columns, in bytes
 )
 
