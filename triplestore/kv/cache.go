@@ -106,6 +106,9 @@ func openBadger(o badger.Options) (b *badger.DB, err error) {
 	return badger.OpenManaged(o)
 }
 
+// blockCache is the memory for blocks that are read, in bytes. A block in it is neither decompressed nor verified again.
+const blockCache = 32 << 20
+
 func badgerOptions(dir string, opts Options) badger.Options {
 	if opts.InMemory || opts.CacheInMemory {
 		dir = ""
@@ -115,10 +118,10 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithBypassLockGuard(ownLock).
 		WithLogger(badgerLog{opts.Log}).
 		WithMetricsEnabled(false).
-		WithSyncWrites(false).      // the log makes commits durable
-		WithDetectConflicts(false). // writers take turns
-		WithCompression(options.None).
-		WithBlockCacheSize(0). // without compression, blocks are slices of mapped files
+		WithSyncWrites(false).         // the log makes commits durable
+		WithDetectConflicts(false).    // writers take turns
+		WithCompression(options.ZSTD). // a fifth less on disk, for about a hundredth of a crawl's processor time
+		WithBlockCacheSize(blockCache).
 		WithIndexCacheSize(0).
 		// Verify each block when it is read from its file, also in compactions. Whole tables are verified before Badger
 		// opens.

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	badger "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/fb"
 	"github.com/dgraph-io/badger/v4/pb"
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
@@ -129,7 +131,7 @@ func verifyTables(ctx context.Context, dir string, tables []uint64, throttle *di
 
 // verifyTable compares a table's index and each of its blocks with their checksums. A table is blocks, an index (a
 // flatbuffer), the length of the index (4 bytes), its checksum (a protobuf) and the length of that (4). A block ends
-// with its checksum and the length of that.
+// with its checksum and the length of that; then it may be compressed.
 func verifyTable(ctx context.Context, path string, throttle *disk.Throttle, progress func(n int64)) (at int64, err error) {
 	defer func() {
 		if r := recover(); r != nil { // an index with a valid checksum but malformed content
@@ -159,6 +161,12 @@ func verifyTable(ctx context.Context, path string, throttle *disk.Throttle, prog
 	var offset fb.BlockOffset
 	var buf []byte
 	end := int64(0)
+	var whole []byte // a block, decompressed
+	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxTableBlock))
+	if err != nil {
+		return -1, err
+	}
+	defer unpack.Close()
 	for i := range index.OffsetsLength() {
 		if !index.Offsets(&offset, i) || int64(offset.Offset()) != end || int64(offset.Len()) < 8 || end+int64(offset.Len()) > start {
 			return end, fmt.Errorf("%w: its index does not fit its blocks", ErrDamaged)
@@ -170,7 +178,14 @@ func verifyTable(ctx context.Context, path string, throttle *disk.Throttle, prog
 		if _, err := f.ReadAt(buf[:n], end); err != nil {
 			return end, readFailure(err)
 		}
-		if err := checkBlock(buf[:n]); err != nil {
+		block := buf[:n]
+		if bytes.HasPrefix(block, zstdMagic) { // older programs did not compress them
+			if whole, err = unpack.DecodeAll(block, whole[:0]); err != nil {
+				return end, fmt.Errorf("%w: a block: %w", ErrDamaged, err)
+			}
+			block = whole
+		}
+		if err := checkBlock(block); err != nil {
 			return end, err
 		}
 		end += int64(n)
@@ -223,7 +238,15 @@ func readIndex(f *os.File, size int64) (index *fb.TableIndex, start int64, err e
 	return fb.GetRootAsTableIndex(data, 0), start, nil
 }
 
+// maxTableBlock is more than the length of any block, in bytes.
+const maxTableBlock = 64 * MaxValue
+
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
 func checkBlock(b []byte) error {
+	if len(b) < 4 {
+		return fmt.Errorf("%w: a block is too short", ErrDamaged)
+	}
 	n := int(binary.BigEndian.Uint32(b[len(b)-4:]))
 	if n > len(b)-4 {
 		return fmt.Errorf("%w: the end of a block is malformed", ErrDamaged)
