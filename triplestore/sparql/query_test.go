@@ -297,7 +297,7 @@ func TestTheServiceIsAskedInTheWordsOfTheQuery(t *testing.T) {
 	t.Cleanup(srv.Close)
 	e := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}}})
 	got := ask(t, e, filled(t, "<x:a> <x:p> 1").Snapshot(), "PREFIX e: <http://example.org/> SELECT * { ?x <x:p> ?o SERVICE <"+srv.URL+"> { ?x e:p \"l\"@en OPTIONAL { ?x a ?y } } }", sparql.QueryOptions{Dialect: true})
-	want := `SELECT * WHERE { ?x <http://example.org/p> "l"@en . OPTIONAL { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ?y . } }`
+	want := "SELECT * WHERE { VALUES (?x ) {\n (<x:a> ) }\n" + `{ ?x <http://example.org/p> "l"@en . OPTIONAL { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ?y . } } }`
 	if text := <-asked; text != want {
 		t.Errorf("asked %s\nwant  %s", text, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/sparql/internal/exec"
+	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/term"
 )
@@ -25,11 +27,16 @@ type Federation struct {
 	// Allow lists the endpoints that may be asked, as whole addresses or as hosts ("dbpedia.org", "localhost:3030").
 	// "*" allows all. If Allow is empty, none may be asked.
 	Allow []string
+	// Named sends the requests to endpoints on this machine ("http://localhost:3030/sparql", "127.0.0.1:3030") that
+	// Allow names, which Client may refuse; nil means Client.
+	Named *http.Client
 	// MaxRows and MaxBytes are the maximum of one answer; 0 means 1 million rows and 256 MiB.
 	MaxRows  int64
 	MaxBytes int64
 	// Rows are the limits on single rows.
 	Rows results.Limits
+
+	any bool // any endpoint may be asked
 }
 
 const (
@@ -37,21 +44,18 @@ const (
 	defaultServiceBytes = 256 << 20
 )
 
-// service returns the function that exec calls for a SERVICE.
-func (e *Engine) service(trusted bool) func(context.Context, exec.ServiceRequest) (exec.ServiceRows, error) {
+// service returns the function that exec calls for a SERVICE of a query.
+func (e *Engine) service(w *work, trusted bool) func(context.Context, exec.ServiceRequest) (exec.ServiceRows, error) {
 	return func(ctx context.Context, req exec.ServiceRequest) (exec.ServiceRows, error) {
 		if e.opts.Service == nil {
 			return nil, fmt.Errorf("sparql: SERVICE <%s>: federated queries are switched off: %w", req.Endpoint, ErrForbidden)
 		}
 		f := *e.opts.Service
-		if trusted {
-			f.Allow = []string{"*"}
+		f.any = trusted
+		if err := f.Allowed(req.Endpoint); err != nil {
+			return nil, fmt.Errorf("sparql: SERVICE <%s>: %w", req.Endpoint, err)
 		}
-		rows, err := f.ask(ctx, req)
-		if err != nil {
-			return nil, fmt.Errorf("sparql: SERVICE <%s>: %w", req.Endpoint, remote(err))
-		}
-		return rows, nil
+		return f.stream(ctx, req, w.idle), nil
 	}
 }
 
@@ -69,26 +73,36 @@ func (f *Federation) Allowed(endpoint string) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return fmt.Errorf("an endpoint is an http or https address: %w", ErrForbidden)
 	}
-	for _, a := range f.Allow {
-		if a == "*" || a == endpoint || strings.EqualFold(a, u.Host) || strings.EqualFold(a, u.Hostname()) {
-			return nil
-		}
+	if f.any || slices.Contains(f.Allow, "*") || f.names(u) {
+		return nil
 	}
 	return fmt.Errorf("the endpoint is not on the list of those that may be asked: %w", ErrForbidden)
 }
 
-func (f *Federation) ask(ctx context.Context, req exec.ServiceRequest) (exec.ServiceRows, error) {
-	if err := f.Allowed(req.Endpoint); err != nil {
-		return nil, err
-	}
-	form := url.Values{"query": {"SELECT * WHERE " + req.Op.Text}}
+// names reports whether Allow names an endpoint, by its address or host.
+func (f *Federation) names(u *url.URL) bool {
+	return slices.ContainsFunc(f.Allow, func(a string) bool {
+		return a == u.String() || strings.EqualFold(a, u.Host) || strings.EqualFold(a, u.Hostname())
+	})
+}
+
+// namedHere reports whether an endpoint is on this machine, by its name, and Allow names it.
+func (f *Federation) namedHere(u *url.URL) bool {
+	host := strings.ToLower(u.Hostname())
+	ip := net.ParseIP(host)
+	return (host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()) && f.names(u)
+}
+
+// ask sends one request.
+func (f *Federation) ask(ctx context.Context, req exec.ServiceRequest) (*serviceRows, error) {
+	form := url.Values{"query": {serviceQuery(req)}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, req.Endpoint, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/sparql-results+json, application/sparql-results+xml;q=0.9, text/tab-separated-values;q=0.5")
-	resp, err := f.client().Do(r)
+	resp, err := f.client(r.URL).Do(r)
 	if err != nil {
 		return nil, err
 	}
@@ -100,16 +114,43 @@ func (f *Federation) ask(ctx context.Context, req exec.ServiceRequest) (exec.Ser
 	return rows, nil
 }
 
-// client returns Client with a check of every redirect.
-func (f *Federation) client() *http.Client {
+// serviceQuery returns the query to send: the pattern, joined with the rows that restrict its solutions.
+func serviceQuery(req exec.ServiceRequest) string {
+	if req.Rows == nil {
+		return "SELECT * WHERE " + req.Op.Text
+	}
+	b := []byte("SELECT * WHERE { VALUES (")
+	for _, v := range req.Keys {
+		b = append(append(append(b, '?'), v...), ' ')
+	}
+	b = append(b, ") {"...)
+	for _, row := range req.Rows {
+		b = append(b, "\n ("...)
+		for _, k := range row {
+			b = append(syntax.AppendTerm(b, k), ' ')
+		}
+		b = append(b, ')')
+	}
+	return string(append(append(append(b, " }\n"...), req.Op.Text...), " }"...))
+}
+
+// client returns the client for an endpoint, with a check of every redirect.
+func (f *Federation) client(endpoint *url.URL) *http.Client {
 	c := http.Client{}
-	if f.Client != nil {
+	named := f.Named != nil && f.namedHere(endpoint)
+	switch {
+	case named:
+		c = *f.Named
+	case f.Client != nil:
 		c = *f.Client
 	}
 	inner := c.CheckRedirect
 	c.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		if err := f.Allowed(r.URL.String()); err != nil {
 			return err
+		}
+		if named && !f.namedHere(r.URL) {
+			return fmt.Errorf("redirected from this machine to another: %w", ErrForbidden)
 		}
 		if inner != nil {
 			return inner(r, via)
@@ -122,10 +163,18 @@ func (f *Federation) client() *http.Client {
 	return &c
 }
 
+// refusal is an answer with another status than 200.
+type refusal struct {
+	code         int
+	status, text string
+}
+
+func (e *refusal) Error() string { return "the endpoint answered " + e.status + ": " + e.text }
+
 func (f *Federation) open(resp *http.Response, vars []algebra.Var) (*serviceRows, error) {
 	if resp.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, 300))
-		return nil, fmt.Errorf("the endpoint answered %s: %s", resp.Status, strings.ToValidUTF8(strings.TrimSpace(string(text)), "?"))
+		return nil, &refusal{resp.StatusCode, resp.Status, strings.ToValidUTF8(strings.TrimSpace(string(text)), "?")}
 	}
 	mt, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	format, ok := results.ByName(mt)

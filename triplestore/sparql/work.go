@@ -61,6 +61,17 @@ func (w *work) yield() {
 	}
 }
 
+// idle calls wait, in which the query does not compute.
+func (w *work) idle(wait func()) {
+	if w.turn == nil || !w.working {
+		wait()
+		return
+	}
+	w.turn.End()
+	wait()
+	w.turn.Begin(w.ctx)
+}
+
 // yields returns yield, or nil if there is no Turn.
 func (w *work) yields() func() {
 	if w.turn == nil {

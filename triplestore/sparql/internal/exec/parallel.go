@@ -339,7 +339,7 @@ func (p *parallel) close() {
 // the trace.
 func (q *query) fork(ctx context.Context) *query {
 	f := *q
-	f.ctx, f.terms, f.seeds = ctx, q.terms.fork(), map[*plan.Seed]*block{}
+	f.ctx, f.terms, f.seeds, f.answers = ctx, q.terms.fork(), map[*plan.Seed]*block{}, nil
 	exprs := *q.exprs
 	f.exprs = &exprs
 	return &f

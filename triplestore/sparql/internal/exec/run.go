@@ -48,6 +48,10 @@ type ServiceRequest struct {
 	Endpoint string
 	Op       algebra.Service
 	Vars     []algebra.Var // the columns wanted, in order
+	// Keys and Rows, if Rows is not nil, restrict the solutions to those that agree with a row in the variables of Keys.
+	// The rows differ, and have no blank nodes.
+	Keys []algebra.Var
+	Rows [][]term.Key
 }
 
 // ServiceRows streams solutions. Next returns a term for each variable of the request, "" if it is unbound, and nil

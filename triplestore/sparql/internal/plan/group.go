@@ -33,7 +33,7 @@ type step struct {
 	minus  algebra.Op
 	filter algebra.Expr
 	extend *algebra.Extend
-	call   *algebra.Service // with a variable as its name
+	call   *algebra.Service // joined last, so that it is asked for what is needed only
 	each   *algebra.Lateral
 	reads  Set // slots it depends on: nothing that binds one of them later may be joined before it
 	binds  Set // slots that it may bind
@@ -141,11 +141,13 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 		b.addStep(g, step{minus: op.R, reads: b.slots(sc, Vars(op.R))})
 		return g, nil
 	case algebra.Service:
+		g := &group{}
+		p := step{call: &op, binds: b.slots(sc, Vars(op))}
 		if op.Name.Var != "" {
-			g := &group{}
-			b.addStep(g, step{call: &op, reads: setOf(b.slot(sc, op.Name.Var)), binds: b.slots(sc, Vars(op))})
-			return g, nil
+			p.reads = setOf(b.slot(sc, op.Name.Var))
 		}
+		b.addStep(g, p)
+		return g, nil
 	case algebra.Graph:
 		if op.Name.Var == "" {
 			return b.inGraph(op, sc, func() (*group, error) { return b.flatten(op.In, sc) })

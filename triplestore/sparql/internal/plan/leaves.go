@@ -139,12 +139,14 @@ func (n *Counts) label(p *Plan) string {
 	return s
 }
 
-// Service asks other endpoints: the one that Op names or, if L is not nil, each one that L binds Name.Slot to.
+// Service asks other endpoints: the one that Op names or, if Name.Slot is not negative, each one that L binds it to. If
+// L is not nil, only solutions are wanted that agree with a row of L in Keys.
 type Service struct {
 	Props
 	Op   algebra.Service
 	Name Pos
 	L    Node
+	Keys []int // slots of L and Out that the pattern binds in every solution
 	Out  []int // slots of Op's variables, in the order of Vars
 	Vars []algebra.Var
 }
@@ -157,5 +159,14 @@ func (n *Service) children() []*Node {
 }
 
 // prune keeps every column: the endpoint decides how often a row repeats.
-func (n *Service) prune(Set)            {}
-func (n *Service) label(p *Plan) string { return "Service " + p.pos(n.Name) }
+func (n *Service) prune(Set) {}
+func (n *Service) label(p *Plan) string {
+	name := "<" + n.Op.Name.Term.Value() + ">"
+	if n.Name.Slot >= 0 {
+		name = p.pos(n.Name)
+	}
+	if len(n.Keys) > 0 {
+		name += " by " + p.slots(n.Keys)
+	}
+	return "Service " + name
+}
