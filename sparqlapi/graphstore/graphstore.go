@@ -3,7 +3,8 @@
 //
 // ?graph=IRI, ?default, or the request's own address below the endpoint (direct identification, §4.1) names a graph. A
 // named graph exists while it has a statement; the default graph always exists. Reading is open, writing needs
-// Options.Authorize. Every write is one transaction. The body is parsed before the transaction begins, so that a slow
+// Options.Authorize. The endpoint itself, without the name of a graph, is the whole dataset in TriG, N-Quads, JSON-LD and
+// TriX (dataset.go); a POST of triples to it makes a new graph. Every write is one transaction. The body is parsed before the transaction begins, so that a slow
 // client does not block other writers.
 package graphstore
 
@@ -77,6 +78,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	case http.MethodGet, http.MethodHead:
+		if bare(r) {
+			return h.getDataset(w, r)
+		}
 		g, err := h.target(r)
 		if err != nil {
 			return err
@@ -90,7 +94,10 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	if err := h.authorize(r); err != nil {
 		return err
 	}
-	if r.Method == http.MethodPost && r.PathValue("*") == "" && r.URL.RawQuery == "" {
+	switch {
+	case bare(r) && r.Method != http.MethodDelete && sendsDataset(r):
+		return h.writeDataset(w, r)
+	case bare(r) && r.Method == http.MethodPost:
 		return h.create(w, r)
 	}
 	g, err := h.target(r)
@@ -198,5 +205,5 @@ func (h *Handler) update(ctx context.Context, g term.Key, f func(t *triplestore.
 
 // offers returns the syntaxes in which graphs are available, best first.
 func offers() []rdfio.Syntax {
-	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.RDFJSON(), rdfio.TriX(), rdfio.N3()}
+	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.RDFJSON(), rdfio.TriX(), rdfio.N3(), rdfio.TriG(), rdfio.NQuads()}
 }

@@ -185,7 +185,7 @@ func TestEveryRequestThatIsWrongIsTold(t *testing.T) {
 		status                     int
 		says                       string
 	}{
-		{"no graph", "GET", "/rdf-graph-store", "", nil, 400, "?graph="},
+		{"no graph", "DELETE", "/rdf-graph-store", "", nil, 400, "?graph="},
 		{"both", "GET", "/rdf-graph-store?default&graph=a:b", "", nil, 400, "only one"},
 		{"twice", "GET", "/rdf-graph-store?graph=a:b&graph=a:c", "", nil, 400, "only one"},
 		{"relative", "GET", "/rdf-graph-store?graph=b", "", nil, 400, "absolute"},

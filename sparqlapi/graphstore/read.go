@@ -16,13 +16,12 @@ import (
 
 // get streams a graph (§5.2), or for HEAD answers without its content (§5.7).
 func (h *Handler) get(w http.ResponseWriter, r *http.Request, g term.Key) error {
-	w.Header().Add("Vary", "Accept")
-	s, ok := negotiate(r)
-	if !ok {
-		return problem.New(http.StatusNotAcceptable, "Not acceptable", "graphs are available as "+strings.Join(mediaTypes(offers()), ", "))
-	}
 	sn := h.store.Snapshot()
 	defer sn.Release()
+	s, err := negotiate(w, r, offers())
+	if err != nil {
+		return err
+	}
 	pattern, ok, err := find(sn, g)
 	if err != nil {
 		return fmt.Errorf("graphstore: find <%s>: %w", g.Value(), err)
@@ -30,6 +29,11 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, g term.Key) error 
 	if !ok {
 		return unknownGraph(g)
 	}
+	return h.send(w, r, sn, s, []term.Pattern{pattern}, s.Is(rdfio.TriG()) || s.Is(rdfio.NQuads()))
+}
+
+// send answers with the quads of some graphs, with their names if named is set.
+func (h *Handler) send(w http.ResponseWriter, r *http.Request, sn *triplestore.Snapshot, s rdfio.Syntax, graphs []term.Pattern, named bool) error {
 	tag := entityTag(sn)
 	header := w.Header()
 	header.Set("ETag", tag)
@@ -47,18 +51,25 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, g term.Key) error 
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	return h.stream(w, r, sn, pattern, s)
+	return h.stream(w, r, sn, graphs, s, named)
 }
 
-// stream writes the graph. An error before the first byte is returned. After that it cuts the connection, so that the
+// stream writes graphs. An error before the first byte is returned. After that it cuts the connection, so that the
 // client does not take the answer for complete.
-func (h *Handler) stream(w http.ResponseWriter, r *http.Request, sn *triplestore.Snapshot, p term.Pattern, s rdfio.Syntax) error {
+func (h *Handler) stream(w http.ResponseWriter, r *http.Request, sn *triplestore.Snapshot, graphs []term.Pattern, s rdfio.Syntax, named bool) error {
 	out := &countedWriter{w: w}
 	enc := rdfio.NewWriter(out, s, h.o.Prefixes)
-	err := sn.Dump(r.Context(), p, func(q term.Quad) error {
-		q.G = ""
-		return enc.Write(q)
-	})
+	var err error
+	for _, p := range graphs {
+		if err == nil {
+			err = sn.Dump(r.Context(), p, func(q term.Quad) error {
+				if !named {
+					q.G = ""
+				}
+				return enc.Write(q)
+			})
+		}
+	}
 	if err == nil {
 		err = enc.Close()
 	}
@@ -87,12 +98,15 @@ func (c *countedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func negotiate(r *http.Request) (rdfio.Syntax, bool) {
-	offer, ok := conneg.Negotiate(r, conneg.Of(mediaTypes(offers())...))
-	if !ok {
-		return rdfio.Syntax{}, false
+// negotiate returns the syntax that the client prefers among offers, best first.
+func negotiate(w http.ResponseWriter, r *http.Request, offers []rdfio.Syntax) (rdfio.Syntax, error) {
+	w.Header().Add("Vary", "Accept")
+	if offer, ok := conneg.Negotiate(r, conneg.Of(mediaTypes(offers)...)); ok {
+		if s, ok := rdfio.ByMediaType(offer.MediaType); ok {
+			return s, nil
+		}
 	}
-	return rdfio.ByMediaType(offer.MediaType)
+	return rdfio.Syntax{}, problem.New(http.StatusNotAcceptable, "Not acceptable", "this is available as "+strings.Join(mediaTypes(offers), ", "))
 }
 
 func mediaTypes(syntaxes []rdfio.Syntax) []string {

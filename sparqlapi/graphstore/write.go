@@ -21,7 +21,7 @@ import (
 
 // put replaces a graph (§5.3).
 func (h *Handler) put(w http.ResponseWriter, r *http.Request, g term.Key) error {
-	quads, err := h.body(w, r, g)
+	quads, err := h.body(w, r, g, false)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (h *Handler) put(w http.ResponseWriter, r *http.Request, g term.Key) error 
 
 // post adds to a graph (§5.5).
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, g term.Key) error {
-	quads, err := h.body(w, r, g)
+	quads, err := h.body(w, r, g, false)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (h *Handler) create(w http.ResponseWriter, r *http.Request) error {
 	var name [16]byte
 	rand.Read(name[:]) // never fails (crypto/rand)
 	g := term.IRI(h.o.Base + "/" + hex.EncodeToString(name[:]))
-	quads, err := h.body(w, r, g)
+	quads, err := h.body(w, r, g, false)
 	if err != nil {
 		return err
 	}
@@ -122,13 +122,14 @@ func insert(ctx context.Context, t *triplestore.Txn, quads []term.Quad) error {
 	return nil
 }
 
-// body reads the statements that were sent for graph g. Each file of a form is a document of its own.
-func (h *Handler) body(w http.ResponseWriter, r *http.Request, g term.Key) ([]term.Quad, error) {
+// body reads the statements that were sent for graph g, or for the whole dataset. Each file of a form is a document of
+// its own.
+func (h *Handler) body(w http.ResponseWriter, r *http.Request, g term.Key, whole bool) ([]term.Quad, error) {
 	limited := http.MaxBytesReader(w, r.Body, h.o.MaxBody)
 	r.Body = limited
 	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != "multipart/form-data" {
-		return h.parse(w, limited, r.Header.Get("Content-Type"), "", r.Header.Get("Content-Encoding"), g, nil)
+		return h.parse(w, limited, r.Header.Get("Content-Type"), "", r.Header.Get("Content-Encoding"), g, whole, nil)
 	}
 	form := multipart.NewReader(limited, params["boundary"])
 	var quads []term.Quad
@@ -140,14 +141,14 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, g term.Key) ([]te
 		if err != nil {
 			return nil, badBody(err)
 		}
-		if quads, err = h.parse(w, part, part.Header.Get("Content-Type"), part.FileName(), part.Header.Get("Content-Encoding"), g, quads); err != nil {
+		if quads, err = h.parse(w, part, part.Header.Get("Content-Type"), part.FileName(), part.Header.Get("Content-Encoding"), g, whole, quads); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // parse parses one document and appends its statements to quads.
-func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file, encoding string, g term.Key, quads []term.Quad) ([]term.Quad, error) {
+func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file, encoding string, g term.Key, whole bool, quads []term.Quad) ([]term.Quad, error) {
 	s, ok := rdfio.ByMediaType(contentType)
 	if !ok && file != "" && (contentType == "" || strings.HasPrefix(contentType, "application/octet-stream") || strings.HasPrefix(contentType, "text/plain")) {
 		s, ok = rdfio.ByExtension(file)
@@ -177,6 +178,10 @@ func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file
 		}
 		if err != nil {
 			return nil, badBody(err)
+		}
+		if whole {
+			quads = append(quads, q)
+			continue
 		}
 		if q.G != "" {
 			return nil, problem.With(http.StatusBadRequest, "More than one graph", fmt.Errorf("the body contains the graph %s", q.G.Value()), "graph", q.G.Value())

@@ -1,0 +1,68 @@
+package graphstore_test
+
+import (
+	"strings"
+	"testing"
+
+	"odarchive/sparqlapi/graphstore"
+)
+
+const dataset = `@prefix ex: <http://example.org/> . ex:d ex:p 0 . ex:g { ex:a ex:p 1 . ex:b ex:p 2 } ex:h { ex:a ex:p 3 }`
+
+func TestTheWholeDatasetIsReadAndWritten(t *testing.T) {
+	t.Parallel()
+	h, _ := newHandler(t, nil)
+	const all = "/rdf-graph-store"
+	want(t, ask(t, h, "PUT", all, dataset, "Content-Type", "application/trig"), 204, "PUT of TriG")
+	nquads := want(t, ask(t, h, "GET", all, "", "Accept", "application/n-quads"), 200, "N-Quads")
+	if strings.Count(nquads, "\n") != 4 || strings.Count(nquads, "<http://example.org/g> .") != 2 {
+		t.Errorf("got %s", nquads)
+	}
+	for accept, kind := range map[string]string{"*/*": "application/trig", "application/trig": "application/trig", "application/ld+json": "application/ld+json", "application/trix": "application/trix"} {
+		res := ask(t, h, "GET", all, "", "Accept", accept)
+		body := want(t, res, 200, accept)
+		if res.Header.Get("Content-Type") != kind || res.Header.Get("ETag") == "" {
+			t.Errorf("Accept %s: %v", accept, res.Header)
+		}
+		h2, _ := newHandler(t, nil)
+		want(t, ask(t, h2, "POST", all, "<http://example.org/x> <http://example.org/p> <http://example.org/y> <http://example.org/z> .", "Content-Type", "application/n-quads"), 204, "before")
+		want(t, ask(t, h2, "PUT", all, body, "Content-Type", kind), 204, "PUT of "+kind)
+		if got := want(t, ask(t, h2, "GET", all, "", "Accept", "application/n-quads"), 200, "again"); got != nquads {
+			t.Errorf("%s: got %s\nwant %s", kind, got, nquads)
+		}
+	}
+	want(t, ask(t, h, "POST", all, "<http://example.org/c> <http://example.org/p> <http://example.org/e> <http://example.org/g> .", "Content-Type", "application/n-quads"), 204, "POST adds")
+	if got := want(t, ask(t, h, "GET", all, "", "Accept", "application/n-quads"), 200, "after POST"); strings.Count(got, "\n") != 5 {
+		t.Errorf("after POST: %s", got)
+	}
+	if res := ask(t, h, "HEAD", all, ""); res.StatusCode != 200 || res.Header.Get("Content-Type") != "application/trig" {
+		t.Errorf("HEAD: %d %v", res.StatusCode, res.Header)
+	}
+	want(t, ask(t, h, "GET", all, "", "Accept", "text/turtle"), 406, "a dataset as Turtle")
+	want(t, ask(t, h, "PUT", all, one, "Content-Type", ttl), 400, "PUT of triples without a graph")
+	want(t, ask(t, h, "PUT", all, "ex:a", "Content-Type", "application/trig"), 400, "nonsense")
+	want(t, ask(t, h, "PUT", all, dataset, "Content-Type", "application/trig", "If-None-Match", "*"), 412, "a dataset always exists")
+	want(t, ask(t, h, "PUT", all, dataset, "Content-Type", "application/trig", "Authorization", "Bearer x"), 401, "without the token")
+	want(t, ask(t, h, "DELETE", all, ""), 400, "DELETE of everything")
+	if got := want(t, ask(t, h, "GET", all, "", "Accept", "application/n-quads"), 200, "after refusals"); strings.Count(got, "\n") != 5 {
+		t.Errorf("after refusals: %s", got)
+	}
+}
+
+func TestAGraphComesAsQuadsWithItsName(t *testing.T) {
+	t.Parallel()
+	h, _ := newHandler(t, nil)
+	want(t, ask(t, h, "PUT", "/rdf-graph-store", dataset, "Content-Type", "application/trig"), 204, "PUT")
+	if got := want(t, ask(t, h, "GET", "/rdf-graph-store?graph=http://example.org/h", "", "Accept", "application/n-quads"), 200, "a named graph"); !strings.HasSuffix(got, " <http://example.org/h> .\n") || strings.Count(got, "\n") != 1 {
+		t.Errorf("got %s", got)
+	}
+	if got := want(t, ask(t, h, "GET", "/rdf-graph-store?default", "", "Accept", "application/trig"), 200, "the default graph"); strings.Contains(got, "{") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestADatasetThatIsTooLargeIs413(t *testing.T) {
+	t.Parallel()
+	h, _ := newHandler(t, func(o *graphstore.Options) { o.MaxBody = 100 })
+	want(t, ask(t, h, "PUT", "/rdf-graph-store", dataset+strings.Repeat(" ", 100), "Content-Type", "application/trig"), 413, "too large")
+}
