@@ -93,7 +93,7 @@ func (b *Belief) retryAfter(l Limits) time.Duration {
 }
 
 // sure is the probability of a period's hour from which visits follow it.
-const sure = 0.6
+const sure = 0.7
 
 func inARow(n int) string {
 	if n == 1 {
@@ -225,9 +225,14 @@ func (m *model) next(after, center float64) float64 {
 	return at
 }
 
-// worth returns the weight of a version by the rate of change. Versions of files that change often count a little more;
-// otherwise hourly and daily files would hardly be visited.
-func worth(l float64) float64 { return math.Pow(max(1, l*month), 0.15) }
+// worth returns the weight of a fresh copy by the rate of change: the root of the number of versions in a month. With
+// weight 1 for all, a file would count as much as another one however many more versions it has, and daily files would
+// hardly be visited; with the number itself, all fetches would go to files that change all the time.
+func worth(l float64) float64 { return math.Sqrt(max(1, l*month)) }
+
+// maxSlack is how long after the time of a predicted change a visit follows, in standard deviations of that time. A visit
+// that comes too early costs a second one; one that is later by an hour costs an hour's freshness.
+const maxSlack = 3
 
 // predicted plans a visit after the next predicted change. ok is false if the time of changes is not known well enough,
 // or a visit in each period is not worth its price.
@@ -239,7 +244,7 @@ func (b *Belief) predicted(price float64, l Limits) (plan, bool) {
 	}
 	// Visits that all come after the change reveal little about its time, so they approach it until one comes before
 	// it.
-	slack := 1.2 * spread * max(0.25, 1-float64(b.inTime)/40)
+	slack := maxSlack * spread * max(0.25, 1-float64(b.inTime)/40)
 	at := mean + slack // into the period
 	next := at + epoch + m.period*math.Ceil((b.last-epoch-at)/m.period)
 	for next-b.last < max(l.Min.Seconds(), 0.3*m.period) || m.weekdays && weekend(next-slack) {
@@ -305,10 +310,10 @@ func (b *Belief) periodToFind(price float64) int {
 	for m, p := range b.mass {
 		period := models[m].period
 		likely := 0.25
-		if period > dayS { // a lower threshold, since many days of freshness depend on the hour
-			likely = 0.15
+		if period > dayS { // a version is lost by a period, and many visits are needed to find its hour
+			likely = 0.3
 		}
-		if p > likely && b.halves[m] > 0 && b.halves[m] < 1.2*period && price < 0.7*period*worth(1/period) && (best < 0 || p > b.mass[best]) {
+		if p > likely && b.halves[m] > 0 && b.halves[m] < 1.2*period && price < 0.5*period*worth(1/period) && (best < 0 || p > b.mass[best]) {
 			best = m
 		}
 	}

@@ -84,7 +84,7 @@ func (p *Planner) hints(id uint64, declared time.Duration) Hints {
 
 func ownPrice(mixed uint64) float64 {
 	u := float64(mixed*0x9e3779b97f4a7c15>>11) / (1 << 53)
-	return math.Exp(0.3 * (u - 0.5))
+	return math.Exp(0.2 * (u - 0.5))
 }
 
 // learn adds a belief to the sample if its URL belongs there. The sample consists of the smallest mixed ids.
