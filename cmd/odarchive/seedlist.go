@@ -80,6 +80,9 @@ func newSeedList(name string, r io.Reader, defaults catalog.Seed) (*seedList, er
 // guessKind returns the ending that a file with this content should have.
 func (l *seedList) guessKind() (string, error) {
 	line, err := l.readText()
+	if errors.Is(err, errLongLine) {
+		l.unread(listLine{err: err})
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, errLongLine) {
 		return ".txt", nil
 	}
