@@ -7,7 +7,6 @@ import (
 
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/diary"
-	"odarchive/crawler/archive/records"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
@@ -91,8 +90,8 @@ func (a *Archive) foldSome(ctx context.Context, from []byte) (next []byte, visit
 // the stretches.
 func (u *update) describeFolded(ctx context.Context, folded []diary.Folding) error {
 	r, known, err := u.records.Resource(folded[0].After.Resource)
-	if err != nil || !known {
-		return records.OrNotFound(err, "resource", folded[0].After.Resource)
+	if err != nil || !known { // nothing can be described of a resource that is not there
+		return err
 	}
 	if last := folded[len(folded)-1].After.Start(); last > r.Stretch {
 		after := r

@@ -74,10 +74,10 @@ func (t Txn) FoldStretches(ctx context.Context, from []byte, limit int) (folded 
 			starts = append(starts, timeAt(f.key[1+records.IDLen:]))
 		}
 		if i == len(keys)-1 {
-			if len(starts) > 2*limit { // this resource has more visits than a transaction takes: the oldest first
+			more, before := len(starts) > 2*limit, len(folded)
+			if err = fold(2 * limit); more && len(folded) > before { // more visits than a transaction takes: the oldest first
 				next = stretchKey(resource, int64(1)<<62)
 			}
-			err = fold(2 * limit)
 		}
 	}
 	return folded, visits, next, err
@@ -93,13 +93,18 @@ func (t Txn) foldResource(ctx context.Context, resource string, starts []int64) 
 		return nil, err
 	}
 	last.Before = last.After
+	did := false
 	for _, start := range starts {
 		act, err := t.oldActivity(resource, start)
+		if isBad(err) { // it stays as it is, for checks to find
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		s := begin(resource, act)
 		s.start, s.last.start = start, start
+		did = true
 		mark := byte(markFirst)
 		if last.After.Visits > 0 && last.After.continues(s) {
 			mark = markMore
@@ -121,7 +126,10 @@ func (t Txn) foldResource(ctx context.Context, resource string, starts []int64) 
 			return nil, err
 		}
 	}
-	return append(folded, last), nil
+	if did {
+		folded = append(folded, last)
+	}
+	return folded, nil
 }
 
 // stretchBefore returns the newest stretch of a resource that began before a time and that an earlier transaction made.

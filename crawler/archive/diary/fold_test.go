@@ -131,3 +131,21 @@ func hasOld(b *book) (has bool) {
 	}
 	return has
 }
+
+func TestARecordThatCannotBeReadDoesNotStopFolding(t *testing.T) {
+	t.Parallel()
+	b := newBook(t, 2)
+	defer b.close()
+	for i := range 100 {
+		b.addOld(i%2, unchanged(day.Add(time.Duration(i)*time.Minute)))
+	}
+	err := b.db.Update(t.Context(), func(txn *kv.Txn) error {
+		return txn.Set(kv.SpaceArchive, oldKey(b.ids[0], day.Add(10*time.Minute).UnixMilli()), []byte("{damaged"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if removed := b.fold(10, func() {}); removed != 49+48 {
+		t.Errorf("%d removed", removed)
+	}
+}
