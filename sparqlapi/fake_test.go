@@ -239,6 +239,9 @@ func (fakeFiles) ByID(w http.ResponseWriter, r *http.Request) error {
 func (fakeFiles) TimeGate(w http.ResponseWriter, r *http.Request) error {
 	return sayPlain(w, r, "time gate", target.Value(r, "*"))
 }
+func (fakeFiles) Web(w http.ResponseWriter, r *http.Request) error {
+	return sayPlain(w, r, "web", target.Value(r, "*"))
+}
 func (fakeFiles) TimeMapLink(w http.ResponseWriter, r *http.Request) error {
 	return sayPlain(w, r, "time map in links", target.Value(r, "*"))
 }

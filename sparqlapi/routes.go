@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/changes"
@@ -50,6 +51,7 @@ type Mementos interface {
 	TimeGate(w http.ResponseWriter, r *http.Request) error
 	TimeMapLink(w http.ResponseWriter, r *http.Request) error
 	TimeMapJSON(w http.ResponseWriter, r *http.Request) error
+	Web(w http.ResponseWriter, r *http.Request) error // as other web archives name versions
 }
 
 var (
@@ -135,9 +137,11 @@ func (o Options) routes(r chi.Router) {
 		read(r, "/timegate/*", m.TimeGate)
 		read(text, "/timemap/link/*", m.TimeMapLink)
 		read(text, "/timemap/json/*", m.TimeMapJSON)
+		read(r, "/web/{timestamp}/*", m.Web)
 	}
 	if o.CDX != nil {
 		serve(text, "/cdx", o.CDX, "GET", "HEAD")
+		read(text, "/timemap/cdxj/*", o.timeMapCDXJ)
 	}
 	if l := o.LinkedData; l != nil {
 		read(text, "/describe", l.Describe)
@@ -237,7 +241,21 @@ var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/get/war
 
 // unwanted are the paths that robots.txt asks web crawlers to leave alone: they are costly, or serve bytes whose real
 // address is elsewhere.
-var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/describe", "/timegate/", "/timemap/", "/cdx", "/rdf-graph-store", "/search?"}
+var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/describe", "/timegate/", "/timemap/", "/web/", "/cdx", "/rdf-graph-store", "/search?"}
+
+// timeMapCDXJ answers GET /timemap/cdxj/{URL} as /cdx does for one address.
+func (o Options) timeMapCDXJ(w http.ResponseWriter, r *http.Request) error {
+	address, own, err := target.URL(r)
+	if err != nil {
+		return err
+	}
+	own.Set("url", address)
+	own.Set("matchType", "exact")
+	r = r.Clone(r.Context())
+	r.URL = &url.URL{Path: "/cdx", RawQuery: own.Encode()}
+	o.CDX.ServeHTTP(w, r)
+	return nil
+}
 
 // read registers a handler for GET and HEAD.
 func read(r chi.Router, pattern string, h func(http.ResponseWriter, *http.Request) error) {

@@ -33,6 +33,8 @@ var _ Archive = (*archive.Archive)(nil)
 type Memento struct {
 	Archive Archive
 	Mint    ns.Mint
+	// Serve answers with the bytes of a version, for Web.
+	Serve func(w http.ResponseWriter, r *http.Request, versionID string) error
 	// Pages is how many mementos a page of a TimeMap lists; 0 means 5000.
 	Pages int
 }

@@ -49,6 +49,8 @@ func (a *Faces) Handler() (http.Handler, error) {
 	described := linkeddata.New(linkeddata.Options{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document})
 	observed := newMetrics(a)
 	mementos := &memento.Memento{Archive: a.store.Archive, Mint: a.store.Mint}
+	versions := &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: mementos.Links, IRI: a.store.Mint.Version, Log: a.store.Log}
+	mementos.Serve = versions.Version
 	graphs, err := graphstore.New(a.store.Triples, graphstore.Options{
 		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.Check, MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Prefixes: vocab.Prefixes(), Log: a.store.Log})
 	if err != nil {
@@ -63,7 +65,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page makes about five requests; this machine is not limited
 		SPARQL:     a.protocol(guard, pages),
 		GraphStore: graphs,
-		Versions:   &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: mementos.Links, IRI: a.store.Mint.Version, Log: a.store.Log},
+		Versions:   versions,
 		Members:    &fileserve.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Slots: make(chan struct{}, membersAtOnce), IRI: a.store.Mint.Version},
 		Zips:       &bundle.Handler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a}, Mint: a.store.Mint, Log: a.store.Log},
 		Mementos:   mementos,
