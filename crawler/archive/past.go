@@ -135,6 +135,9 @@ func (u *update) keepPast(ctx context.Context, r *records.Resource, act *catalog
 	if err := u.records.AddVersion(v, kept.packed, kept.Change); err != nil {
 		return v, err
 	}
+	if err := u.records.AddExchange(v.ID, kept.exchange); err != nil {
+		return v, err
+	}
 	if err := saveStored(u.records.Txn, r.ID, v, ref); err != nil {
 		return v, err
 	}
