@@ -14,6 +14,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/warc/tape"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -118,13 +119,21 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	if err == nil {
 		err = writeErr
 	}
-	if missed := n.Tape.Missed(); err == nil && missed > 0 {
-		err = fmt.Errorf("%s missing in the WARC files; the archive has all of them", english.Plural(int(missed), "record is", "records are"))
+	if err == nil {
+		err = missing(n.Tape)
 	}
 	if printErr := c.print(summary, "%s in %s: %s", english.Plural(summary.Fetches, "fetch", ""), summary.Took.Round(time.Millisecond), outcomes(n, summary)); err == nil {
 		err = printErr
 	}
 	return err
+}
+
+// missing returns an error if records could not be written to WARC files.
+func missing(t *tape.Tape) error {
+	if missed := t.Missed(); missed > 0 {
+		return fmt.Errorf("%s missing in the WARC files; the archive has everything", english.Plural(int(missed), "fetch is", "fetches are"))
+	}
+	return nil
 }
 
 // outcomes returns the number of fetches by outcome, or, if there were none, why and what to do.

@@ -48,7 +48,8 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
   odarchive harvest datacite 'https://api.datacite.org/dois?client-id=herbarium'
   odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql --portal http://data.gv.at --limit 100
   odarchive harvest oai https://repository.example/oai --set data --since 2026-01-01
-  odarchive harvest oai --list repositories.txt --parallel 8 --json`,
+  odarchive harvest oai --list repositories.txt --parallel 8 --json
+  odarchive harvest ckan https://data.example.org --keep-answers answers   # the original metadata, as WARC`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list != "" {
 				return exactly("KIND")(cmd, args)
@@ -68,16 +69,8 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 				opts.Part.Query = string(query)
 			}
 			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
-				if list != "" {
-					return c.harvestList(cmd.Context(), n, source.Kind, list, parallel, opts)
-				}
-				source.Address = args[1]
-				if source.Kind == crawl.Recognised {
-					if err := c.recognise(cmd.Context(), n, &source, dry); err != nil || dry {
-						return err
-					}
-				}
-				return c.harvestOne(cmd.Context(), n, source, opts)
+				err := c.harvestThese(cmd.Context(), n, source, args[1:], list, parallel, dry, opts)
+				return errors.Join(err, missing(n.Answers))
 			})
 		},
 	}
@@ -96,7 +89,22 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	f.StringVar(&queryFile, "query", "", "file with the SPARQL query whose ?url is harvested (kind sparql)")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.cfg.FetchFlags(f)
+	c.cfg.AnswersFlag(f)
 	return cmd
+}
+
+// harvestThese harvests the sources of a list, or the one of an address.
+func (c *cli) harvestThese(ctx context.Context, n *app.Node, source crawl.HarvestSource, address []string, list string, parallel int, dry bool, opts harvest.Options) error {
+	if list != "" {
+		return c.harvestList(ctx, n, source.Kind, list, parallel, opts)
+	}
+	source.Address = address[0]
+	if source.Kind == crawl.Recognised {
+		if err := c.recognise(ctx, n, &source, dry); err != nil || dry {
+			return err
+		}
+	}
+	return c.harvestOne(ctx, n, source, opts)
 }
 
 func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestSource, opts harvest.Options) error {

@@ -55,6 +55,7 @@ type Fetch struct {
 	Bandwidth         Bytes  // per second; 0 = no limit
 	Workers           int
 	WARC              string // directory of WARC files of what is fetched; "" for none
+	KeepAnswers       string // directory of WARC files of what portals answer to harvests; "" for none
 }
 
 // Serve has the settings of the server.
@@ -218,6 +219,11 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 // WARCFlag adds the flag of commands that crawl.
 func (c *Config) WARCFlag(f *pflag.FlagSet) {
 	f.StringVar(&c.Fetch.WARC, "warc", c.Fetch.WARC, "also write what is fetched to WARC files in this directory")
+}
+
+// AnswersFlag adds the flag of commands that harvest.
+func (c *Config) AnswersFlag(f *pflag.FlagSet) {
+	f.StringVar(&c.Fetch.KeepAnswers, "keep-answers", c.Fetch.KeepAnswers, "keep the portals' answers, byte for byte, in WARC files in this directory")
 }
 
 // ServeFlags adds the flags of commands that serve.

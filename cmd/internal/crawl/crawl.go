@@ -50,7 +50,9 @@ type Crawl struct {
 	Jobs     *supervise.Jobs // of the background
 	Tape     *tape.Tape      // of --warc; nil without it
 
-	warc *warc.Dir // of Tape
+	Answers *tape.Tape // of --keep-answers; nil without it
+
+	warcs []*warc.Dir // of Tape and Answers
 
 	store    *store.Store
 	spoolDir string // a temporary one, to be removed
@@ -74,10 +76,10 @@ func (c *Crawl) Close() error {
 		c.Fetcher = nil
 	}
 	var closing error
-	if c.warc != nil {
-		closing = c.warc.Close()
-		c.warc = nil
+	for _, dir := range c.warcs {
+		closing = errors.Join(closing, dir.Close())
 	}
+	c.warcs = nil
 	if c.spoolDir == "" {
 		return closing
 	}
@@ -92,7 +94,7 @@ func (c *Crawl) build() error {
 	if c.Spool, err = c.openSpool(); err != nil {
 		return err
 	}
-	if err := c.openTape(); err != nil {
+	if err := c.openTapes(); err != nil {
 		return err
 	}
 	var resolver fetch.Resolver

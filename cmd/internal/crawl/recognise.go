@@ -18,5 +18,9 @@ func (c *Crawl) Recognise(ctx context.Context, address string) (fingerprint.Find
 
 // politeTransport makes requests that wait for the host's turn and obey its robots.txt.
 func (c *Crawl) politeTransport() *politeness.Transport {
-	return &politeness.Transport{Gate: c.Gate, Base: c.Fetcher.Client().Transport, UserAgent: c.Fetcher.UserAgent()}
+	base := c.Fetcher.Client().Transport
+	if c.Answers != nil {
+		base = c.Fetcher.Taping(c.Answers)
+	}
+	return &politeness.Transport{Gate: c.Gate, Base: base, UserAgent: c.Fetcher.UserAgent()}
 }

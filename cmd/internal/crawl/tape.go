@@ -6,18 +6,27 @@ import (
 	"odarchive/crawler/warc/tape"
 )
 
-// openTape opens the directory of WARC files that the settings name.
-func (c *Crawl) openTape() error {
-	dir := c.store.Config.Fetch.WARC
-	if dir == "" || c.store.DB.ReadOnly() {
-		return nil
-	}
-	var err error
-	if c.warc, err = warc.OpenDir(dir, warc.DirOptions{Info: warcInfo(c.store), Now: c.store.Clock}); err != nil {
+// openTapes opens the directories of WARC files that the settings name.
+func (c *Crawl) openTapes() (err error) {
+	settings := c.store.Config.Fetch
+	if c.Tape, err = c.openTape(settings.WARC, ""); err != nil {
 		return err
 	}
-	c.Tape = tape.New(c.warc, c.store.Clock, c.store.Log)
-	return nil
+	c.Answers, err = c.openTape(settings.KeepAnswers, "answers")
+	return err
+}
+
+// openTape opens one directory, for files with a prefix. It returns nil if there is none.
+func (c *Crawl) openTape(path, prefix string) (*tape.Tape, error) {
+	if path == "" || c.store.DB.ReadOnly() {
+		return nil, nil
+	}
+	dir, err := warc.OpenDir(path, warc.DirOptions{Prefix: prefix, Info: warcInfo(c.store), Now: c.store.Clock})
+	if err != nil {
+		return nil, err
+	}
+	c.warcs = append(c.warcs, dir)
+	return tape.New(dir, c.store.Clock, c.store.Log), nil
 }
 
 // warcInfo returns the fields of warcinfo records.

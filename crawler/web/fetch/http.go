@@ -64,7 +64,7 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 		// The previous response was longer than its Content-Length, and the rest of it was read as this one.
 		resp, err = transport.RoundTrip(out)
 	}
-	wire := trace.close(u, resp)
+	wire := trace.close("GET "+u.PathAndQuery(), resp)
 	hop.RemoteAddr = ex.RemoteAddr
 	if err != nil {
 		wire.finish(ex, hop, "disconnect")
@@ -313,15 +313,16 @@ func (t *traced) record(conn net.Conn) {
 	}
 }
 
-// close copies the recorded facts to the exchange, and returns the capture of the request.
-func (t *traced) close(u address.URL, resp *http.Response) *capture {
+// close copies the recorded facts to the exchange, and returns the capture of the request. line is the method and the
+// path.
+func (t *traced) close(line string, resp *http.Response) *capture {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	proto := "HTTP/1.1"
 	if resp != nil && resp.ProtoMajor == 2 {
 		proto = "HTTP/2.0"
 	}
-	t.ex.RequestLine = "GET " + u.PathAndQuery() + " " + proto
+	t.ex.RequestLine = line + " " + proto
 	t.ex.RequestHeader, t.header = t.header, http.Header{}
 	t.ex.RemoteAddr, t.ex.FirstByte = t.remote, t.first
 	for _, at := range []time.Time{t.opened, t.first} {
@@ -333,7 +334,7 @@ func (t *traced) close(u address.URL, resp *http.Response) *capture {
 		t.wire = &capture{}
 	}
 	if resp != nil && resp.ProtoMajor == 2 {
-		t.wire.synthesise("GET "+u.PathAndQuery()+" HTTP/1.1", t.fields, resp)
+		t.wire.synthesise(line+" HTTP/1.1", t.fields, resp)
 	}
 	return t.wire
 }

@@ -24,8 +24,8 @@ type Hop struct {
 	Start  time.Time
 	Status int // 0 if the response has no status line
 
-	// Request and Head are the head of the request as sent, without Authorization, and that of the response as
-	// received; at most 64 KiB each. HTTP/2 has no such text: then they are written in the style of HTTP/1.1.
+	// Request is the request as sent, without Authorization; at most 1 MiB, which few bodies exceed. Head is the head of
+	// the response as received; at most 64 KiB. HTTP/2 has no such text: then they are written in the style of HTTP/1.1.
 	Request []byte
 	Head    []byte
 
@@ -77,8 +77,11 @@ type Tape interface {
 	Record(ctx context.Context, ex *Exchange, original *Original) Taped
 }
 
-// maxHopHead bounds each of Hop.Request and Hop.Head.
-const maxHopHead = 64 << 10
+// Bounds of Hop.Request and Hop.Head.
+const (
+	maxRequest = 1 << 20
+	maxHopHead = 64 << 10
+)
 
 // capture records one request and its response from the connection that carries them.
 type capture struct {
@@ -101,8 +104,8 @@ type capture struct {
 func (c *capture) sent(p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.closed && len(c.request)+len(p) <= maxHopHead {
-		c.request = append(c.request, p...)
+	if !c.closed {
+		c.request = append(c.request, p[:min(len(p), maxRequest-len(c.request))]...)
 	}
 }
 
@@ -210,15 +213,19 @@ func (ex *Exchange) release() {
 	}
 }
 
-// withoutAuthorization returns the head of a request without that field, which holds a password.
-func withoutAuthorization(head []byte) []byte {
-	out := make([]byte, 0, len(head))
-	for line := range bytes.Lines(head) {
+// withoutAuthorization returns a request without that field, which holds a password.
+func withoutAuthorization(request []byte) []byte {
+	end := warc.HeadEnd(request, 0)
+	if end < 0 {
+		end = len(request)
+	}
+	out := make([]byte, 0, len(request))
+	for line := range bytes.Lines(request[:end]) {
 		if len(line) < 14 || !strings.EqualFold(string(line[:14]), "Authorization:") {
 			out = append(out, line...)
 		}
 	}
-	return out
+	return append(out, request[end:]...)
 }
 
 func describeTLS(s *tls.ConnectionState) *TLS {
