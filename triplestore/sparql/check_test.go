@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -92,5 +93,44 @@ func TestPlanningHasALimitOfMemory(t *testing.T) {
 	_, err := sparql.New(sparql.Options{}).Query(t.Context(), store.Snapshot(), "SELECT * { "+star.String()+" }", sparql.QueryOptions{})
 	if !errors.Is(err, sparql.ErrQueryTooLarge) {
 		t.Errorf("9,000 patterns: %v, want %v", err, sparql.ErrQueryTooLarge)
+	}
+}
+
+func TestConstructSendsEachTripleOnce(t *testing.T) {
+	t.Parallel()
+	var data strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&data, "<x:s%d> <x:p> %d . ", i, i)
+	}
+	store := filled(t, data.String())
+	for _, memory := range []int64{0, 2 << 20} { // of the second, most triples are kept in files
+		for text, want := range map[string]int{
+			"CONSTRUCT { ?a <x:near> ?b } { ?a <x:p> ?x . ?b <x:p> ?y }":                             300 * 300,
+			"CONSTRUCT { ?a a <x:T> . ?b a <x:T> } { ?a <x:p> ?x . ?b <x:p> ?y }":                    300,
+			"CONSTRUCT { ?a <x:q> _:new . ?a a <x:T> } { ?a <x:p> ?x . <x:s1> ?p ?y }":               600,
+			"CONSTRUCT { ?a <x:q> ?b . ?b <x:q> ?a } { ?a <x:p> ?x . ?b <x:p> ?y FILTER (?x < ?y) }": 300 * 299,
+		} {
+			r, err := sparql.New(sparql.Options{TempDir: t.TempDir()}).Query(t.Context(), store.Snapshot(), text, sparql.QueryOptions{Memory: memory})
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := map[term.Quad]bool{}
+			n := 0
+			for {
+				q, err := r.Triple()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+				n++
+				seen[q] = true
+			}
+			r.Close()
+			if n != want || len(seen) != want {
+				t.Errorf("%s: %d triples, %d of them different, want %d", text, n, len(seen), want)
+			}
+		}
 	}
 }

@@ -70,6 +70,7 @@ func (d *description) next() (term.Quad, error) {
 	return q, nil
 }
 
+func (d *description) close()      {}
 func (d *description) ready() bool { return d.at < len(d.out) }
 
 // queueNext queues the next resources. It returns io.EOF if there are no more.

@@ -29,6 +29,7 @@ type Results struct {
 	triples   interface {
 		next() (term.Quad, error)
 		ready() bool
+		close()
 	}
 	boolean bool
 	work    *work
@@ -70,7 +71,7 @@ func (r *Results) Next() ([]term.Key, error) {
 	return row, nil
 }
 
-// Triple returns the next triple of a graph. After the last one it returns io.EOF. Triples may repeat.
+// Triple returns the next triple of a graph. After the last one it returns io.EOF. Each triple comes once.
 func (r *Results) Triple() (term.Quad, error) {
 	if r.Kind != Triples || r.err != nil {
 		return term.Quad{}, r.end(io.EOF)
@@ -123,6 +124,9 @@ func (r *Results) Close() {
 		return
 	}
 	r.done = true
+	if r.triples != nil {
+		r.triples.close()
+	}
 	r.solutions.Close()
 	r.work.close()
 	if r.closed != nil {

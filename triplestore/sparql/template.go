@@ -1,11 +1,14 @@
 package sparql
 
 import (
+	"errors"
+	"io"
 	"strconv"
 	"strings"
 
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/exec"
 	"odarchive/triplestore/term"
 )
 
@@ -58,36 +61,55 @@ func (m *filler) triple(t algebra.TriplePattern, row []term.Key) (term.Quad, boo
 	return q, (s == term.KindIRI || s == term.KindBlank) && q.P.Kind() == term.KindIRI && q.O.Kind() != term.KindNone
 }
 
-// template streams the triples of a CONSTRUCT.
+// template streams the triples of a CONSTRUCT, each once.
 type template struct {
-	list []algebra.TriplePattern
-	in   solutions
-	make *filler
-	row  []term.Key
-	pos  int
+	list   []algebra.TriplePattern
+	in     solutions
+	make   *filler
+	unique *exec.Unique
+	row    []term.Key
+	pos    int
+	ended  bool // there are no more solutions
 }
 
 // newTemplate fills list with solutions whose columns are vars.
-func newTemplate(list []algebra.TriplePattern, in solutions, vars []algebra.Var) *template {
-	return &template{list: list, in: in, make: newFiller(vars), pos: len(list)}
+func newTemplate(list []algebra.TriplePattern, in *rows, vars []algebra.Var) *template {
+	return &template{list: list, in: in, make: newFiller(vars), unique: in.run.Unique(), pos: len(list)}
 }
 
 func (t *template) next() (term.Quad, error) {
-	for {
+	for !t.ended {
 		for t.pos < len(t.list) {
 			p := t.list[t.pos]
 			t.pos++
-			if q, ok := t.make.triple(p, t.row); ok {
-				return q, nil
+			q, ok := t.make.triple(p, t.row)
+			if !ok {
+				continue
+			}
+			fresh, err := t.unique.Add(string(term.Triple(q.S, q.P, q.O)))
+			if fresh || err != nil {
+				return q, err
 			}
 		}
 		row, err := t.in.Next()
+		if errors.Is(err, io.EOF) {
+			t.ended = true
+			break
+		}
 		if err != nil {
 			return term.Quad{}, err
 		}
 		t.row, t.pos = row, 0
 		t.make.n++
 	}
+	text, err := t.unique.Next()
+	if err != nil {
+		return term.Quad{}, err
+	}
+	s, p, o, _ := term.Key(text).Parts()
+	return term.Quad{S: s, P: p, O: o}, nil
 }
+
+func (t *template) close() { t.unique.Close() }
 
 func (t *template) ready() bool { return t.pos < len(t.list) || t.in.Ready() }

@@ -73,7 +73,7 @@ func Typed(lexical, datatype string) Key {
 
 // Triple returns the key of a triple term (RDF 1.2).
 func Triple(s, p, o Key) Key {
-	var b []byte
+	b := make([]byte, 0, 1+3*binary.MaxVarintLen16+len(s)+len(p)+len(o))
 	b = append(b, '(')
 	for _, k := range [3]Key{s, p, o} {
 		b = binary.AppendUvarint(b, uint64(len(k)))
