@@ -54,6 +54,7 @@ type Options struct {
 	Workers    int           // processors that all queries together may use for parallel operators; 0 means all
 	Service    *Federation   // asks other endpoints for SERVICE; nil refuses
 	Fetch      Fetch         // fetches documents for LOAD; nil refuses
+	Resolve    Resolve       // opens documents that FROM names; nil means that there are none
 	MaxLoad    int64         // maximum triples that one update may LOAD; 0 means 10 million
 	Slow       time.Duration // queries that take at least this long are logged; 0 means none
 	Log        *slog.Logger
@@ -210,6 +211,14 @@ func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o Query
 	}
 	w := e.newWork(ctx, o)
 	ctx = w.ctx
+	w.begin()
+	ds, release, err := e.withDocuments(ctx, ds, q, e.memory(o))
+	w.end()
+	if err != nil {
+		w.close()
+		return nil, cause(ctx, err)
+	}
+	w.release = release
 	s, err := e.solve(w, ds, q, o)
 	if err != nil {
 		w.close()
@@ -256,6 +265,14 @@ func (e *Engine) limit(asked time.Duration) time.Duration {
 
 // Timeout returns the time limit of queries that do not ask for one.
 func (e *Engine) Timeout() time.Duration { return e.opts.Timeout }
+
+// memory returns how many bytes a query may hold.
+func (e *Engine) memory(o QueryOptions) int64 {
+	if o.Memory > 0 {
+		return min(e.opts.Memory, o.Memory)
+	}
+	return e.opts.Memory
+}
 
 func (e *Engine) maxRows(o QueryOptions) int64 {
 	if o.MaxRows > 0 && (e.opts.MaxRows == 0 || o.MaxRows < e.opts.MaxRows) {

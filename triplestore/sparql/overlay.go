@@ -223,14 +223,55 @@ func (o *overlay) Graphs(f func(term.ID) bool) error {
 	return nil
 }
 
-// Estimate adds all inserted quads to the estimate, which is not exact then.
+// Estimate adds the inserted quads that may match to the estimate, which is not exact then.
 func (o *overlay) Estimate(p term.Pattern) term.Estimate {
 	e := o.Dataset.Estimate(p)
-	if len(o.added)+len(o.removed) > 0 {
-		e.Count += float64(len(o.added))
-		e.Exact = false
+	if len(o.added)+len(o.removed) == 0 {
+		return e
+	}
+	e.Exact = false
+	if len(o.added) > 0 {
+		order := term.SPO
+		switch {
+		case p.S != 0 && p.P == 0 && p.O != 0:
+			order = term.OSP
+		case p.S != 0:
+		case p.P != 0:
+			order = term.POS
+		case p.O != 0:
+			order = term.OSP
+		}
+		e.Count += float64(len(prefixed(o.top(order), order, p)))
 	}
 	return e
+}
+
+// prefixed returns the part of quads, which are sorted in an order, that begins with the constants of p.
+func prefixed(quads []term.IDQuad, order term.Order, p term.Pattern) []term.IDQuad {
+	positions := [...][3]int{term.SPO: {0, 1, 2}, term.POS: {1, 2, 0}, term.OSP: {2, 0, 1}, term.PSO: {1, 0, 2}}[order]
+	at := func(q *term.IDQuad, i int) term.ID { return [3]term.ID{q.S, q.P, q.O}[i] }
+	want := [3]term.ID{p.S, p.P, p.O}
+	n := 0
+	for n < 3 && want[positions[n]] != 0 {
+		n++
+	}
+	compare := func(q term.IDQuad, _ int) int {
+		for _, i := range positions[:n] {
+			if c := cmp.Compare(at(&q, i), want[i]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+	from, _ := slices.BinarySearchFunc(quads, 0, compare)
+	quads = quads[from:]
+	to, _ := slices.BinarySearchFunc(quads, 0, func(q term.IDQuad, x int) int {
+		if c := compare(q, x); c != 0 {
+			return c
+		}
+		return -1
+	})
+	return quads[:to]
 }
 
 // Scan merges the quads of the dataset that are not removed with the inserted ones.
@@ -238,7 +279,7 @@ func (o *overlay) Scan(p term.Pattern, order term.Order) term.Cursor {
 	if len(o.added)+len(o.removed) == 0 {
 		return o.Dataset.Scan(p, order)
 	}
-	return &overlayCursor{order: order, pattern: p, below: o.Dataset.Scan(p, order), removed: o.removed, top: o.top(order)}
+	return &overlayCursor{order: order, pattern: p, below: o.Dataset.Scan(p, order), removed: o.removed, top: prefixed(o.top(order), order, p)}
 }
 
 // top returns the inserted quads in an order.

@@ -25,10 +25,6 @@ func (e *Engine) solve(w *work, ds term.Dataset, q *algebra.Query, o QueryOption
 	if err != nil {
 		return nil, cause(ctx, err)
 	}
-	memory := e.opts.Memory
-	if o.Memory > 0 {
-		memory = min(memory, o.Memory)
-	}
 	leave := func() {}
 	if o.Admit != nil {
 		w.end() // waiting for a place takes none of the query's time
@@ -37,7 +33,7 @@ func (e *Engine) solve(w *work, ds term.Dataset, q *algebra.Query, o QueryOption
 		}
 		w.begin()
 	}
-	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: memory, Pool: e.pool, Spill: e.spill, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(w, o.Trusted), Yield: w.yields()})
+	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: e.memory(o), Pool: e.pool, Spill: e.spill, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(w, o.Trusted), Yield: w.yields()})
 	if err != nil {
 		leave()
 		return nil, err

@@ -24,6 +24,7 @@ type work struct {
 	since   time.Time
 	timer   *time.Timer
 	working bool
+	release func() // gives back the memory of documents; nil if there is none
 }
 
 // begin starts the time. It does nothing between begin and end.
@@ -84,6 +85,10 @@ func (w *work) yields() func() {
 func (w *work) close() {
 	w.end()
 	w.cancel(context.Canceled)
+	if w.release != nil {
+		w.release()
+		w.release = nil
+	}
 }
 
 // newWork returns the work of a query that asks for a time limit.

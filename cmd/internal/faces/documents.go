@@ -2,10 +2,14 @@ package faces
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
+	"odarchive/cmd/internal/store"
+	"odarchive/crawler/archive/records"
+	"odarchive/ns"
 	"odarchive/triplestore/sparql"
 )
 
@@ -14,6 +18,26 @@ const slowQuery = 5 * time.Second
 
 // maxDocument is the most bytes that LOAD reads of one document.
 const maxDocument = 1 << 30
+
+// versionOf returns the function that opens the version that a graph name of FROM stands for. Its bytes are read as they
+// were fetched.
+func versionOf(s *store.Store) sparql.Resolve {
+	return func(ctx context.Context, iri string) (sparql.Document, bool, error) {
+		ref, ok := s.Mint.Parse(iri)
+		if !ok || ref.Kind != ns.KindVersion {
+			return sparql.Document{}, false, nil
+		}
+		v, err := s.Archive.Version(ctx, ref.ID)
+		if errors.Is(err, records.ErrNotFound) {
+			return sparql.Document{}, false, nil
+		}
+		if err != nil {
+			return sparql.Document{}, false, err
+		}
+		body, err := s.Archive.Open(ctx, ref.ID)
+		return sparql.Document{Body: body, Type: v.Type, IRI: v.URL}, err == nil, err
+	}
+}
 
 // documents returns the function that fetches documents for LOAD.
 func documents(client *http.Client) sparql.Fetch {

@@ -38,7 +38,7 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 	q := s.Config.Serve.Queries
 	places := fair.NewPlaces(fair.Settings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait})
 	return &Faces{store: s, crawl: c, places: places, Engine: sparql.New(sparql.Options{
-		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), TempDir: temp,
+		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), TempDir: temp, Resolve: versionOf(s),
 		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client),
 	})}
 }

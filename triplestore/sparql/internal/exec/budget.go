@@ -18,6 +18,12 @@ func NewPool(limit int64) *Pool { return &Pool{limit: limit} }
 // Used returns how many bytes queries hold or have reserved.
 func (p *Pool) Used() int64 { return p.used.Load() }
 
+// Reserve takes n bytes for something that a query holds besides its rows. It returns false if there is no room.
+func (p *Pool) Reserve(n int64) bool { return p.take(n) }
+
+// Release gives back what Reserve has taken.
+func (p *Pool) Release(n int64) { p.used.Add(-n) }
+
 func (p *Pool) take(n int64) bool {
 	if p.used.Add(n) <= p.limit {
 		return true
