@@ -33,6 +33,11 @@ func TestWhatTheGeneratorFoundOnce(t *testing.T) {
 		"a subquery in no graph":                  "SELECT * { GRAPH <x:a> { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } }",
 		"solutions counted beside a blank node":   "SELECT (COUNT(DISTINCT *) AS ?n) { [] <x:q> ?b }",
 		"MINUS of a subquery that binds nothing":  "SELECT * { ?a <x:q> ?c MINUS { <x:b> <x:r> ?b OPTIONAL { SELECT ?a { ?d <x:p> ?e } } } }",
+		"computed texts":                          "SELECT * { ?a <x:q> ?b . ?c <x:r> ?d FILTER (STR(?b) = STR(?d)) }",
+		"computed texts and a variable":           "SELECT * { ?a <x:p> ?b . ?c ?e ?d FILTER (?d = LCASE(?b) && ?a != ?c) OPTIONAL { ?d <x:q> ?f } }",
+		"computed numbers":                        "SELECT * { ?a <x:p> ?b . ?c <x:r> ?d . ?e <x:q> ?f FILTER (STRLEN(STR(?b)) = STRLEN(?d)) FILTER (STRLEN(STR(?f)) = STRLEN(STR(?a))) }",
+		"computed IRIs in a group of graphs":      "SELECT * { GRAPH ?g { ?a <x:q> ?b } ?c <x:q> ?d FILTER (IRI(STR(?d)) = ?b) MINUS { ?c <x:p> ?e } }",
+		"a computed text of two variables":        "SELECT * { ?a <x:p> ?b . ?c <x:r> ?d . ?e <x:q> ?f FILTER (CONCAT(STR(?a), STR(?f)) = CONCAT(STR(?c), STR(?d))) }",
 		"values in no graph":                      "SELECT * { GRAPH <x:a> { VALUES ?x { 1 } } }",
 	} {
 		want, err := fromOracle(data, text)

@@ -201,6 +201,12 @@ func (s *idSet) grow() error {
 	return nil
 }
 
+// clear removes all rows and keeps the room.
+func (s *idSet) clear() {
+	clear(s.slots)
+	s.rows, s.n = s.rows[:0], 0
+}
+
 func (s *idSet) free() {
 	s.budget.release(s.paid)
 	s.paid, s.rows, s.slots, s.n = 0, nil, nil, 0

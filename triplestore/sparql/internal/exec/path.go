@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -14,7 +15,8 @@ type walker struct {
 	graph plan.Pos
 	next  map[successorKey][]term.ID // distinct successors, for repeated paths
 	paid  int
-	hops  int // bytes of the hops found since the last call of forget
+	spare *idSet // empty; used by the next closure
+	hops  int    // bytes of the hops found since the last call of forget
 }
 
 // successorKey is a node and a repeated path.
@@ -32,6 +34,10 @@ func (w *walker) free() {
 	w.forget(0)
 	w.q.budget.release(w.paid)
 	w.paid, w.next = 0, nil
+	if w.spare != nil {
+		w.spare.free()
+		w.spare = nil
+	}
 }
 
 // lend counts hops that the caller of follow will read.
@@ -253,6 +259,10 @@ func (w *walker) sequence(first, second plan.Path, starts []term.ID, forward boo
 
 const hopSize = 16
 
+// maxSpare is the number of slots up to which a set is used again: clearing a larger one would cost more than a new one
+// where the next walk is short.
+const maxSpare = 1 << 10
+
 // sortIDs sorts ids. It sorts many ids in parts, so that it ends soon after the query's context.
 func (q *query) sortIDs(ids []term.ID) error {
 	const part = 1 << 17
@@ -278,22 +288,28 @@ func (q *query) sortIDs(ids []term.ID) error {
 
 // closure returns the nodes that a repeated path reaches from one start, each once.
 func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, error) {
-	seen := map[term.ID]struct{}{}
-	var out []term.ID
-	visit := func(id term.ID) bool {
-		if _, dup := seen[id]; dup {
-			return false
+	seen := w.spare // a set of a walk that has ended
+	if w.spare = nil; seen == nil {
+		seen = newIDSet(1, w.q.budget)
+	}
+	defer func() {
+		if w.spare == nil && len(seen.slots) <= maxSpare {
+			seen.clear()
+			w.spare = seen
+		} else {
+			seen.free()
 		}
-		seen[id] = struct{}{}
-		out = append(out, id)
-		return true
+	}()
+	var failed error
+	visit := func(id term.ID) bool {
+		_, fresh, err := seen.add([]term.ID{id})
+		failed = cmp.Or(failed, err)
+		return fresh
 	}
 	if p.Min == 0 {
 		visit(start)
 	}
 	frontier := []term.ID{start}
-	paid := 0
-	defer func() { w.q.budget.release(paid) }()
 	for len(frontier) > 0 {
 		if err := w.q.check(); err != nil {
 			return nil, err
@@ -318,15 +334,14 @@ func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, e
 				frontier = append(frontier, e)
 			}
 		}
-		if err := w.q.budget.reserve(len(frontier) * 64); err != nil {
-			return nil, err
+		if failed != nil {
+			return nil, failed
 		}
-		paid += len(frontier) * 64
 		if p.Once {
 			break
 		}
 	}
-	return out, nil
+	return slices.Clone(seen.rows), failed
 }
 
 // successors returns the ends of one repetition from a set of nodes. The ends of single nodes are remembered, since

@@ -20,6 +20,9 @@ func (b *builder) joinFactors(g *group) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := b.joinOnComputed(g); err != nil {
+		return nil, err
+	}
 	n := b.orderJoins(g)
 	if err := b.check(); err != nil {
 		return nil, err
