@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/rdf"
+	"odarchive/vocab/rdfs"
 	"odarchive/vocab/sd"
 	"odarchive/vocab/void"
 	"odarchive/vocab/xsd"
@@ -59,6 +61,26 @@ func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request)
 // formats is the namespace in which W3C names file formats.
 const formats = "http://www.w3.org/ns/formats/"
 
+// extensions are what the endpoint understands beyond SPARQL 1.1: SPARQL 1.2 (triple terms, base directions), and LATERAL
+// as Jena documents it.
+var extensions = []string{"https://www.w3.org/TR/sparql12-query/", "https://jena.apache.org/documentation/query/lateral-join.html"}
+
+// limits says in a sentence what a client without the token may ask for.
+func (h *Handler) limits() string {
+	timeout := h.o.Engine.MaxTimeout()
+	if t := h.o.Anonymous.Timeout; t > 0 {
+		timeout = min(timeout, t)
+	}
+	s := fmt.Sprintf("Without a token, a query may have %d bytes and compute for %s", h.o.MaxQuery, timeout)
+	if n := h.o.Anonymous.Memory; n > 0 {
+		s += fmt.Sprintf(" in %d bytes of memory", n)
+	}
+	if n := h.o.Anonymous.Rows; n > 0 {
+		s += fmt.Sprintf("; a result may have %d rows", n)
+	}
+	return s + "."
+}
+
 // maxGraphs is the maximum number of named graphs in a description.
 const maxGraphs = 1000
 
@@ -76,6 +98,10 @@ func (h *Handler) description(endpoint string, ds term.Dataset) ([]term.Quad, er
 	if h.o.Store != nil && h.o.Authorise != nil {
 		add(service, sd.SupportedLanguage, term.IRI(sd.SPARQL11Update))
 	}
+	for _, language := range extensions {
+		add(service, sd.LanguageExtension, term.IRI(language))
+	}
+	add(service, rdfs.Comment, term.Lang(h.limits(), "en"))
 	for _, f := range []string{"SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle", "N-Triples", "RDF_XML", "JSON-LD"} {
 		add(service, sd.ResultFormat, term.IRI(formats+f))
 	}

@@ -274,6 +274,9 @@ func (e *Engine) memory(o QueryOptions) int64 {
 	return e.opts.Memory
 }
 
+// MaxTimeout returns the longest time limit that a query may ask for.
+func (e *Engine) MaxTimeout() time.Duration { return e.opts.MaxTimeout }
+
 func (e *Engine) maxRows(o QueryOptions) int64 {
 	if o.MaxRows > 0 && (e.opts.MaxRows == 0 || o.MaxRows < e.opts.MaxRows) {
 		return o.MaxRows

@@ -24,6 +24,7 @@ const (
 	SPARQL11Update      = NS + "SPARQL11Update"
 	BasicFederatedQuery = NS + "BasicFederatedQuery"
 	UnionDefaultGraph   = NS + "UnionDefaultGraph"
+	LanguageExtension   = NS + "languageExtension"
 	EmptyGraphs         = NS + "EmptyGraphs"
 	DereferencesURIs    = NS + "DereferencesURIs"
 )
