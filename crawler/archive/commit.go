@@ -54,6 +54,7 @@ type Kept struct {
 
 	packed   records.PackedInside // Inside
 	exchange []byte               // Exchange, encoded
+	draft    draft
 }
 
 // Former is a version and what is inside it.
@@ -113,13 +114,16 @@ func (a *Archive) update(ctx context.Context, f func(*update) error) error {
 // the activity as recorded. The error is ErrNotFound if the URL is not registered.
 func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, catalog.Activity) error) (catalog.Activity, error) {
 	url := visit.Activity.URL
-	visit, err := visit.bounded() // before other writers have to wait
-	if err != nil {
-		return visit.Activity, fmt.Errorf("archive: commit %s: %w", url, err)
-	}
 	id, err := records.ResourceID(url)
 	if err != nil {
 		return visit.Activity, fmt.Errorf("archive: commit: %w", err)
+	}
+	visit, err = visit.bounded() // before other writers have to wait, as is the draft
+	if err == nil && visit.Kept != nil {
+		visit.Kept.draft, err = a.draft(ctx, id, visit)
+	}
+	if err != nil {
+		return visit.Activity, fmt.Errorf("archive: commit %s: %w", url, err)
 	}
 	act := visit.Activity
 	err = a.update(ctx, func(u *update) error {
@@ -217,16 +221,12 @@ func (u *update) keep(r *records.Resource, act *catalog.Activity, kept *Kept) er
 			return err
 		}
 	}
-	digests := catalog.Digests{SHA256: ref.SHA256, MD5: ref.MD5}
+	digests := digestsOf(ref)
 	if r.Versions > 0 && r.Latest == digests {
 		act.Outcome = catalog.Unchanged
 		return nil
 	}
-	v := catalog.Version{
-		ID: ns.VersionID(r.ID, r.Versions), URL: r.URL, N: r.Versions, Digests: digests, Size: ref.Size,
-		Type: kept.Type, Charset: kept.Charset, Because: kept.Because, FileName: kept.FileName, At: act.Start.UTC(),
-		Activity: act.ID, LastModified: kept.LastModified, ETag: kept.ETag, Headers: kept.Headers, Request: kept.Request,
-	}
+	v := kept.version(*r, *act, ref)
 	if r.Versions > 0 {
 		v.Previous = latestID(*r)
 	} else {
@@ -243,16 +243,7 @@ func (u *update) keep(r *records.Resource, act *catalog.Activity, kept *Kept) er
 		}
 	}
 
-	if err := u.records.AddVersion(v, kept.packed, kept.Change); err != nil {
-		return err
-	}
-	if err := u.records.AddExchange(v.ID, kept.exchange); err != nil {
-		return err
-	}
-	if err := saveStored(u.records.Txn, r.ID, v, ref); err != nil {
-		return err
-	}
-	if err := describe.Replace(u.triples, nil, versionQuads(u.mint, v, kept.Inside, kept.Change)); err != nil {
+	if err := u.writeVersion(v, ref, kept); err != nil {
 		return err
 	}
 	return u.joining.Mark(u.records.Txn, r.ID, v.N, kept.Inside)

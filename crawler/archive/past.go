@@ -11,7 +11,6 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
-	"odarchive/ns"
 )
 
 // A version of another archive may be older than versions that this archive has already. Numbers are part of IRIs and
@@ -114,16 +113,12 @@ func (u *update) keepPast(ctx context.Context, r *records.Resource, act *catalog
 	}
 	sortByDate(all)
 	older, newer := around(all, act.Start)
-	digests := catalog.Digests{SHA256: ref.SHA256, MD5: ref.MD5}
+	digests := digestsOf(ref)
 	if older != nil && older.Digests == digests {
 		act.Outcome, act.Version = catalog.Unchanged, older.ID
 		return *older, nil
 	}
-	v = catalog.Version{
-		ID: ns.VersionID(r.ID, r.Versions), URL: r.URL, N: r.Versions, Digests: digests, Size: ref.Size,
-		Type: kept.Type, Charset: kept.Charset, Because: kept.Because, FileName: kept.FileName, At: act.Start.UTC(),
-		Activity: act.ID, LastModified: kept.LastModified, ETag: kept.ETag, Headers: kept.Headers, Request: kept.Request,
-	}
+	v = kept.version(*r, *act, ref)
 	if older != nil {
 		v.Previous = older.ID
 	} else {
@@ -132,19 +127,10 @@ func (u *update) keepPast(ctx context.Context, r *records.Resource, act *catalog
 	act.Outcome, act.Version = catalog.Archived, v.ID
 	r.NewestN, r.OutOfOrder = r.LatestN(), true
 	r.Versions++
-	if err := u.records.AddVersion(v, kept.packed, kept.Change); err != nil {
-		return v, err
-	}
-	if err := u.records.AddExchange(v.ID, kept.exchange); err != nil {
-		return v, err
-	}
-	if err := saveStored(u.records.Txn, r.ID, v, ref); err != nil {
+	if err := u.writeVersion(v, ref, kept); err != nil {
 		return v, err
 	}
 	if err := u.markLatest(r.ID, r.NewestN); err != nil {
-		return v, err
-	}
-	if err := describe.Replace(u.triples, nil, versionQuads(u.mint, v, kept.Inside, kept.Change)); err != nil {
 		return v, err
 	}
 	if newer == nil { // a version that was crawled with a clock that ran late

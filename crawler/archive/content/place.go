@@ -120,6 +120,14 @@ func (p *Placed) Write(tx *kv.Txn) (Ref, error) {
 	return p.put.file.ref(), nil
 }
 
+// Ref returns the digests and the size of the file, before Write returns all of its Ref.
+func (p *Placed) Ref() Ref {
+	if p.put == nil {
+		return p.ref
+	}
+	return p.put.file.ref()
+}
+
 // Release releases the locks of the file. It may be called twice, and on nil.
 func (p *Placed) Release() {
 	if p == nil {

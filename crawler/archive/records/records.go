@@ -153,14 +153,20 @@ func badRecord(k []byte, err error) error {
 }
 
 func (t Txn) set(k []byte, value any) error {
-	raw, err := json.Marshal(value)
-	if err == nil {
-		raw, err = pack(raw)
-	}
+	raw, err := encode(value)
 	if err != nil {
 		return fmt.Errorf("archive: record %q: %w", k, err)
 	}
 	return t.Set(kv.SpaceArchive, k, raw)
+}
+
+// encode returns a record: JSON, packed.
+func encode(value any) ([]byte, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return pack(raw)
 }
 
 func (t Txn) mark(k []byte) error { return t.Set(kv.SpaceArchive, k, nil) }
@@ -325,17 +331,33 @@ func (t Txn) OfDigest(ctx context.Context, sha256 [32]byte, f func(resource stri
 	return t.scan(ctx, key(tableByDigest, sha256[:]), nil, func(k, _ []byte) (bool, error) { return f(VersionAt(k)) })
 }
 
-// AddVersion writes a new version, what is inside it, and how it differs from the version before (nil if unknown).
-func (t Txn) AddVersion(v catalog.Version, inside PackedInside, change *diff.Summary) error {
-	if err := t.SetVersion(v); err != nil {
+// PackedVersion is the encoded record of a version, and of how it differs from the version before.
+type PackedVersion struct {
+	version, change []byte // change is nil if it is unknown
+}
+
+// PackVersion encodes the records of a version, before a transaction writes them. change is nil if it is unknown.
+func PackVersion(v catalog.Version, change *diff.Summary) (p PackedVersion, err error) {
+	if p.version, err = encode(v); err == nil && change != nil {
+		p.change, err = encode(change)
+	}
+	if err != nil {
+		return p, fmt.Errorf("archive: record of version %s: %w", v.ID, err)
+	}
+	return p, nil
+}
+
+// AddVersion writes a new version, its packed records, and what is inside it.
+func (t Txn) AddVersion(v catalog.Version, packed PackedVersion, inside PackedInside) error {
+	resource, n, _ := ns.SplitVersionID(v.ID)
+	if err := t.Set(kv.SpaceArchive, VersionKey(tableVersion, resource, n), packed.version); err != nil {
 		return err
 	}
-	resource, n, _ := ns.SplitVersionID(v.ID)
 	if err := t.saveInside(resource, n, inside); err != nil {
 		return err
 	}
-	if change != nil {
-		if err := t.set(VersionKey(tableChange, resource, n), change); err != nil {
+	if packed.change != nil {
+		if err := t.Set(kv.SpaceArchive, VersionKey(tableChange, resource, n), packed.change); err != nil {
 			return err
 		}
 	}
