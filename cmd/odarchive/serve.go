@@ -25,6 +25,7 @@ neither crawls nor writes.`,
 		Example: `  odarchive serve
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
   odarchive serve --no-crawl
+  odarchive serve --query-memory 1GiB --total-memory 4GiB --total-temp 20GiB
   odarchive serve --read-only --listen 127.0.0.1:8081`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -75,6 +75,8 @@ type Queries struct {
 	Wait                      time.Duration
 	Timeout, MaxTimeout       time.Duration // usual, and what a client with the token may ask for
 	Memory                    Bytes         // of one query
+	TotalMemory               Bytes         // of all queries together; 0 for twice Memory
+	TotalTemp                 Bytes         // of all queries' temporary files together; 0 for none
 	AnonymousTimeout          time.Duration
 	AnonymousMemory           Bytes
 	AnonymousRows             int64
@@ -93,7 +95,7 @@ func Defaults() Config {
 		},
 		Serve: Serve{Listen: "127.0.0.1:8080", ScrubRate: 8 << 20, Queries: Queries{
 			Slots: 32, ClientSlots: 8, Queue: 256, Wait: 10 * time.Second,
-			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Memory: 512 << 20,
+			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Memory: 512 << 20, TotalTemp: 8 << 30,
 			AnonymousTimeout: time.Minute, AnonymousMemory: 512 << 20,
 			MaxQuery: 4 << 20, MaxUpdate: 64 << 20, MaxGraph: 32 << 20,
 		}},
@@ -128,6 +130,8 @@ func (q Queries) check() error {
 		return fmt.Errorf("--query-wait %s, --query-timeout %s, --anonymous-timeout %s, --max-timeout %s: each must be positive, and the last not less than the second", q.Wait, q.Timeout, q.AnonymousTimeout, q.MaxTimeout)
 	case q.Memory <= 0 || q.AnonymousMemory <= 0 || q.MaxQuery <= 0 || q.MaxUpdate <= 0 || q.MaxGraph <= 0:
 		return fmt.Errorf("--query-memory %s, --anonymous-memory %s, --max-query %s, --max-update %s, --max-graph %s: each must be positive", q.Memory, q.AnonymousMemory, q.MaxQuery, q.MaxUpdate, q.MaxGraph)
+	case q.TotalMemory != 0 && q.TotalMemory < q.Memory:
+		return fmt.Errorf("--query-memory %s, --total-memory %s: the second must be 0 or not less than the first", q.Memory, q.TotalMemory)
 	case q.AnonymousRows < 0:
 		return fmt.Errorf("--anonymous-rows %d: must not be negative", q.AnonymousRows)
 	}
@@ -240,6 +244,8 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.DurationVar(&q.Timeout, "query-timeout", q.Timeout, "time limit of a query or update that does not ask for one; the time in which a client reads does not count")
 	f.DurationVar(&q.MaxTimeout, "max-timeout", q.MaxTimeout, "time limit that a client with the token may ask for")
 	f.Var(&q.Memory, "query-memory", "memory of one query or update")
+	f.Var(&q.TotalMemory, "total-memory", "memory of all queries and updates together, 0 for twice --query-memory")
+	f.Var(&q.TotalTemp, "total-temp", "size of the temporary files, together, for rows that do not fit into memory; 0 for none")
 	f.DurationVar(&q.AnonymousTimeout, "anonymous-timeout", q.AnonymousTimeout, "time limit that a client without the token may ask for")
 	f.Var(&q.AnonymousMemory, "anonymous-memory", "memory of one query of a client without the token")
 	f.Int64Var(&q.AnonymousRows, "anonymous-rows", q.AnonymousRows, "rows or triples of one result for a client without the token, 0 for no limit")

@@ -69,6 +69,7 @@ func TestASettingThatIsNoneIsRefusedByName(t *testing.T) {
 		func(c *Config) { c.LogFormat = "yaml" },
 		func(c *Config) { c.Fetch.Hours = "by night" },
 		func(c *Config) { c.Fetch.AllowNets = []string{"10.0.0.0"} },
+		func(c *Config) { c.Serve.Queries.TotalMemory = c.Serve.Queries.Memory - 1 },
 	} {
 		c := Defaults()
 		change(&c)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/check"
+	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
 	"odarchive/sparqlapi/fair"
@@ -38,9 +39,17 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 	q := s.Config.Serve.Queries
 	places := fair.NewPlaces(fair.Settings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait})
 	return &Faces{store: s, crawl: c, places: places, Engine: sparql.New(sparql.Options{
-		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), TempDir: temp, Resolve: versionOf(s),
+		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: versionOf(s),
 		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client),
 	})}
+}
+
+// maxTemp returns a size as an Engine's option, whose zero is a default.
+func maxTemp(size config.Bytes) int64 {
+	if size == 0 {
+		return -1
+	}
+	return int64(size)
 }
 
 // Close frees what Handler holds. It may be called twice.
