@@ -21,13 +21,9 @@ const (
 	keyPriceChanged = "crawl/price-changed"
 )
 
-// Replan schedules every visit again if the settings of the schedule have changed since the queue was planned. It also
-// repairs what a clock that was ahead has left behind.
+// Replan schedules every visit again if the settings of the schedule have changed since the queue was planned.
 func (c *Crawl) Replan(ctx context.Context) error {
 	s := c.store.Config.Fetch
-	if err := c.straighten(ctx); err != nil {
-		return err
-	}
 	now := fmt.Sprintf("%s %s %s %s", s.Schedule, s.MinInterval, s.MaxInterval, s.Round)
 	before, err := c.store.Setting(keyPlannedBy)
 	if err != nil || string(before) == now {
@@ -60,11 +56,15 @@ func (c *Crawl) straighten(ctx context.Context) error {
 // planEvery is how often an endless crawl computes the price of a fetch.
 const planEvery = 24 * time.Hour
 
-// Run is Pipeline.Run. Beside an endless crawl it plans the queue once a day. A plan that fails leaves the queue unchanged
-// and is tried again.
+// Run is Pipeline.Run. First it repairs what a clock that was ahead has left in the queue. Beside an endless crawl by the
+// adaptive schedule it does so daily, and plans the queue. A plan that fails leaves the queue unchanged, is tried again, and
+// does not hold up the crawl.
 func (c *Crawl) Run(ctx context.Context, opts crawler.RunOptions) (summary crawler.Summary, err error) {
 	rule, adaptive := c.Pipeline.Schedule.(*schedule.AdaptiveRule)
 	if !adaptive || opts.Once || len(opts.URLs) > 0 {
+		if err := c.straighten(ctx); err != nil {
+			return summary, err
+		}
 		return c.Pipeline.Run(ctx, opts)
 	}
 	beside, stop := context.WithCancel(ctx)
