@@ -52,6 +52,7 @@ func (s *Store) background(ctx context.Context) {
 		err := s.tidyNow(ctx)
 		if err == nil && s.due(s.current.Load(), 1) {
 			err = s.merge(ctx)
+			s.literals.wake() // before the log is trimmed further
 		}
 		if err == nil {
 			err = s.reclaim(ctx)

@@ -10,6 +10,7 @@ import (
 
 // Snapshot is one unchanging state of a store. Its methods may be called concurrently. It is a term.Dataset.
 type Snapshot struct {
+	store *Store
 	state *state
 	kv    *kv.Snapshot
 	index index.State
@@ -30,7 +31,7 @@ func (s *Store) Snapshot() *Snapshot {
 }
 
 func (s *Store) snapshot(st *state, snap *kv.Snapshot) *Snapshot {
-	return &Snapshot{state: st, kv: snap, index: index.State{Base: st.base, Overlay: st.overlay, Reader: snap, Cache: s.cache}}
+	return &Snapshot{store: s, state: st, kv: snap, index: index.State{Base: st.base, Overlay: st.overlay, Reader: snap, Cache: s.cache}}
 }
 
 // Release releases the snapshot. It may be called twice.

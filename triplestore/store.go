@@ -56,6 +56,7 @@ type Options struct {
 	LoadMemory     int64        // approximate memory for a Load; 0 means 512 MiB
 	TempDir        string       // directory for the temporary files of a Load; "" means the database's directory
 	Log            *slog.Logger // nil discards
+	TextPredicates []string     // IRIs of predicates whose objects are searched by word; none means as before, at first DefaultTextPredicates
 }
 
 const (
@@ -107,6 +108,8 @@ type Store struct {
 	cancelMerge context.CancelCauseFunc
 	impatient   int // large commits waiting for a merge to give up
 
+	literals *literals // the index of words
+
 	wake     chan struct{}         // wakes the background to merge or tidy up
 	tidying  atomic.Pointer[state] // state whose root has made keys obsolete
 	lost     atomic.Int64          // quads removed since the database was last compacted
@@ -145,7 +148,9 @@ func Open(db *kv.DB, o Options) (*Store, error) {
 	s.current.Store(st)
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
+	s.literals = newLiterals(s)
 	s.wg.Go(func() { s.background(ctx) })
+	s.wg.Go(func() { s.literals.run(ctx) })
 	if db.ReadOnly() {
 		return s, nil
 	}

@@ -37,6 +37,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	if _, err := s.Sweep(ctx); err != nil {
 		return err
 	}
+	s.literals.forget()
 	return s.db.Compact()
 }
 

@@ -63,6 +63,9 @@ func (c *cli) load() *cobra.Command {
 					}
 					total += loaded
 				}
+				if err := n.Triples.IndexLiterals(cmd.Context()); err != nil {
+					return err
+				}
 				return c.print(map[string]int64{"triples": total}, "%d triples", total)
 			})
 		},

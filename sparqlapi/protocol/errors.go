@@ -23,6 +23,7 @@ var outcomes = []struct {
 	{sparql.ErrRemote, http.StatusBadGateway, "Another server failed"},
 	{sparql.ErrNoEndpoint, http.StatusBadRequest, "The query cannot be answered"},
 	{sparql.ErrDocument, http.StatusUnprocessableEntity, "The document cannot be queried"},
+	{sparql.ErrArguments, http.StatusBadRequest, "Wrong arguments"},
 	{sparql.ErrUnknownFunction, http.StatusBadRequest, "Unknown function"},
 	{sparql.ErrGraphExists, http.StatusConflict, "The graph exists already"},
 	{sparql.ErrNoGraph, http.StatusConflict, "There is no such graph"},

@@ -13,6 +13,7 @@ const (
 	SpaceTripleIndex Space = 0x11 // triplestore: blocks of quads
 	SpaceDict        Space = 0x12 // triplestore: blocks of terms
 	SpaceTripleLog   Space = 0x13 // triplestore: the change log
+	SpaceText        Space = 0x16 // triplestore/text: words of literals
 	SpaceContent     Space = 0x20 // crawler/archive/content: files
 	SpaceContentRefs Space = 0x22 // crawler/archive/content: references and maps
 	SpaceFrontier    Space = 0x30 // crawler/frontier: where the records of URLs are
@@ -31,7 +32,7 @@ const (
 )
 
 var spaceNames = map[Space]string{
-	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog",
+	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text",
 	SpaceContent: "content", SpaceContentRefs: "contentrefs", SpaceFrontier: "frontier", SpaceQueue: "queue",
 	SpaceHosts: "hosts", SpaceDue: "due", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
 	SpaceJoins: "joins", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceTest: "test",

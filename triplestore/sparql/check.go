@@ -7,6 +7,7 @@ import (
 
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/sparql/internal/expr"
+	"odarchive/triplestore/sparql/internal/plan"
 )
 
 // foreignFunctions are the namespaces in which other engines have predicates that compute something. No such predicate
@@ -27,7 +28,7 @@ func unknownCalls(q *algebra.Query) []string {
 		switch op := op.(type) {
 		case algebra.BGP:
 			for _, t := range op.Patterns {
-				if p := t.P.Term; t.P.Var == "" && isForeign(p.Value()) {
+				if p := t.P.Term; t.P.Var == "" && isForeign(p.Value()) && !plan.IsPropertyFunction(p.Value()) {
 					say("the property function <%s> is unknown: it is read as a predicate, which no triple has", p.Value())
 				}
 			}

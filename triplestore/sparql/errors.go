@@ -25,6 +25,8 @@ var (
 	ErrDocument      = errors.New("the document cannot be queried") // FROM, of a document that is not RDF or broken
 	// ErrUnknownFunction means that a strict query calls a function that the engine does not have.
 	ErrUnknownFunction = errors.New("unknown function")
+	// ErrArguments means that a property function, such as arc:matches, is used with arguments that it does not take.
+	ErrArguments = plan.ErrArguments
 
 	ErrGraphExists = errors.New("the graph exists already")
 	ErrNoGraph     = errors.New("there is no such graph")

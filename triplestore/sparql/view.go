@@ -24,6 +24,9 @@ func defaultGraph(ds term.Dataset, iri string) (term.Dataset, error) {
 	return view{Dataset: ds, graph: id, none: !ok}, nil
 }
 
+// Below returns the dataset that v changes.
+func (v view) Below() term.Dataset { return v.Dataset }
+
 func (v view) Scan(p term.Pattern, o term.Order) term.Cursor {
 	switch {
 	case p.G != term.DefaultGraph:

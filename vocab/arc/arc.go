@@ -160,3 +160,6 @@ const (
 	OpennessMachineReadable    = NS + "OpennessMachineReadable"
 	OpennessLicense            = NS + "OpennessLicense"
 )
+
+// Search: a predicate that queries use and no triple has.
+const Matches = NS + "matches" // subject -> a text query, or a list of it and what it returns

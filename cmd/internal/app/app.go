@@ -54,6 +54,9 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 		group.Go(func() { _ = n.Jobs.Run(ctx, name, work) }) // Jobs reports its failure
 	}
 	job("search", n.Archive.LoadSearch) // so that the first search is not slow
+	if !n.DB.ReadOnly() {
+		job("words", n.Triples.IndexLiterals) // likewise
+	}
 	if crawling {
 		job("crawling", func(ctx context.Context) error {
 			if err := n.Replan(ctx); err != nil {

@@ -28,8 +28,9 @@ type Config struct {
 	LogLevel  string // debug info warn error
 	LogFormat string // text json
 
-	KeepChanges Bytes         // size of the change log of the triples; 0 for a size that depends on the store
-	KeepVisits  time.Duration // how long visits are listed one by one
+	KeepChanges    Bytes         // size of the change log of the triples; 0 for a size that depends on the store
+	TextPredicates []string      // predicates whose objects are searched by word; none for those of the last time
+	KeepVisits     time.Duration // how long visits are listed one by one
 
 	Fetch Fetch
 	Serve Serve
@@ -193,6 +194,7 @@ func (c *Config) GlobalFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Data, "data", c.Data, "directory of the archive")
 	f.StringVar(&c.Base, "base", c.Base, "prefix of the archive's own IRIs")
 	f.Var(&c.KeepChanges, "keep-changes", "size of the log of changed triples to keep, 0 for about half the size of the triples, at most 1 GiB")
+	f.StringArrayVar(&c.TextPredicates, "text-predicate", nil, "predicate whose literals arc:matches and text:query search, by default titles, descriptions, keywords, labels and column names (repeatable, kept)")
 	f.DurationVar(&c.KeepVisits, "keep-visits", c.KeepVisits, "how long visits that found nothing new are listed one by one; after that, those that found the same are one entry")
 	f.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")

@@ -86,7 +86,7 @@ func (s *Store) openParts(reads Reading) (err error) {
 		return err
 	}
 	s.onClose(s.DB.Close)
-	if s.Triples, err = triplestore.Open(s.DB, triplestore.Options{Log: s.Log, KeepChanges: int64(s.Config.KeepChanges)}); err != nil {
+	if s.Triples, err = triplestore.Open(s.DB, triplestore.Options{Log: s.Log, KeepChanges: int64(s.Config.KeepChanges), TextPredicates: s.Config.TextPredicates}); err != nil {
 		return err
 	}
 	s.onClose(s.Triples.Close)

@@ -95,6 +95,8 @@ func (q *query) openNode(n plan.Node) (op, error) {
 		return q.openValues(n), nil
 	case *plan.Graphs:
 		return q.openGraphs(n)
+	case *plan.TextSearch:
+		return q.openTextSearch(n), nil
 	case *plan.Counts:
 		return &counts{q: q, node: n}, nil
 	case *plan.PathScan:

@@ -201,7 +201,7 @@ func (c *compiler) call(e algebra.Call) (Func, error) {
 func Known(name string) bool {
 	_, special := specialForms[name]
 	_, ordinary := lookup(name)
-	return special || ordinary || name == term.XSDString || xsdval.KindOf(name) != xsdval.None
+	return special || ordinary || IsExtension(name) || name == term.XSDString || xsdval.KindOf(name) != xsdval.None
 }
 
 func arity(minArgs, maxArgs int) string {

@@ -7,7 +7,14 @@ import (
 // patterns makes a factor of each triple pattern.
 func (b *builder) patterns(op algebra.BGP, sc scope) (*group, error) {
 	g := &group{}
-	for _, t := range op.Patterns {
+	rest, calls, err := b.propertyCalls(op, sc)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range calls {
+		g.factors = append(g.factors, nodeFactor(n))
+	}
+	for _, t := range rest {
 		var pos [4]Pos
 		for i, n := range [3]algebra.Node{t.S, t.P, t.O} {
 			p, extra, ok, err := b.position(n, sc)

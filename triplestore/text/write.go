@@ -1,0 +1,295 @@
+package text
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"iter"
+	"slices"
+	"strings"
+
+	"odarchive/triplestore/fields"
+	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/term"
+)
+
+// putter stores a value of a segment.
+type putter func(key, val []byte) error
+
+// writeSegment merges segments into a new one. A document that several have is taken from the first.
+func writeSegment(ctx context.Context, number uint64, r blockReader, sources []source, put putter) (*segment, error) {
+	w := &segmentWriter{s: &segment{number: number}, put: put}
+	places := w.number(sources)
+	langs := map[string]bool{}
+	for e, err := range w.merged(r, sources, places) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if rest, ok := strings.CutPrefix(e.term, "\x01"); ok {
+			lang, _, _ := strings.Cut(rest, ":")
+			langs[lang] = true
+		}
+		if err := w.add(e); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.finish(); err != nil {
+		return nil, err
+	}
+	for l := range langs {
+		w.s.langs = append(w.s.langs, l)
+	}
+	slices.Sort(w.s.langs)
+	return w.s, nil
+}
+
+type segmentWriter struct {
+	s      *segment
+	put    putter
+	block  []byte
+	prev   string
+	piece  uint64
+	sizes  []byte
+	blocks uint64
+}
+
+const dropped = ^uint32(0) // the place of a document that another segment has too
+
+// number numbers the documents of all sources in the order of their ids. It returns the new number of each.
+func (w *segmentWriter) number(sources []source) [][]uint32 {
+	type place struct {
+		id     term.ID
+		source int
+		doc    uint32
+	}
+	var all []place
+	places := make([][]uint32, len(sources))
+	for i, s := range sources {
+		d := s.documents()
+		places[i] = make([]uint32, len(d.ids))
+		for doc, id := range d.ids {
+			all = append(all, place{id, i, uint32(doc)})
+		}
+	}
+	slices.SortFunc(all, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.source, b.source))
+	})
+	d := &w.s.docs
+	for _, p := range all {
+		if n := len(d.ids); n > 0 && d.ids[n-1] == p.id {
+			places[p.source][p.doc] = dropped
+			continue
+		}
+		places[p.source][p.doc] = uint32(len(d.ids))
+		size := sources[p.source].documents().sizes[p.doc]
+		d.ids, d.sizes = append(d.ids, p.id), append(d.sizes, size)
+		d.total += uint64(size)
+	}
+	return places
+}
+
+type posting struct {
+	doc       uint32
+	positions []uint32
+}
+
+// merged iterates over the terms of all sources, in order, with their postings renumbered.
+func (w *segmentWriter) merged(r blockReader, sources []source, places [][]uint32) iter.Seq2[termEntry, error] {
+	return func(yield func(termEntry, error) bool) {
+		type cursor struct {
+			next func() (termEntry, error, bool)
+			e    termEntry
+			ok   bool
+		}
+		cursors := make([]cursor, len(sources))
+		for i, s := range sources {
+			next, stop := iter.Pull2(s.each(r, ""))
+			defer stop()
+			cursors[i].next = next
+		}
+		advance := func(c *cursor) (err error) {
+			c.e, err, c.ok = c.next()
+			return err
+		}
+		for i := range cursors {
+			if err := advance(&cursors[i]); err != nil {
+				yield(termEntry{}, err)
+				return
+			}
+		}
+		for {
+			least, some := "", false
+			for _, c := range cursors {
+				if c.ok && (!some || c.e.term < least) {
+					least, some = c.e.term, true
+				}
+			}
+			if !some {
+				return
+			}
+			var list []posting
+			for i := range cursors {
+				c := &cursors[i]
+				if !c.ok || c.e.term != least {
+					continue
+				}
+				sound := readPostings(c.e.list.b, uint32(len(places[i])), func(doc uint32, positions []uint32) {
+					if at := places[i][doc]; at != dropped {
+						list = append(list, posting{at, slices.Clone(positions)})
+					}
+				})
+				err := error(nil)
+				if !sound {
+					err = w.s.damaged("postings that are merged into it")
+				}
+				if err == nil {
+					err = advance(c)
+				}
+				if err != nil {
+					yield(termEntry{}, err)
+					return
+				}
+			}
+			if len(list) == 0 {
+				continue
+			}
+			slices.SortFunc(list, func(a, b posting) int { return cmp.Compare(a.doc, b.doc) })
+			var out postingWriter
+			for _, p := range list {
+				out.add(p.doc, p.positions)
+			}
+			if !yield(termEntry{least, postingList{out.b, out.docs}}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (w *segmentWriter) add(e termEntry) error {
+	if len(w.block) >= blockBytes {
+		if err := w.endBlock(); err != nil {
+			return err
+		}
+	}
+	if w.block == nil {
+		w.block = []byte{segmentVersion}
+		w.s.firsts = append(w.s.firsts, e.term)
+		w.prev = ""
+	}
+	n := fields.SharedPrefix(w.prev, e.term)
+	w.prev = e.term
+	b := binary.AppendUvarint(w.block, uint64(n))
+	b = fields.AppendText(b, e.term[n:])
+	b = binary.AppendUvarint(b, uint64(e.list.docs))
+	if len(e.list.b) <= inlineMax {
+		b = binary.AppendUvarint(b, 0)
+		b = binary.AppendUvarint(b, uint64(len(e.list.b)))
+		w.block = append(b, e.list.b...)
+		return nil
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.list.b)))
+	w.block = binary.AppendUvarint(b, w.piece)
+	for piece := range slices.Chunk(e.list.b, pieceBytes) {
+		if err := w.store('p', w.piece, piece); err != nil {
+			return err
+		}
+		w.piece++
+	}
+	return nil
+}
+
+func (w *segmentWriter) endBlock() error {
+	if w.block == nil {
+		return nil
+	}
+	err := w.store('w', w.blocks, w.block)
+	w.blocks++
+	w.block = nil
+	return err
+}
+
+func (w *segmentWriter) store(letter byte, n uint64, val []byte) error {
+	k := key(letter, w.s.number, n)
+	return w.put(k, sealed.Append(slices.Clone(val), seal(k)))
+}
+
+// finish writes the last block, and the documents and fences in parts.
+func (w *segmentWriter) finish() error {
+	if err := w.endBlock(); err != nil {
+		return err
+	}
+	b := []byte{segmentVersion}
+	b = binary.AppendUvarint(b, uint64(len(w.s.docs.ids)))
+	last := uint64(0)
+	for i, id := range w.s.docs.ids {
+		b = binary.AppendUvarint(b, uint64(id)-last)
+		b = append(b, w.s.docs.sizes[i])
+		last = uint64(id)
+	}
+	b = binary.AppendUvarint(b, uint64(len(w.s.firsts)))
+	for _, f := range w.s.firsts {
+		b = fields.AppendText(b, f)
+	}
+	n := uint64(0)
+	for part := range slices.Chunk(b, pieceBytes) {
+		if err := w.store('d', n, part); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
+}
+
+// openSegment reads the documents and fences of a segment with a number of bytes in all parts.
+func openSegment(r blockReader, number, size uint64, langs []string) (*segment, error) {
+	s := &segment{number: number, langs: langs}
+	var b []byte
+	for n := uint64(0); uint64(len(b)) < size; n++ {
+		part, err := r(key('d', number, n))
+		if err != nil {
+			return nil, err
+		}
+		if len(part) == 0 {
+			return nil, s.damaged("its documents")
+		}
+		b = append(b, part...)
+	}
+	in := fields.Reader{B: b}
+	if in.Byte() != segmentVersion || uint64(len(b)) != size {
+		return nil, s.damaged("its documents")
+	}
+	last := uint64(0)
+	for range in.Count(2) {
+		last += in.Uvarint()
+		s.docs.ids = append(s.docs.ids, term.ID(last))
+		size := in.Byte()
+		s.docs.sizes = append(s.docs.sizes, size)
+		s.docs.total += uint64(size)
+	}
+	for range in.Count(1) {
+		s.firsts = append(s.firsts, in.Text())
+	}
+	if in.End() != nil || !slices.IsSorted(s.firsts) || !slices.IsSorted(s.docs.ids) {
+		return nil, s.damaged("its documents")
+	}
+	return s, nil
+}
+
+// headSize returns the length of what openSegment reads.
+func (s *segment) headSize() uint64 {
+	n := 1 + uvarintLen(uint64(len(s.docs.ids))) + uvarintLen(uint64(len(s.firsts)))
+	last := uint64(0)
+	for _, id := range s.docs.ids {
+		n += uvarintLen(uint64(id)-last) + 1
+		last = uint64(id)
+	}
+	for _, f := range s.firsts {
+		n += uvarintLen(uint64(len(f))) + len(f)
+	}
+	return uint64(n)
+}
+
+func uvarintLen(v uint64) int { return len(binary.AppendUvarint(nil, v)) }
