@@ -241,6 +241,12 @@ func (s *Store) trim(ctx context.Context, st *state) error {
 	if maxLog < 0 || excess <= 0 && st.root.trimmed == 0 {
 		return nil
 	}
+	return s.trimLog(ctx, st, excess, 0)
+}
+
+// trimLog deletes the oldest commits of the change log: at least excess bytes, all up to position last, and what earlier
+// calls left. Of a very long log it deletes only a part. The caller holds merging.
+func (s *Store) trimLog(ctx context.Context, st *state, excess int64, last uint64) error {
 	var keys [][]byte
 	var freed int64
 	var removed uint64
@@ -252,7 +258,7 @@ func (s *Store) trim(ctx context.Context, st *state) error {
 		if !ok {
 			return false, fmt.Errorf("%w: log key %x", ErrDamaged, key)
 		}
-		if position > st.root.merged || position > upTo && part == 0 && freed >= excess {
+		if position > st.root.merged || position > max(upTo, last) && part == 0 && freed >= excess {
 			return false, nil
 		}
 		c, _, err := decodeRecord(val)

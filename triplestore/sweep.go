@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"odarchive/triplestore/internal/dict"
 	"odarchive/triplestore/internal/index"
@@ -18,6 +19,9 @@ const sweepAt = 50_000
 // Their ids are not reused, so older snapshots stay valid. Writers wait while Sweep finds the unused terms, about one
 // second per million terms; the terms' text is deleted while writers continue. The store sweeps by itself after large
 // removals.
+//
+// With the default limit of the change log, the terms that only the log uses count against it: a log that would keep the
+// terms of large removals is trimmed first, oldest commits before others.
 func (s *Store) Sweep(ctx context.Context) (terms uint64, err error) {
 	if s.closed.Load() {
 		return 0, ErrClosed
@@ -53,14 +57,14 @@ func (s *Store) forgetTerms(ctx context.Context) (forgotten uint64, err error) {
 	}
 	s.merging.Lock()
 	defer s.merging.Unlock()
+	used, err := s.markIndex(ctx)
+	if err != nil {
+		return 0, err
+	}
 	sn := s.Snapshot()
 	defer sn.Release()
 	st := sn.state
-	if st.overlay.Len() > 0 || st.terms != st.dict.Flushed() {
-		return 0, errors.New("concurrent commits") // cannot happen: the gate keeps commits out
-	}
-	used := dict.NewNumbers(st.terms)
-	if err := sn.mark(ctx, used); err != nil {
+	if err := sn.markLog(ctx, used); err != nil {
 		return 0, err
 	}
 	if forgotten = st.dict.Unused(used); forgotten == 0 && st.root.removed == 0 {
@@ -92,43 +96,97 @@ func (s *Store) forgetTerms(ctx context.Context) (forgotten uint64, err error) {
 	return forgotten, s.tidy(ctx, &next)
 }
 
-// mark adds the numbers of all terms in quads and in the change log to used.
-func (sn *Snapshot) mark(ctx context.Context, used dict.Numbers) error {
-	markQuad := func(q term.IDQuad) {
-		used.Add(q.S)
-		used.Add(q.P)
-		used.Add(q.O)
-		used.Add(q.G)
+// markIndex returns the numbers of all terms in quads. It trims the change log if that keeps too many others.
+func (s *Store) markIndex(ctx context.Context) (dict.Numbers, error) {
+	sn := s.Snapshot()
+	defer sn.Release()
+	st := sn.state
+	if st.overlay.Len() > 0 || st.terms != st.dict.Flushed() {
+		return nil, errors.New("concurrent commits") // cannot happen: the gate keeps commits out
 	}
+	used := dict.NewNumbers(st.terms)
 	c := sn.index.Layout(index.GSPO)
 	defer c.Close()
 	for {
 		rows, err := c.Next()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(rows) == 0 {
 			break
 		}
 		for _, q := range rows {
-			markQuad(q)
+			used.AddQuad(q)
 		}
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
-	return sn.kv.Scan(kv.SpaceTripleLog, nil, recordKey(sn.state.root.trimmed+1, 0), func(key, val []byte) (bool, error) {
-		c, _, err := decodeRecord(val)
-		if err != nil {
-			return false, fmt.Errorf("%w: log record %x: %w", ErrDamaged, key, err)
-		}
-		if c != nil {
-			for _, ch := range c.changes {
-				markQuad(ch.Quad)
-			}
-		}
+	if s.opts.KeepChanges != 0 { // the owner of the store has decided how much to keep
+		return used, nil
+	}
+	last, err := sn.logOver(ctx, used, s.maxLog(st))
+	if err == nil && last > 0 {
+		err = s.trimLog(ctx, st, 0, last)
+	}
+	return used, err
+}
+
+// keepForTerm is what a term that only the change log uses counts against the log's limit, in bytes: about what it takes
+// in the dictionary.
+const keepForTerm = 16
+
+// logOver returns the position up to which the change log must be trimmed so that its records, together with the terms
+// that are not in used, take at most limit bytes. 0 means that it need not be trimmed.
+func (sn *Snapshot) logOver(ctx context.Context, used dict.Numbers, limit int64) (uint64, error) {
+	var keys [][]byte
+	err := sn.kv.Scan(kv.SpaceTripleLog, nil, recordKey(sn.state.root.trimmed+1, 0), func(key, _ []byte) (bool, error) {
+		keys = append(keys, slices.Clone(key))
 		return true, ctx.Err()
 	})
+	if err != nil {
+		return 0, err
+	}
+	used = slices.Clone(used)
+	size := int64(0)
+	for _, key := range slices.Backward(keys) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		_, err := sn.kv.Read(kv.SpaceTripleLog, key, func(val []byte) error {
+			size += int64(len(val))
+			return eachChange(key, val, func(q term.IDQuad) { size += keepForTerm * int64(used.AddQuad(q)) })
+		})
+		if err != nil {
+			return 0, err
+		}
+		if size > limit {
+			last, _, _ := parseRecordKey(key)
+			return last, nil
+		}
+	}
+	return 0, nil
+}
+
+// markLog adds the numbers of all terms in the change log to used.
+func (sn *Snapshot) markLog(ctx context.Context, used dict.Numbers) error {
+	return sn.kv.Scan(kv.SpaceTripleLog, nil, recordKey(sn.state.root.trimmed+1, 0), func(key, val []byte) (bool, error) {
+		return true, errors.Join(eachChange(key, val, func(q term.IDQuad) { used.AddQuad(q) }), ctx.Err())
+	})
+}
+
+// eachChange calls f with the quads of a record of the change log, or of a part of one.
+func eachChange(key, val []byte, f func(term.IDQuad)) error {
+	c, _, err := decodeRecord(val)
+	if err != nil {
+		return fmt.Errorf("%w: log record %x: %w", ErrDamaged, key, err)
+	}
+	if c != nil {
+		for _, ch := range c.changes {
+			f(ch.Quad)
+		}
+	}
+	return nil
 }
 
 // hollow deletes the text of forgotten terms, if any. If interrupted, the next call or the next Open continues.

@@ -3,6 +3,7 @@ package triplestore_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,5 +179,50 @@ func TestTermsThatTheChangeLogNamesAreNotSwept(t *testing.T) {
 	_, err := s.Changes(t.Context(), 0, func(c triplestore.Commit) error { removed += len(c.Removed); return nil })
 	if err != nil || removed != len(all) {
 		t.Errorf("the change log has %d removed quads, %v", removed, err)
+	}
+}
+
+func TestTermsOfALargeRemovalAreNotKeptForTheChangeLog(t *testing.T) {
+	t.Parallel()
+	const many = 50_000
+	for _, c := range []struct {
+		keep      int64
+		removed   int
+		forgotten bool
+	}{{0, many, true}, {0, many / 20, false}, {-1, many, false}} {
+		s := open(t, inMemory(t), triplestore.Options{KeepChanges: c.keep})
+		kept, gone := about("kept", 3000, ""), about("gone", many, "")
+		if _, err := s.Load(t.Context(), &quads{q: append(slices.Clone(kept), gone...)}); err != nil {
+			t.Fatal(err)
+		}
+		sn := s.Snapshot()
+		start := sn.Position()
+		sn.Release()
+		err := s.Update(t.Context(), func(txn *triplestore.Txn) error {
+			for _, q := range gone[:c.removed] {
+				if err := txn.Delete(q); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := s.Sweep(t.Context())
+		if err != nil || c.forgotten != (n > uint64(c.removed)) || !c.forgotten && n > 0 {
+			t.Errorf("keep %d: after %d removals, %d terms swept, %v", c.keep, c.removed, n, err)
+		}
+		seen := 0
+		_, err = s.Changes(t.Context(), start, func(c triplestore.Commit) error { seen += len(c.Removed); return nil })
+		if c.forgotten != errors.Is(err, triplestore.ErrTrimmed) || !c.forgotten && seen != c.removed {
+			t.Errorf("keep %d: of %d removals the log has %d, %v", c.keep, c.removed, seen, err)
+		}
+		insertAll(t, s, kept[:1])
+		insertAll(t, s, gone[:10])
+		if got := dumped(t, s); len(got) != len(kept)+many-c.removed+10 || !got[kept[7]] || !got[gone[7]] {
+			t.Errorf("keep %d: %d quads are left", c.keep, len(got))
+		}
+		check(t, s)
 	}
 }

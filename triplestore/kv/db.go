@@ -266,6 +266,9 @@ func (db *DB) Compact() error {
 	if err == nil {
 		err = c.badger.Flatten(2)
 	}
+	if err == nil {
+		err = db.saveIfCrowded(context.Background())
+	}
 	if err != nil {
 		return fmt.Errorf("kv: compact: %w", err)
 	}

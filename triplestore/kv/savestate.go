@@ -56,8 +56,7 @@ func (db *DB) save(ctx context.Context) error {
 	if err := db.states.keepNewest(statesKept); err != nil {
 		return fmt.Errorf("kv: %w", err)
 	}
-	s := db.Sizes()
-	crowded := s.Tables > 0 && s.Log+s.Snapshots > s.Tables // entries that hardly compress
+	crowded := db.Sizes().crowded()
 	if crowded {
 		if err := db.states.keepNewest(1); err != nil {
 			return fmt.Errorf("kv: %w", err)
@@ -74,6 +73,18 @@ func (db *DB) save(ctx context.Context) error {
 	}
 	defer leave()
 	return db.log.Trim(min(list[0].number, c.flushed()))
+}
+
+// crowded reports whether log and state files are larger than the tables: many entries were deleted, or they hardly
+// compress.
+func (s Sizes) crowded() bool { return s.Tables > 0 && s.Log+s.Snapshots > s.Tables }
+
+// saveIfCrowded writes a state file if older ones, and the log, take more space than the tables.
+func (db *DB) saveIfCrowded(ctx context.Context) error {
+	if db.states == nil || !db.Sizes().crowded() {
+		return nil
+	}
+	return db.save(ctx)
 }
 
 // trimFlushed deletes the part of the log that the oldest state file covers. Unlike save, it runs after Badger is

@@ -217,3 +217,51 @@ func TestASnapshotWhoseLastWriteSetOnlyDeletedIsWhole(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestCompactShrinksStateFilesAndLogAfterDeletions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := open(t, dir, small)
+	rnd := rand.New(rand.NewPCG(3, 9))
+	batch := db.Batch()
+	key := func(i int) []byte { return fmt.Appendf(nil, "key %06d", i) }
+	for i := range 20_000 {
+		val := make([]byte, 100)
+		for j := range val {
+			val[j] = byte(rnd.Uint32())
+		}
+		if err := batch.Set(SpaceDict, key(i), val); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := batch.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.save(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20_000 {
+		if i%10 > 0 {
+			if err := batch.Delete(SpaceDict, key(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := batch.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want, before := all(t, db, "", ""), db.Sizes()
+	if err := db.Compact(); err != nil {
+		t.Fatal(err)
+	}
+	after := db.Sizes()
+	if after.Log+after.Snapshots > (before.Log+before.Snapshots)/3 {
+		t.Errorf("%+v before, %+v after", before, after)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := all(t, open(t, dir, small), "", ""); got != want {
+		t.Error("other entries after Compact")
+	}
+}

@@ -16,14 +16,19 @@ type Numbers []uint64
 // NewNumbers returns an empty set for numbers below next.
 func NewNumbers(next uint64) Numbers { return make(Numbers, (next+blockTerms-1)/blockTerms) }
 
-// Add adds the number of an id. It ignores inline ids and numbers that the set has no room for.
-func (s Numbers) Add(id term.ID) {
-	if id.Kind() == term.KindNone || id.Inline() {
-		return
+// AddQuad adds the numbers of a quad's terms and returns how many the set did not have. It ignores inline ids and numbers
+// that the set has no room for.
+func (s Numbers) AddQuad(q term.IDQuad) (added int) {
+	for _, id := range [4]term.ID{q.S, q.P, q.O, q.G} {
+		if id.Kind() == term.KindNone || id.Inline() {
+			continue
+		}
+		if n := id.Payload(); n/blockTerms < uint64(len(s)) && !s.has(n) {
+			s.set(n)
+			added++
+		}
 	}
-	if n := id.Payload(); n/blockTerms < uint64(len(s)) {
-		s.set(n)
-	}
+	return added
 }
 
 func (s Numbers) set(n uint64)      { s[n/blockTerms] |= 1 << (n % blockTerms) }
