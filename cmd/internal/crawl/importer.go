@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"odarchive/crawler"
 	"odarchive/crawler/archive"
@@ -26,6 +27,10 @@ type Imported struct {
 
 // registeredAtOnce is how many URLs an import registers in one transaction.
 const registeredAtOnce = 500
+
+// maxAhead is how far the clock of another archive may be ahead. A version with a later date would be the latest one for
+// good, and the visits that follow would be compared with it.
+const maxAhead = 24 * time.Hour
 
 // ImportWARC archives the captures of a WARC or ARC file, in the order of their dates. fault is called for each fault of
 // the file, and for each capture that cannot be kept; the others are imported all the same. progress is called with the
@@ -69,7 +74,7 @@ func (c *Crawl) ImportWARC(ctx context.Context, file wacz.File, dry bool, fault 
 		}
 		switch {
 		case err != nil:
-			report(warc.Fault{Why: err.Error()})
+			report(warc.Fault{Offset: one.Offset(), Why: err.Error()})
 		case outcome == catalog.Archived:
 			n.Versions++
 		default:
@@ -178,6 +183,9 @@ func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capt
 	seed, err := crawler.CleanSeed(catalog.Seed{URL: one.URL, Format: one.Format})
 	if err != nil {
 		return "", bad(err)
+	}
+	if one.At.After(c.store.Clock().Add(maxAhead)) {
+		return "", bad(errors.New("its date is in the future"))
 	}
 	content, err := captures.Open(file, file.Size, one)
 	if err != nil {

@@ -34,6 +34,9 @@ type Capture struct {
 	segments []int64 // of the continuation records that have the rest of the body
 }
 
+// Offset returns the place of the record that has the body.
+func (c Capture) Offset() int64 { return c.offset }
+
 // List is the captures of a file, and what is passed over.
 type List struct {
 	Captures []Capture // in the order of their dates
@@ -172,16 +175,18 @@ func resolve(all []entry, others int) ([]Capture, int) {
 	others += parts
 	for i := range all {
 		e := &all[i]
+		byURL[place(e.URL)] = append(byURL[place(e.URL)], e)
 		if e.kind == warc.Revisit || e.location != "" {
-			byURL[cdxj.Key(e.URL)] = append(byURL[cdxj.Key(e.URL)], e)
 			continue
 		}
-		byURL[cdxj.Key(e.URL)] = append(byURL[cdxj.Key(e.URL)], e)
 		byID[e.id] = e
 		if _, known := byDigest[e.digest]; !known {
 			byDigest[e.digest] = e
 		}
 		byDate[e.URL+" "+e.At.Format(time.RFC3339Nano)] = e
+	}
+	for _, list := range byURL {
+		slices.SortStableFunc(list, func(a, b *entry) int { return a.At.Compare(b.At) })
 	}
 	delete(byID, "")
 	delete(byDigest, "")
@@ -238,18 +243,27 @@ func join(all []entry) (whole []entry, parts int) {
 			parts++
 		}
 	}
+	places := map[string][]int64{} // of the continuations of an origin, nil if one is missing
+	for origin, rest := range following {
+		slices.SortFunc(rest, func(a, b entry) int { return cmp.Compare(a.segment, b.segment) })
+		var at []int64
+		for i, part := range rest {
+			if part.segment == i+2 {
+				at = append(at, part.offset)
+			}
+		}
+		if len(at) == len(rest) && len(rest) <= maxSegments {
+			places[origin] = at
+		}
+	}
 	for _, e := range all {
 		if e.kind == warc.Continuation {
 			continue
 		}
-		rest := following[e.id]
-		slices.SortFunc(rest, func(a, b entry) int { return cmp.Compare(a.segment, b.segment) })
-		complete := e.segment == 0 || e.segment == 1 && len(rest) > 0 && len(rest) <= maxSegments
-		for i, part := range rest {
-			complete = complete && part.segment == i+2
-			if e.segment == 1 {
-				e.segments = append(e.segments, part.offset)
-			}
+		complete := e.segment == 0
+		if e.segment == 1 {
+			e.segments = places[e.id]
+			complete = e.segments != nil
 		}
 		if complete {
 			whole = append(whole, e)
@@ -260,10 +274,11 @@ func join(all []entry) (whole []entry, parts int) {
 	return whole, parts
 }
 
-// follow returns the first record with content behind a redirect, nil if the file has none, and its URL.
+// follow returns the first record with content behind a redirect, nil if the file has none, and its URL. The records of
+// each place are in the order of their dates.
 func follow(e *entry, byURL map[string][]*entry) (*entry, string) {
 	at, here, location := e.At, e.URL, e.location
-	seen := map[string]bool{cdxj.Key(here): true}
+	seen := map[string]bool{place(here): true}
 	for range maxRedirects {
 		base, err := url.Parse(here)
 		if err != nil {
@@ -275,32 +290,32 @@ func follow(e *entry, byURL map[string][]*entry) (*entry, string) {
 		}
 		target.Fragment = ""
 		here = target.String()
-		var next *entry
-		for _, o := range byURL[cdxj.Key(here)] { // the first one not before the redirect
-			if d := o.At.Sub(at); o != e && d >= -time.Second && d < redirectsTime && sameScheme(o.URL, here) && (next == nil || o.At.Before(next.At)) {
-				next = o
-			}
+		list := byURL[place(here)]
+		// The first one not before the redirect, whose date may be that of the end of the fetch.
+		i, _ := slices.BinarySearchFunc(list, at.Add(-time.Second), func(o *entry, at time.Time) int { return o.At.Compare(at) })
+		if i < len(list) && list[i] == e {
+			i++
 		}
-		if next == nil {
+		if i == len(list) || list[i].At.Sub(at) >= redirectsTime {
 			return nil, ""
 		}
+		next := list[i]
 		if next.location == "" {
 			return next, here
 		}
-		if seen[here] {
+		if seen[place(here)] {
 			return nil, ""
 		}
-		seen[here] = true
+		seen[place(here)] = true
 		at, location = next.At, next.location
 	}
 	return nil, ""
 }
 
-// sameScheme reports whether two addresses have the same scheme, which index keys leave out.
-func sameScheme(a, b string) bool {
-	x, _, _ := strings.Cut(a, ":")
-	y, _, _ := strings.Cut(b, ":")
-	return strings.EqualFold(x, y)
+// place returns the index key of an address with its scheme, which keys leave out.
+func place(address string) string {
+	scheme, _, _ := strings.Cut(address, ":")
+	return strings.ToLower(scheme) + " " + cdxj.Key(address)
 }
 
 // Content is the content of a capture.

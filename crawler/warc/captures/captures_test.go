@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"odarchive/crawler/warc"
 )
@@ -156,4 +157,25 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAFileOfManyRedirectsAndSegmentsIsReadInTime(t *testing.T) {
+	t.Parallel()
+	var f file
+	const n = 20_000
+	for i := range n {
+		f.response("http://a.example/home", "2026-01-01", "HTTP/1.1 302 Found\r\nLocation: http://a.example/home?x", "")
+		f.response("http://a.example/home?x", "2026-01-01", "HTTP/1.1 302 Found\r\nLocation: http://a.example/home", "")
+		fmt.Fprint(&f, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:same>\r\nWARC-Date: 2026-01-01\r\nWARC-Target-URI: http://a.example/part\r\n"+
+			"Content-Type: application/http\r\nWARC-Segment-Number: 1\r\nContent-Length: 20\r\n\r\nHTTP/1.1 200 OK\r\n\r\nx\r\n\r\n")
+		f.add("continuation", "http://a.example/part", "2026-01-01", "", "y", fmt.Sprint("WARC-Segment-Number: ", i+2), "WARC-Segment-Origin-ID: <urn:x:same>")
+	}
+	start := time.Now()
+	list, err := Read(strings.NewReader(f.String()), func(warc.Fault) {})
+	if err != nil || len(list.Captures) != 0 {
+		t.Fatalf("%d captures, error %v", len(list.Captures), err)
+	}
+	if took := time.Since(start); took > 20*time.Second { // a second in fact; minutes if the time grows with the square
+		t.Errorf("reading takes %v", took)
+	}
 }

@@ -34,7 +34,7 @@ func (t *taping) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.f.other.RoundTrip(out)
 	wire := trace.close(req.Method+" "+req.URL.RequestURI(), resp)
 	if resp != nil && resp.ProtoMajor == 2 {
-		wire.sent(asked.bytes())
+		wire.sent(posted(req, asked))
 	}
 	hop := Hop{URL: ex.URL, Start: ex.Start, RemoteAddr: ex.RemoteAddr}
 	record := func(cut string) {
@@ -55,6 +55,23 @@ func (t *taping) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = body
 	return resp, nil
+}
+
+// posted returns the body of a request over HTTP/2. An answer may come before all of it is sent.
+func posted(req *http.Request, asked *teeBody) []byte {
+	if req.GetBody == nil {
+		return asked.bytes()
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return asked.bytes()
+	}
+	defer body.Close()
+	all, err := io.ReadAll(io.LimitReader(body, maxRequest))
+	if err != nil {
+		return asked.bytes()
+	}
+	return all
 }
 
 // tapedBody is the body of a response that is recorded at its end.

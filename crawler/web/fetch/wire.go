@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -94,6 +95,7 @@ type capture struct {
 	keep *spool.Spool // nil: the body is not recorded
 	file *spool.File
 	sum  hash.Hash // of file
+	left int64     // bytes of the body that are still to come, -1 if the head does not say how many
 
 	http2  bool
 	closed bool
@@ -132,11 +134,35 @@ func (c *capture) received(p []byte) {
 		}
 		c.headed = true
 		c.write(c.head)
+		c.left = bodyLength(c.head)
 		p = rest
+	}
+	if c.left >= 0 { // what follows the body is not of this response
+		p = p[:min(int64(len(p)), c.left)]
+		c.left -= int64(len(p))
 	}
 	if c.headed && len(p) > 0 {
 		c.write(p)
 	}
+}
+
+// bodyLength returns the length of the body that follows a head, -1 if that does not say it (RFC 9112 §6.3).
+func bodyLength(head []byte) int64 {
+	m, _, err := warc.ReadMessage(bytes.NewReader(head))
+	if err != nil {
+		return -1
+	}
+	if s := m.Status(); s == http.StatusNoContent || s == http.StatusNotModified {
+		return 0
+	}
+	if m.Header.Get("Transfer-Encoding") != "" {
+		return -1
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(m.Header.Get("Content-Length")), 10, 63)
+	if err != nil {
+		return -1
+	}
+	return int64(n)
 }
 
 // maxCapturedHead bounds the head while its end is looked for. The transport ends a response with a longer one.
