@@ -111,6 +111,15 @@ func (c *capture) sent(p []byte) {
 	}
 }
 
+// unsent takes back the last n bytes, which were not sent after all.
+func (c *capture) unsent(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed && len(c.request) < maxRequest {
+		c.request = c.request[:max(0, len(c.request)-n)]
+	}
+}
+
 // received records bytes of the response. It leaves out interim responses (1xx, RFC 9110 §15.2).
 func (c *capture) received(p []byte) {
 	c.mu.Lock()
@@ -328,10 +337,16 @@ func (c *wireConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Write records first, because the response may come before the call returns.
 func (c *wireConn) Write(p []byte) (int, error) {
+	to := c.current()
+	if to == nil {
+		return c.Conn.Write(p)
+	}
+	to.sent(p)
 	n, err := c.Conn.Write(p)
-	if to := c.current(); to != nil && n > 0 {
-		to.sent(p[:n])
+	if n < len(p) {
+		to.unsent(len(p) - n)
 	}
 	return n, err
 }
