@@ -16,6 +16,7 @@ var outcomes = []struct {
 }{
 	{sparql.ErrTimeout, http.StatusServiceUnavailable, "The query took too long"},
 	{sparql.ErrMemory, http.StatusUnprocessableEntity, "The query needs too much memory"},
+	{sparql.ErrTemp, http.StatusServiceUnavailable, "No room for temporary files"},
 	{sparql.ErrRows, http.StatusUnprocessableEntity, "The result is too large"},
 	{sparql.ErrQueryTooLarge, http.StatusUnprocessableEntity, "The query is too large"},
 	{sparql.ErrTooLarge, http.StatusUnprocessableEntity, "Too large"},

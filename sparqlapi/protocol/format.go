@@ -99,8 +99,10 @@ func graphOffers() []conneg.Offer {
 	// Aliases come last, so that the answer to a range such as application/* has a type that the range covers.
 	return append(append(offers, others...), conneg.Offer{MediaType: "text/plain", Name: "N-Triples"}, conneg.Offer{MediaType: "application/json", Name: "JSON-LD"},
 		conneg.Offer{MediaType: "application/xml", Name: "RDF/XML"}, conneg.Offer{MediaType: "text/xml", Name: "RDF/XML"},
-		// rdflib asks for results in JSON or XML whatever the query is, and reads these.
-		conneg.Offer{MediaType: results.JSON.MediaType(), Name: "Turtle"}, conneg.Offer{MediaType: results.XML.MediaType(), Name: "RDF/XML"})
+		// rdflib asks for results in JSON or XML whatever the query is, and reads no graph but RDF/XML. Others may read Turtle,
+		// if RDF/XML cannot hold the graph.
+		conneg.Offer{MediaType: results.JSON.MediaType(), Name: "RDF/XML"}, conneg.Offer{MediaType: results.XML.MediaType(), Name: "RDF/XML"},
+		conneg.Offer{MediaType: results.JSON.MediaType(), Name: "Turtle"})
 }
 
 // formatByName returns the format of a format parameter. "xml" and "json", and their media types, mean RDF/XML and

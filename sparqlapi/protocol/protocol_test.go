@@ -91,6 +91,7 @@ func TestTheClientChoosesTheFormat(t *testing.T) {
 		{graph, "", "", "text/turtle; charset=utf-8", "<s:0>"},
 		{graph, "", "application/n-triples", "application/n-triples; charset=utf-8", "<s:0> <p:p>"},
 		{graph, "", "application/rdf+xml", "application/rdf+xml", "rdf:RDF"},
+		{graph, "", "application/sparql-results+json", "application/rdf+xml", "rdf:RDF"},
 		{graph, "", "application/*", "application/n-triples; charset=utf-8", "<s:0> <p:p>"},
 		{graph, "", "text/plain;q=0.5, application/xml;q=0.5", "application/n-triples; charset=utf-8", "<s:0> <p:p>"},
 		{graph, "", "application/x-turtle", "text/turtle; charset=utf-8", "<s:0>"},

@@ -37,10 +37,7 @@ func (db *DB) clean() error {
 	if db.opts.CacheInMemory {
 		return nil
 	}
-	if err := os.RemoveAll(db.path(tempDir)); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(db.path(tempDir), 0o755); err != nil {
+	if err := db.emptyTemp(); err != nil {
 		return err
 	}
 	made, err := filepath.Glob(db.path(madeDir + "*")) // sorted by time of creation
@@ -58,6 +55,24 @@ func (db *DB) clean() error {
 	}
 	for _, dir := range made {
 		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emptyTemp deletes the temporary files, but not their directory, which may be a mount point or a link to another disk.
+func (db *DB) emptyTemp() error {
+	dir := db.path(tempDir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range left {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}

@@ -204,6 +204,24 @@ func TestEachDirectoryOfTheDatabaseCanBeThrownAway(t *testing.T) {
 	}
 }
 
+func TestTheDirectoryOfTemporaryFilesMayBeALink(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(elsewhere, "left"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(dir, tempDir)); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir, small)
+	if to, err := os.Readlink(filepath.Join(dir, tempDir)); err != nil || to != elsewhere {
+		t.Errorf("the link is to %q: %v", to, err)
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+}
+
 func TestADirectoryOfBeforeTheLogIsTakenOver(t *testing.T) {
 	t.Parallel()
 	for _, close := range []bool{true, false} {

@@ -17,6 +17,8 @@ var (
 	ErrMemory  = exec.ErrMemory
 	ErrRows    = exec.ErrRows
 
+	ErrTemp = exec.ErrTemp // a query that does not fit into memory found no room on disk
+
 	ErrQueryTooLarge = plan.ErrTooLarge                             // too deep, or too many variables
 	ErrTooLarge      = errors.New("over the size limit")            // a document of LOAD, or an answer to SERVICE
 	ErrForbidden     = errors.New("not allowed")                    // SERVICE or LOAD, by the Options

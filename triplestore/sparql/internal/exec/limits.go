@@ -14,6 +14,9 @@ var (
 	ErrTimeout = errors.New("time")
 )
 
+// ErrTemp means that the disk of temporary files is full or fails.
+var ErrTemp = errors.New("temporary files")
+
 // LimitError reports the limit that ended a query: ErrMemory with Value in bytes, ErrRows with Value in rows, or
 // ErrTimeout with Value in nanoseconds.
 type LimitError struct {

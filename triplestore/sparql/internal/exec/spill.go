@@ -37,21 +37,34 @@ type spilled struct {
 	ids   []byte
 }
 
+// tempError is what a query that cannot use its temporary files ends with. It wraps ErrTemp.
+func tempError(err error) error {
+	return fmt.Errorf("exec: the query needs more memory than its limit, and its %w cannot be used: %w", ErrTemp, withoutPath(err))
+}
+
+// withoutPath leaves out where the server keeps its files.
+func withoutPath(err error) error {
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
 // spillBuffer is the size of the buffer of a spilled.
 const spillBuffer = 16 << 10
 
 func (q *query) spill() (*spilled, error) {
 	s := q.opts.Spill
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("exec: temporary files: %w", err)
+		return nil, tempError(err)
 	}
 	f, err := os.CreateTemp(s.dir, "query-")
 	if err != nil {
-		return nil, fmt.Errorf("exec: temporary files: %w", err)
+		return nil, tempError(err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("exec: temporary files: %w", err)
+		return nil, tempError(err)
 	}
 	return &spilled{space: s, f: f, w: bufio.NewWriterSize(f, spillBuffer)}, nil
 }
@@ -67,7 +80,7 @@ func (f *spilled) write(b []byte) error {
 		return &LimitError{Limit: ErrMemory, Value: f.space.limit, Disk: true}
 	}
 	if _, err := f.w.Write(b); err != nil {
-		return fmt.Errorf("exec: temporary files: %w", err)
+		return tempError(err)
 	}
 	return nil
 }
@@ -94,7 +107,7 @@ func (f *spilled) rewind() error {
 		_, err = f.f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return fmt.Errorf("exec: temporary files: %w", err)
+		return tempError(err)
 	}
 	f.w, f.r = nil, bufio.NewReaderSize(f.f, spillBuffer)
 	return nil
@@ -111,7 +124,7 @@ func (f *spilled) readIDs(ids []term.ID) error {
 		if errors.Is(err, io.EOF) {
 			return io.EOF
 		}
-		return fmt.Errorf("exec: temporary files: %w", err)
+		return tempError(err)
 	}
 	for i := range ids {
 		ids[i] = term.ID(binary.LittleEndian.Uint64(buf[8*i:]))
@@ -123,11 +136,11 @@ func (f *spilled) readIDs(ids []term.ID) error {
 func (f *spilled) readText() (string, error) {
 	n, err := binary.ReadUvarint(f.r)
 	if err != nil {
-		return "", fmt.Errorf("exec: temporary files: %w", err)
+		return "", tempError(err)
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(f.r, b); err != nil {
-		return "", fmt.Errorf("exec: temporary files: %w", err)
+		return "", tempError(err)
 	}
 	return string(b), nil
 }

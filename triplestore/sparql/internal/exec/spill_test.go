@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"odarchive/triplestore/sparql/internal/exec"
@@ -109,6 +111,26 @@ func TestTemporaryFilesHaveALimit(t *testing.T) {
 		_, _, err := drain(context.Background(), t, text, graph(30, 5), exec.Options{Memory: 1 << 20, Spill: space})
 		if limit := (*exec.LimitError)(nil); !errors.As(err, &limit) || !limit.Disk {
 			t.Errorf("%s: %v, want the limit of temporary files", text, err)
+		}
+	}
+	if space.Used() != 0 {
+		t.Errorf("%d bytes are left", space.Used())
+	}
+}
+
+func TestWithoutRoomForTemporaryFilesAQueryEndsWithTheReason(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	space := exec.NewSpill(filepath.Join(file, "tmp"), 1<<30)
+	for _, text := range []string{
+		"SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY RAND()", "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f }", "SELECT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a ?c ?d ?f",
+	} {
+		_, _, err := drain(context.Background(), t, text, graph(30, 5), exec.Options{Memory: 1 << 20, Spill: space})
+		if !errors.Is(err, exec.ErrTemp) || strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v, want that temporary files cannot be used", text, err)
 		}
 	}
 	if space.Used() != 0 {
