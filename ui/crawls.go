@@ -84,7 +84,7 @@ func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 	if page.Now, err = u.crawlNow(); err != nil {
 		return err
 	}
-	if len(page.Visits) == query.Limit {
+	if len(page.Visits) >= query.Limit {
 		older := url.Values{"before": {page.Visits[len(page.Visits)-1].Start.UTC().Format(time.RFC3339Nano)}}
 		if query.Host != "" {
 			older.Set("host", query.Host)

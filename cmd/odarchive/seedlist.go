@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"odarchive/crawler"
 	"odarchive/crawler/address"
@@ -113,6 +114,9 @@ func (l *seedList) next() (catalog.Seed, error) {
 		return seed, fmt.Errorf("%s: %w", l.name, err)
 	}
 	at := l.line
+	if i := strings.IndexFunc(strings.TrimSpace(seed.URL), unicode.IsControl); i >= 0 { // another column, or lines that end in CR
+		return seed, &badLine{at, fmt.Errorf("expected one URL; found a tab or another control character after %.100q", strings.TrimSpace(seed.URL)[:i])}
+	}
 	var secret bool
 	if seed.URL, secret = address.WithoutSecret(seed.URL); secret {
 		l.secrets++

@@ -252,8 +252,12 @@ func (a *Archive) EachVersion(ctx context.Context, f func(catalog.Version) error
 	})
 }
 
+// maxSameMoment is how many visits Activities returns beyond the limit because they began when the last one within it did.
+const maxSameMoment = 1000
+
 // Activities returns visits, newest first. Visits that ForgetVisits has dropped are one entry with the first of their
-// stretch.
+// stretch. Visits of several URLs that began in one millisecond are not cut apart, so that who goes on before the last
+// one misses none.
 func (a *Archive) Activities(ctx context.Context, q catalog.ActivityQuery) (found []catalog.Activity, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
@@ -265,8 +269,11 @@ func (a *Archive) Activities(ctx context.Context, q catalog.ActivityQuery) (foun
 			return err
 		}
 		return visits.Each(ctx, q.Before, wanted(t, q), func(act catalog.Activity) (bool, error) {
+			if n := len(found); n >= q.Limit && (n >= q.Limit+maxSameMoment || !act.Start.Equal(found[n-1].Start)) {
+				return false, nil
+			}
 			found = append(found, act)
-			return len(found) < q.Limit, nil
+			return true, nil
 		})
 	})
 	return found, err

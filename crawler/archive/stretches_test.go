@@ -141,3 +141,35 @@ func TestVisitsOfOneURLThatShareACommitAreOneActivity(t *testing.T) {
 		t.Errorf("%d visits, %v", len(acts), err)
 	}
 }
+
+func TestPagesOfVisitsThatBeganTogetherMissNone(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	const urls = 7
+	for i := range urls {
+		url := fmt.Sprintf("http://h%d.example/a.csv", i)
+		register(t, a, catalog.Seed{URL: url})
+		start := day.Add(time.Duration(i/3) * time.Millisecond)
+		act := catalog.Activity{URL: url, Start: start, End: start, Outcome: catalog.NoVersion, Status: 404, Why: "404 Not Found"}
+		if _, err := a.Commit(t.Context(), Visit{Activity: act}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	for before := (time.Time{}); ; {
+		acts, err := a.Activities(t.Context(), catalog.ActivityQuery{Before: before, Limit: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(acts) == 0 {
+			break
+		}
+		for _, act := range acts {
+			seen[act.URL] = true
+		}
+		before = acts[len(acts)-1].Start
+	}
+	if len(seen) != urls {
+		t.Errorf("the pages list visits of %d URLs, want %d", len(seen), urls)
+	}
+}

@@ -157,7 +157,7 @@ type ActivityQuery struct {
 	Host    string
 	Outcome Outcome
 	Before  time.Time // zero for the newest
-	Limit   int       // default 50
+	Limit   int       // default 50; visits of several URLs that began together are not cut apart by it
 }
 
 // Capture is a version as capture indexes list it.

@@ -47,7 +47,18 @@ func (s *Store) Dump(ctx context.Context, w io.Writer, syntax rdfio.Syntax, grap
 // DumpChanges writes the changes of every commit after a position: a line "# POSITION", then N-Quads that begin with
 // "- " or "+ ".
 func (s *Store) DumpChanges(ctx context.Context, w io.Writer, since uint64) error {
-	_, err := s.Triples.Changes(ctx, since, func(c triplestore.Commit) error {
+	newest := uint64(0)
+	err := s.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
+		newest = sn.Position()
+		return nil
+	})
+	if err == nil && since > newest { // restored from an older backup, perhaps: what was read of it no longer holds
+		err = fmt.Errorf("the log of changes ends at position %d, before %d: start over with a dump of everything", newest, since)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.Triples.Changes(ctx, since, func(c triplestore.Commit) error {
 		if _, err := fmt.Fprintf(w, "# %d\n", c.Position); err != nil {
 			return err
 		}
