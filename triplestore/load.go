@@ -102,17 +102,20 @@ func (c *chunk) number(k term.Key) uint32 {
 	return n
 }
 
+// begin prepares for sorted chunks.
+func (l *loader) begin() (err error) {
+	l.full = int(min(max(l.s.opts.LoadMemory/quadMemory, 1<<10), 1<<20))
+	l.spills = make([]*index.Spill, index.Layouts)
+	l.dir, err = os.MkdirTemp(l.s.opts.TempDir, tempPrefix)
+	return err
+}
+
 // read reads and sorts all quads. It sorts one chunk while it reads the next.
 func (l *loader) read(ctx context.Context) error {
-	l.full = int(min(max(l.s.opts.LoadMemory/quadMemory, 1<<10), 1<<20))
-	for range index.Layouts {
-		l.spills = append(l.spills, nil)
-	}
 	if err := l.w.begin(); err != nil {
 		return err
 	}
-	var err error
-	if l.dir, err = os.MkdirTemp(l.s.opts.TempDir, tempPrefix); err != nil {
+	if err := l.begin(); err != nil {
 		return err
 	}
 	full := make(chan *chunk)
@@ -192,7 +195,11 @@ func (l *loader) add(ctx context.Context, c *chunk) error {
 		rows[i] = term.IDQuad{S: ids[q[0]], P: ids[q[1]], O: ids[q[2]], G: ids[q[3]]}
 	}
 	*c = chunk{}
-	sorter := index.NewSorter(rows)
+	return l.keep(ctx, index.NewSorter(rows))
+}
+
+// keep adds a sorted chunk. From the second on, all are in temporary files.
+func (l *loader) keep(ctx context.Context, sorter *index.Sorter) error {
 	l.chunks++
 	if l.chunks == 1 {
 		l.only = sorter

@@ -46,7 +46,10 @@ func (db *DB) saveWhenGrown(ctx context.Context) {
 
 // save writes a state file. It then deletes all but the newest two (all but the newest one if log and state files are
 // larger than the tables), and the part of the log that neither a state file nor Badger needs.
-func (db *DB) save(ctx context.Context) error {
+func (db *DB) save(ctx context.Context) error { return db.saveAndTrim(ctx, false) }
+
+// saveAndTrim does the work of save. crowded says that only the newest state file shall stay in any case.
+func (db *DB) saveAndTrim(ctx context.Context, crowded bool) error {
 	if err := db.writable(); err != nil {
 		return err
 	}
@@ -56,8 +59,7 @@ func (db *DB) save(ctx context.Context) error {
 	if err := db.states.keepNewest(statesKept); err != nil {
 		return fmt.Errorf("kv: %w", err)
 	}
-	crowded := db.Sizes().crowded()
-	if crowded {
+	if crowded = crowded || db.Sizes().crowded(); crowded {
 		if err := db.states.keepNewest(1); err != nil {
 			return fmt.Errorf("kv: %w", err)
 		}
@@ -79,12 +81,12 @@ func (db *DB) save(ctx context.Context) error {
 // compress.
 func (s Sizes) crowded() bool { return s.Tables > 0 && s.Log+s.Snapshots > s.Tables }
 
-// saveIfCrowded writes a state file if older ones, and the log, take more space than the tables.
+// saveIfCrowded writes a state file if older ones, and the log, take more space than the tables, which must be flushed.
 func (db *DB) saveIfCrowded(ctx context.Context) error {
-	if db.states == nil || !db.Sizes().crowded() {
+	if s := db.Sizes(); db.states == nil || s.Log+s.Snapshots <= s.Tables {
 		return nil
 	}
-	return db.save(ctx)
+	return db.saveAndTrim(ctx, true)
 }
 
 // trimFlushed deletes the part of the log that the oldest state file covers. Unlike save, it runs after Badger is

@@ -39,6 +39,11 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 	}
 	defer in.Close()
 	fill := newFiller(in.Columns())
+	limit := u.engine.opts.Memory
+	many := u.remover != nil && len(m.Insert) == 0
+	if many {
+		limit /= 4 // a transaction needs more than the list
+	}
 	for {
 		row, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -52,10 +57,41 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 		remove = fill.quads(remove, m.Delete, m.With, row)
 		insert = fill.quads(insert, m.Insert, m.With, row)
 		u.size += sizeOf(remove[nr:]) + sizeOf(insert[ni:])
-		if u.size > u.engine.opts.Memory {
+		if u.size > limit && many {
+			return nil, nil, u.removeMany(in, fill, m, remove)
+		}
+		if u.size > limit {
 			return nil, nil, fmt.Errorf("the changes of one request: %w", memoryLimit(u.engine.opts.Memory))
 		}
 	}
+}
+
+// removeMany removes a list of quads and those of all further solutions, without a list of them.
+func (u *updateRun) removeMany(in solutions, fill *filler, m algebra.Modify, list []term.Quad) error {
+	u.removed = true
+	var buffer []term.Quad
+	return u.remover.Remove(u.ctx, func(remove func(term.Quad) error) error {
+		for {
+			for _, q := range list {
+				if err := remove(q); err != nil {
+					return err
+				}
+			}
+			u.done.Deleted += int64(len(list))
+			list = nil // the first was long
+			row, err := in.Next()
+			if errors.Is(err, io.EOF) {
+				in.Close() // its memory is not needed while the store writes
+				return u.ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			fill.n++
+			buffer = fill.quads(buffer[:0], m.Delete, m.With, row)
+			list = buffer
+		}
+	})
 }
 
 // sizeOf estimates the memory of quads, in bytes.

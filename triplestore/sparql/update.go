@@ -55,8 +55,11 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 		return Updated{}, fmt.Errorf("sparql: update: waiting for another: %w", cause(ctx, ctx.Err()))
 	}
 	u := &updateRun{engine: e, ctx: ctx, opts: o, loaded: loaded, blank: rdfio.NewBlankPrefix()}
+	if r, ok := s.(Remover); ok && len(ops) == 1 {
+		u.remover = r
+	}
 	err = s.View(ctx, func(ds term.Dataset) error { return u.solve(ds, ops) })
-	if err == nil {
+	if err == nil && !u.removed {
 		err = s.Update(ctx, u.write)
 	}
 	if err != nil {
@@ -128,6 +131,8 @@ type updateRun struct {
 	blank   string // prefix of the labels of blank nodes in data
 	last    bool   // no later operation reads the changes of this one
 	done    Updated
+	remover Remover // of the store, if there is only one operation; may be nil
+	removed bool    // remover has done the work
 }
 
 // change is one step of writing: clear a graph, then remove quads, then insert quads.

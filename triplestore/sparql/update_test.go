@@ -400,3 +400,57 @@ func TestAnUpdateSaysHowMuchItDropped(t *testing.T) {
 		}
 	}
 }
+
+// removing is a store that implements Remover.
+type removing struct {
+	sparql.Store
+	calls int
+}
+
+func (r *removing) Remove(ctx context.Context, each func(func(term.Quad) error) error) error {
+	r.calls++
+	var list []term.Quad
+	if err := each(func(q term.Quad) error { list = append(list, q); return nil }); err != nil {
+		return err
+	}
+	return r.Update(ctx, func(t sparql.Txn) error {
+		for _, q := range list {
+			if err := t.Delete(q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func TestRemovalsThatMemoryDoesNotHoldAreLeftToTheStore(t *testing.T) {
+	t.Parallel()
+	e := sparql.New(sparql.Options{Memory: 3 << 20})
+	var data []term.Quad
+	padding := strings.Repeat("-", 200)
+	for i := range 12_000 {
+		data = append(data, term.Quad{S: keyOf(fmt.Sprintf("<x:s%d%s>", i, padding)), P: keyOf("<x:p>"), O: keyOf(fmt.Sprint(i % 7))})
+	}
+	for _, c := range []struct {
+		text    string
+		deleted int64
+		calls   int
+		fails   bool
+	}{
+		{"DELETE WHERE { ?s <x:p> 3 . ?s ?p ?o } ; DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }", 0, 0, true}, // two operations
+		{"DELETE { ?s ?p ?o } INSERT { ?s ?p 8 } WHERE { ?s ?p ?o }", 0, 0, true},
+		{"DELETE WHERE { <x:s5" + padding + "> ?p ?o }", 1, 0, false},
+		{"DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER (?o != 3) }", 10_286, 1, false},
+		{"DELETE WHERE { ?s ?p ?o }", 12_000, 1, false},
+	} {
+		naively := naive.New(data...)
+		s := &removing{Store: storeOf(naively)}
+		done, err := e.Update(t.Context(), s, c.text, sparql.UpdateOptions{})
+		if c.fails != errors.Is(err, sparql.ErrMemory) || !c.fails && err != nil || done.Deleted != c.deleted || s.calls != c.calls {
+			t.Errorf("%s: %+v, %d calls, %v", c.text, done, s.calls, err)
+		}
+		if n := len(state(t, naively)); n != len(data)-int(c.deleted) {
+			t.Errorf("%s: %d quads are left", c.text, n)
+		}
+	}
+}

@@ -55,4 +55,5 @@ func updatable(s *triplestore.Store) sparql.Store {
 type bulk interface {
 	DropGraph(ctx context.Context, g term.Key) error
 	Clear(ctx context.Context) error
+	Remove(ctx context.Context, each func(remove func(term.Quad) error) error) error
 }
