@@ -13,7 +13,12 @@ import (
 	"odarchive/crawler/web/fetch"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/prov"
+	"odarchive/vocab/spdx"
+	"odarchive/vocab/xsd"
 )
 
 // ended returns the end of a fetch by the archive's clock.
@@ -72,19 +77,15 @@ func (p *Pipeline) original(ctx context.Context, v catalog.Version) *fetch.Origi
 	return found
 }
 
-// tapeVisit adds to the WARC files what the archive recorded of a visit.
-func (p *Pipeline) tapeVisit(ctx context.Context, ex *fetch.Exchange, act catalog.Activity) {
+// tapeVisit adds to the WARC files what the archive recorded of a visit. v is the version that it brought, if it brought
+// one.
+func (p *Pipeline) tapeVisit(ex *fetch.Exchange, act catalog.Activity, v catalog.Version) {
 	if p.Tape == nil || ex.Taped.Record == "" {
 		return
 	}
 	quads := describe.Activity(p.Archive.Mint(), act)
 	if act.Outcome == catalog.Archived {
-		v, err := p.Archive.Version(ctx, act.Version)
-		if err != nil {
-			p.Log.Warn("a version is not described in the WARC files", "url", act.URL, "version", act.Version, "error", err)
-		} else {
-			quads = append(quads, describe.Version(p.Archive.Mint(), v)...)
-		}
+		quads = append(quads, describe.Version(p.Archive.Mint(), v)...)
 	}
 	turtle, err := writeTurtle(quads)
 	if err != nil {
@@ -96,7 +97,9 @@ func (p *Pipeline) tapeVisit(ctx context.Context, ex *fetch.Exchange, act catalo
 
 func writeTurtle(quads []term.Quad) ([]byte, error) {
 	var b bytes.Buffer
-	w := rdfio.NewWriter(&b, rdfio.Turtle(), vocab.Prefixes())
+	w := rdfio.NewWriter(&b, rdfio.Turtle(), map[string]string{ // all prefixes would take as long as writing the triples
+		"arc": arc.NS, "dcat": dcat.NS, "dct": dcterms.NS, "prov": prov.NS, "spdx": spdx.NS, "xsd": xsd.NS,
+	})
 	for _, q := range quads {
 		if err := w.Write(q); err != nil {
 			return nil, err

@@ -212,11 +212,17 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 		}
 		return p.Frontier.Done(txn, lease, job, result)
 	}
+	var version catalog.Version // that the body became, for the tape
+	if found.Kept != nil && p.Tape != nil {
+		kept := *found.Kept
+		kept.Version = func(v catalog.Version) { version = v }
+		found.Kept = &kept
+	}
 	activity, err := p.Archive.Commit(ctx, found, done)
 	if err != nil {
 		return Report{}, err
 	}
-	p.tapeVisit(ctx, ex, activity)
+	p.tapeVisit(ex, activity, version)
 	r := report(activity, latest, ex, found.Kept)
 	if result.Passing {
 		r.retry = result.NextDue

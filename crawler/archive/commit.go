@@ -52,6 +52,10 @@ type Kept struct {
 	Change       *diff.Summary     // against the version before; nil for the first
 	Former       Former            // the version before, if the caller has read it, to spare reading it again
 
+	// Version is called with the version that the body became, to spare reading it again; nil for no call. It is called in
+	// the transaction, which may be repeated, so the last call counts, and only once Commit has returned without an error.
+	Version func(catalog.Version)
+
 	packed   records.PackedInside // Inside
 	exchange []byte               // Exchange, encoded
 	draft    draft
@@ -245,6 +249,9 @@ func (u *update) keep(r *records.Resource, act *catalog.Activity, kept *Kept) er
 
 	if err := u.writeVersion(v, ref, kept); err != nil {
 		return err
+	}
+	if kept.Version != nil {
+		kept.Version(v)
 	}
 	return u.joining.Mark(u.records.Txn, r.ID, v.N, kept.Inside)
 }

@@ -133,6 +133,9 @@ func (u *update) keepPast(ctx context.Context, r *records.Resource, act *catalog
 	if err := u.markLatest(r.ID, r.NewestN); err != nil {
 		return v, err
 	}
+	if kept.Version != nil {
+		kept.Version(v)
+	}
 	if newer == nil { // a version that was crawled with a clock that ran late
 		return v, nil
 	}

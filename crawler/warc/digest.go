@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"io"
 	"strings"
 )
 
@@ -15,7 +16,7 @@ import (
 // chunks are malformed or end early, the payload is the body as it was sent. The payload of any other block is the
 // block.
 type Digester struct {
-	block hash.Hash
+	block hash.Hash // nil if it is not wanted
 	size  int64
 
 	http     bool
@@ -36,10 +37,22 @@ func NewDigester(http bool) *Digester {
 	return d
 }
 
+// PayloadDigest returns the digest of the payload of an HTTP message. The error is that of reading it.
+func PayloadDigest(message io.WriterTo) (string, error) {
+	d := NewDigester(true)
+	d.block = nil // it costs as much as the payload
+	if _, err := message.WriteTo(d); err != nil {
+		return "", err
+	}
+	return d.payload(), nil
+}
+
 // Write adds bytes of the block. It never fails.
 func (d *Digester) Write(p []byte) (int, error) {
 	n := len(p)
-	d.block.Write(p)
+	if d.block != nil {
+		d.block.Write(p)
+	}
 	d.size += int64(n)
 	if d.http && d.head != nil {
 		p = d.readHead(p)
@@ -102,13 +115,18 @@ func (d *Digester) BodySize() int64 { return d.bodySize }
 // Digests returns the digests of the block and of its payload.
 func (d *Digester) Digests() (block, payload string) {
 	block = spell(d.block)
-	switch {
-	case !d.http:
+	if !d.http {
 		return block, block
-	case d.body != nil && d.chunks.complete():
-		return block, spell(d.body)
 	}
-	return block, spell(d.sent)
+	return block, d.payload()
+}
+
+// payload returns the digest of an HTTP message's payload.
+func (d *Digester) payload() string {
+	if d.body != nil && d.chunks.complete() {
+		return spell(d.body)
+	}
+	return spell(d.sent)
 }
 
 func spell(h hash.Hash) string { return FormatDigest(h.Sum(nil)) }

@@ -128,9 +128,7 @@ func payloadOf(hop fetch.Hop, ex *fetch.Exchange) string {
 		sha := ex.Body.Digests().SHA256
 		return warc.FormatDigest(sha[:])
 	}
-	d := warc.NewDigester(true)
-	_, _ = hop.Wire.File.Open().WriteTo(d) // a file that cannot be read cannot be written to the WARC file either
-	_, payload := d.Digests()
+	payload, _ := warc.PayloadDigest(hop.Wire.File.Open()) // a file that cannot be read cannot be written to the WARC file either
 	return payload
 }
 

@@ -142,8 +142,8 @@ func (c *capture) received(p []byte) {
 			continue
 		}
 		c.headed = true
-		c.write(c.head)
 		c.left = bodyLength(c.head)
+		c.write(c.head)
 		p = rest
 	}
 	if c.left >= 0 { // what follows the body is not of this response
@@ -191,6 +191,9 @@ func (c *capture) write(p []byte) {
 	}
 	if c.file == nil {
 		c.file, c.sum = c.keep.CreatePlain(), sha256.New()
+		if c.left >= 0 && c.left < 1<<31 {
+			c.file.Expect(int64(len(c.head)) + c.left)
+		}
 	}
 	if _, err := c.file.Write(p); err != nil {
 		c.lost = true // the spool is full: the fetch goes on, only the recording ends
