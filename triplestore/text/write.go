@@ -52,7 +52,6 @@ type segmentWriter struct {
 	block  []byte
 	prev   string
 	piece  uint64
-	sizes  []byte
 	blocks uint64
 }
 

@@ -3,7 +3,6 @@ package records
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -151,7 +150,7 @@ func FuzzUnpackExchange(f *testing.F) {
 			t.Fatal(err)
 		}
 		if bytes.Contains([]byte(e.StatusLine()), []byte("\n")) {
-			t.Fatal(fmt.Sprintf("status line %q", e.StatusLine()))
+			t.Fatalf("status line %q", e.StatusLine())
 		}
 	})
 }
