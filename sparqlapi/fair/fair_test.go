@@ -125,7 +125,7 @@ func TestCostlyQueriesPassTheProcessorOn(t *testing.T) {
 			turn.End()
 		}
 		var ended []string
-		done := make(chan bool)
+		done := make(chan string)
 		for _, client := range []string{"a", "b", "cheap"} {
 			turn := fair.NewTurn(processors, client)
 			if client != "cheap" {
@@ -140,14 +140,13 @@ func TestCostlyQueriesPassTheProcessorOn(t *testing.T) {
 				} else {
 					work(turn)
 				}
-				ended = append(ended, client)
-				done <- true
+				done <- client
 			}()
 			synctest.Wait()
 		}
 		began := time.Now()
 		for range 3 {
-			<-done
+			ended = append(ended, <-done)
 		}
 		if took := time.Since(began); ended[0] != "cheap" || took != 200*time.Millisecond {
 			t.Errorf("%v in %s, want the cheap one first, and 200ms", ended, took)
