@@ -59,7 +59,7 @@ func (db *DB) saveAndTrim(ctx context.Context, crowded bool) error {
 	if err := db.states.keepNewest(statesKept); err != nil {
 		return fmt.Errorf("kv: %w", err)
 	}
-	if crowded = crowded || db.Sizes().crowded(); crowded {
+	if crowded = crowded || !db.opts.keepStates && db.Sizes().crowded(); crowded {
 		if err := db.states.keepNewest(1); err != nil {
 			return fmt.Errorf("kv: %w", err)
 		}
