@@ -212,14 +212,20 @@ func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *arc
 	}
 	defer closer.Close()
 	kept.Former = archive.Former{Version: latest.ID, Inside: inside}
-	newer := diff.Side{R: ex.Body, Size: ex.Body.Size(), Type: kept.Type, Charset: kept.Charset}
-	if kept.Inside != nil && len(kept.Inside.Tables) > 0 {
-		newer.Dialect, newer.Schema = archive.DiffDialect(kept.Inside.Tables[0]), archive.DiffSchema(kept.Inside.Tables[0])
-	}
+	newer := sideOf(kept, ex)
 	report, err := diff.Compare(limited, older, newer, diff.Options{List: -1, Memory: 64 << 20})
 	if err != nil {
 		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
 		return nil
 	}
 	return &report.Summary
+}
+
+// sideOf returns the fetched body as one side of a comparison.
+func sideOf(kept *archive.Kept, ex *fetch.Exchange) diff.Side {
+	side := diff.Side{R: ex.Body, Size: ex.Body.Size(), Type: kept.Type, Charset: kept.Charset}
+	if kept.Inside != nil && len(kept.Inside.Tables) > 0 {
+		side.Dialect, side.Schema = archive.DiffDialect(kept.Inside.Tables[0]), archive.DiffSchema(kept.Inside.Tables[0])
+	}
+	return side
 }

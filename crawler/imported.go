@@ -89,7 +89,7 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	return act.Outcome, err
 }
 
-// examineImported is examine for an imported file. older and newer are the versions around it, nil where there is none.
+// examineImported is examine for an imported file. older and newer are the versions around it; either may be nil.
 func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older, newer *catalog.Version, ex *fetch.Exchange) (visit archive.Visit, err error) {
 	select {
 	case p.Processors <- struct{}{}:
@@ -126,10 +126,7 @@ func (p *Pipeline) changeTo(ctx context.Context, newer catalog.Version, kept *ar
 		return nil
 	}
 	defer closer.Close()
-	older := diff.Side{R: ex.Body, Size: ex.Body.Size(), Type: kept.Type, Charset: kept.Charset}
-	if kept.Inside != nil && len(kept.Inside.Tables) > 0 {
-		older.Dialect, older.Schema = archive.DiffDialect(kept.Inside.Tables[0]), archive.DiffSchema(kept.Inside.Tables[0])
-	}
+	older := sideOf(kept, ex)
 	report, err := diff.Compare(limited, older, side, diff.Options{List: -1, Memory: 64 << 20})
 	if err != nil {
 		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)

@@ -26,7 +26,7 @@ type Past struct {
 	Change *diff.Summary
 }
 
-// Around returns the versions of a URL before and after a time, nil where there is none. A version of that time is
+// Around returns the versions of a URL before and after a time; either may be nil. A version of that time is
 // before.
 func (a *Archive) Around(ctx context.Context, url string, at time.Time) (before, after *catalog.Version, err error) {
 	all, err := a.Versions(ctx, url)

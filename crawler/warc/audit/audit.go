@@ -134,7 +134,7 @@ func (c *checker) read(rec *warc.Record, sums []*digest) error {
 		m, rest, err := warc.ReadMessage(block)
 		if err != nil {
 			_, copyErr := io.Copy(io.Discard, block)
-			return unlessFault(copyErr) // the payload digest of what is no message is that of nothing
+			return unlessFault(copyErr) // a block that is not an HTTP message has the payload digest of an empty body
 		}
 		body, chunked = rest, m.Chunked()
 	}
