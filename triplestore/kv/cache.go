@@ -305,6 +305,18 @@ func (c *cache) tables() (ids []uint64) {
 	return ids
 }
 
+// sizes returns the sizes of Badger's tables: zero in memory, and without what is still in memory.
+func (c *cache) sizes() (s Sizes) {
+	if c.dir == "" {
+		return s
+	}
+	for _, t := range c.badger.Tables() {
+		s.Tables += int64(t.OnDiskSize)
+		s.Content += int64(t.UncompressedSize)
+	}
+	return s
+}
+
 // flushed returns the number of the newest write set in a table.
 func (c *cache) flushed() (number uint64) {
 	if c.dir == "" { // rebuilt at every opening

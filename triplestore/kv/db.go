@@ -175,9 +175,11 @@ func (db *DB) close() error {
 	if written {
 		err = db.log.Sync()
 	}
+	var content int64
 	if c := db.cache.Load(); c != nil {
 		c.mu.Lock()
 		if !c.retired {
+			content = c.sizes().Content
 			c.retired = true
 			c.close()
 		}
@@ -186,7 +188,7 @@ func (db *DB) close() error {
 		err = errors.Join(err, c.cerr)
 	}
 	if written && err == nil {
-		err = db.trimFlushed()
+		err = db.trimFlushed(content)
 	}
 	if db.log != nil {
 		err = errors.Join(err, db.log.Close())
@@ -208,6 +210,7 @@ func (db *DB) Dir() string {
 // Sizes are the sizes of the parts of the database on disk, in bytes.
 type Sizes struct {
 	Tables    int64 `json:"tables"`    // Badger's tables, without what is still in memory
+	Content   int64 `json:"content"`   // the same tables, not compressed
 	Log       int64 `json:"log"`       // write sets since the older state file
 	Snapshots int64 `json:"snapshots"` // state files
 }
@@ -219,11 +222,8 @@ func (db *DB) Sizes() (s Sizes) {
 		return s
 	}
 	defer leave()
-	if c.dir == "" {
+	if s = c.sizes(); c.dir == "" {
 		return s
-	}
-	for _, t := range c.badger.Tables() {
-		s.Tables += int64(t.OnDiskSize)
 	}
 	if db.log != nil {
 		s.Log = db.log.Size()

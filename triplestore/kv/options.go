@@ -27,8 +27,6 @@ type Options struct {
 	FS disk.FS
 	// CacheInMemory keeps Badger in memory; opening replays the state file and the log. For tests.
 	CacheInMemory bool
-
-	keepStates bool // keep two state files, however small the tables are; for tests
 }
 
 const (

@@ -330,7 +330,7 @@ func TestAStateFileAndTheLogBehindItAreTheDatabase(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 3))
 	dir := t.TempDir()
 	o := small
-	o.SaveAt, o.keepStates = 64<<10, true // compressed tables are hardly larger than one state file
+	o.SaveAt = 64 << 10
 	db := open(t, dir, o)
 	for range 6 {
 		grow(t, db, rnd, 400) // more than Badger holds in memory

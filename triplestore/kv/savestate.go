@@ -45,7 +45,7 @@ func (db *DB) saveWhenGrown(ctx context.Context) {
 }
 
 // save writes a state file. It then deletes all but the newest two (all but the newest one if log and state files are
-// larger than the tables), and the part of the log that neither a state file nor Badger needs.
+// larger than what the tables contain), and the part of the log that neither a state file nor Badger needs.
 func (db *DB) save(ctx context.Context) error { return db.saveAndTrim(ctx, false) }
 
 // saveAndTrim does the work of save. crowded says that only the newest state file shall stay in any case.
@@ -59,7 +59,7 @@ func (db *DB) saveAndTrim(ctx context.Context, crowded bool) error {
 	if err := db.states.keepNewest(statesKept); err != nil {
 		return fmt.Errorf("kv: %w", err)
 	}
-	if crowded = crowded || !db.opts.keepStates && db.Sizes().crowded(); crowded {
+	if crowded = crowded || db.Sizes().crowded(); crowded {
 		if err := db.states.keepNewest(1); err != nil {
 			return fmt.Errorf("kv: %w", err)
 		}
@@ -77,21 +77,23 @@ func (db *DB) saveAndTrim(ctx context.Context, crowded bool) error {
 	return db.log.Trim(min(list[0].number, c.flushed()))
 }
 
-// crowded reports whether log and state files are larger than the tables: many entries were deleted, or they hardly
-// compress.
-func (s Sizes) crowded() bool { return s.Tables > 0 && s.Log+s.Snapshots > s.Tables }
+// crowded reports whether log and state files are larger than what the tables contain: many entries were deleted, or
+// they hardly compress. It does not compare with the tables as compressed, which two compressed state files nearly
+// always exceed: with one state file left, damage in it and a lost Badger directory would be the end of the database.
+func (s Sizes) crowded() bool { return s.Content > 0 && s.Log+s.Snapshots > s.Content }
 
-// saveIfCrowded writes a state file if older ones, and the log, take more space than the tables, which must be flushed.
+// saveIfCrowded writes a state file if older ones, and the log, take more space than what the tables contain. The
+// tables must be flushed.
 func (db *DB) saveIfCrowded(ctx context.Context) error {
-	if s := db.Sizes(); db.states == nil || s.Log+s.Snapshots <= s.Tables {
+	if s := db.Sizes(); db.states == nil || s.Log+s.Snapshots <= s.Content {
 		return nil
 	}
 	return db.saveAndTrim(ctx, true)
 }
 
 // trimFlushed deletes the part of the log that the oldest state file covers. Unlike save, it runs after Badger is
-// closed, when Badger has nothing in memory.
-func (db *DB) trimFlushed() error {
+// closed, when Badger has nothing in memory. content is the Sizes.Content before Badger was closed.
+func (db *DB) trimFlushed(content int64) error {
 	if db.states == nil {
 		return nil
 	}
@@ -99,7 +101,7 @@ func (db *DB) trimFlushed() error {
 	switch {
 	case len(list) == 0:
 		return nil
-	case len(list) == 1 && db.log.First() == 1 && db.log.Size()+db.states.size() <= db.tableBytes():
+	case len(list) == 1 && db.log.First() == 1 && db.log.Size()+db.states.size() <= max(content, db.tableBytes()):
 		return nil // as in save
 	}
 	return db.log.Trim(list[0].number)
