@@ -54,7 +54,10 @@ func onWeb(w *webtest.Web, o Options) Options {
 func TestNoMisbehaviourBreaksTheFetcher(t *testing.T) {
 	t.Parallel()
 	w := hostileWeb(t)
-	f := newFetcher(t, onWeb(w, Options{MaxBody: 1 << 20}))
+	hurried := newFetcher(t, onWeb(w, Options{MaxBody: 1 << 20}))
+	patient := quick // on a busy machine, only what shall run out of time does
+	patient.Header, patient.Idle = 10*time.Second, 10*time.Second
+	waiting := newFetcher(t, onWeb(w, Options{MaxBody: 1 << 20, Timeouts: patient}))
 	wants := w.Wants()
 	if len(wants) < 70 {
 		t.Fatalf("only %d misbehaviours are tried", len(wants))
@@ -63,6 +66,10 @@ func TestNoMisbehaviourBreaksTheFetcher(t *testing.T) {
 		for _, url := range slices.Sorted(maps.Keys(wants)) {
 			want := wants[url]
 			t.Run(strings.TrimPrefix(url, "http://h.example/"), func(t *testing.T) {
+				f := waiting
+				if strings.Contains(want, "timeout") {
+					f = hurried
+				}
 				ex, err := f.Fetch(t.Context(), Request{URL: url})
 				if err != nil {
 					t.Fatalf("it was taken for our own fault: %v", err)
