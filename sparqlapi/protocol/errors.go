@@ -21,6 +21,7 @@ var outcomes = []struct {
 	{sparql.ErrQueryTooLarge, http.StatusUnprocessableEntity, "The query is too large"},
 	{sparql.ErrTooLarge, http.StatusUnprocessableEntity, "Too large"},
 	{sparql.ErrForbidden, http.StatusForbidden, "Not allowed"},
+	{sparql.ErrIncomplete, http.StatusBadGateway, "The answer may be incomplete"},
 	{sparql.ErrRemote, http.StatusBadGateway, "Another server failed"},
 	{sparql.ErrNoEndpoint, http.StatusBadRequest, "The query cannot be answered"},
 	{sparql.ErrDocument, http.StatusUnprocessableEntity, "The document cannot be queried"},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/rdfio"
@@ -18,9 +19,9 @@ const holdBack = 1 << 20
 
 // graph answers with a graph in syntax f. If f cannot hold the graph, it takes the syntax that Accept prefers among the
 // others; if a parameter named f, or Accept leaves none, the answer is a problem of status 406.
-func (h *Handler) graph(w http.ResponseWriter, r *http.Request, f format, named bool, run func() (*sparql.Results, error)) error {
+func (h *Handler) graph(w http.ResponseWriter, r *http.Request, f format, named, federated bool, run func() (*sparql.Results, error)) error {
 	for unfit := []string(nil); ; {
-		err := h.graphAs(w, f, run)
+		err := h.graphAs(w, f, federated, run)
 		var cannot *unwritable
 		if !errors.As(err, &cannot) {
 			return err
@@ -48,14 +49,17 @@ func (e *unwritable) Unwrap() error { return e.term }
 // graphAs answers in syntax f. The error is *unwritable, and nothing has been sent, if f cannot hold the graph. Of a
 // graph longer than holdBack that is only known for RDF/XML, for which graphAs reads the results to their end first and
 // then runs the query again; any other syntax is cut off.
-func (h *Handler) graphAs(w http.ResponseWriter, f format, run func() (*sparql.Results, error)) error {
+func (h *Handler) graphAs(w http.ResponseWriter, f format, federated bool, run func() (*sparql.Results, error)) error {
 	res, err := run()
 	if err != nil {
 		return err
 	}
 	defer res.Close()
 	t := newTracked(w, f.contentType())
-	if !holdsEverything(f.syntax) {
+	switch {
+	case holdsEverything(f.syntax) && federated:
+		t.hold, t.until = holdFederated, time.Now().Add(holdFederatedFor)
+	case !holdsEverything(f.syntax):
 		t.hold, t.discard = holdBack, f.syntax.Is(rdfio.RDFXML())
 	}
 	err = writeGraph(t, f, res, h.prefixes(res))
@@ -65,6 +69,7 @@ func (h *Handler) graphAs(w http.ResponseWriter, f format, run func() (*sparql.R
 	case err != nil:
 		return err
 	case !t.discarded:
+		warnLate(t, res.LateWarnings())
 		return t.release()
 	}
 	res.Close()
@@ -79,6 +84,7 @@ func (h *Handler) graphAs(w http.ResponseWriter, f format, run func() (*sparql.R
 		}
 		return err
 	}
+	warnLate(again, res.LateWarnings())
 	return nil
 }
 

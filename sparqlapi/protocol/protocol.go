@@ -182,7 +182,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 		return res, Refused(err)
 	}
 	if q.Kind() == sparql.Triples && !req.explain {
-		return h.graph(w, r, out, named, run)
+		return h.graph(w, r, out, named, q.Federated(), run)
 	}
 	res, err := run()
 	if err != nil {
@@ -192,7 +192,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 	if req.explain {
 		return explain(w, r, req, q, res)
 	}
-	return h.rows(w, r, req.text, out, res)
+	return h.rows(w, r, req.text, out, q.Federated(), res)
 }
 
 func (h *Handler) authorised(r *http.Request) bool {

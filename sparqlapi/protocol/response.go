@@ -7,23 +7,50 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"time"
 
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/results"
 )
 
-// rows answers with rows or a boolean. Once something has been sent, an error can only abort the connection.
-func (h *Handler) rows(w http.ResponseWriter, r *http.Request, text string, f format, res *sparql.Results) error {
+// rows answers with rows or a boolean. Once something has been sent, an error can only abort the connection. If the
+// query is federated, the beginning is held back for a while, so that warnings about other endpoints are in the header.
+func (h *Handler) rows(w http.ResponseWriter, r *http.Request, text string, f format, federated bool, res *sparql.Results) error {
 	t := newTracked(w, f.contentType())
+	if federated {
+		t.hold, t.until = holdFederated, time.Now().Add(holdFederatedFor)
+	}
 	o := results.Options{Prefixes: h.prefixes(res)}
 	if f.rows == results.HTML {
 		o.Head, o.Tail = h.page(w, r, text)
 	}
 	err := writeRows(t, f.rows, res, o)
+	if err == nil {
+		warnLate(t, res.LateWarnings())
+		err = t.release()
+	}
 	if err != nil && t.sent {
 		panic(http.ErrAbortHandler)
 	}
 	return err
+}
+
+const (
+	// holdFederated is how many bytes of an answer that depends on other endpoints are held back, and holdFederatedFor
+	// how long.
+	holdFederated    = 256 << 10
+	holdFederatedFor = 3 * time.Second
+)
+
+// warnLate adds warnings that came while the query ran: to the header, or as a trailer if the header has been sent.
+func warnLate(t *trackedWriter, warnings []string) {
+	name := WarningHeader
+	if t.sent {
+		name = http.TrailerPrefix + name
+	}
+	for _, text := range warnings[:min(len(warnings), maxWarnings)] {
+		t.w.Header().Add(name, headerText(text))
+	}
 }
 
 func (h *Handler) prefixes(res *sparql.Results) map[string]string {

@@ -12,9 +12,10 @@ type trackedWriter struct {
 	flushed time.Time
 	sent    bool
 
-	hold      int    // bytes to hold back until release
-	held      []byte // what is held back
-	discard   bool   // what exceeds hold is discarded with what is held, instead of being sent
+	hold      int       // bytes to hold back until release
+	until     time.Time // push releases them from this time on; if zero, it does not
+	held      []byte    // what is held back
+	discard   bool      // what exceeds hold is discarded with what is held, instead of being sent
 	discarded bool
 }
 
@@ -59,8 +60,16 @@ func (t *trackedWriter) release() error {
 
 // push sends what has been written so far, unless it did so a moment ago or the beginning is held back.
 func (t *trackedWriter) push(buffered func() error) error {
-	if t.hold > 0 || t.discarded {
+	if t.discarded {
 		return nil
+	}
+	if t.hold > 0 {
+		if t.until.IsZero() || time.Now().Before(t.until) {
+			return nil
+		}
+		if err := t.release(); err != nil {
+			return err
+		}
 	}
 	if now := time.Now(); now.Sub(t.flushed) > 5*time.Millisecond {
 		if err := buffered(); err != nil {

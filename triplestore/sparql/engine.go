@@ -34,6 +34,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"odarchive/triplestore/sparql/internal/algebra"
@@ -114,7 +115,7 @@ type QueryOptions struct {
 	Dialect                    bool // read historical Dublin Core IRIs as dct: terms, as the queries of the original ODArchive mean them
 	Explain                    bool // measure every operator for Results.Explain
 	Trusted                    bool // SERVICE may ask any endpoint, not only those of the list
-	Strict                     bool // a function that the engine does not have is an error, not a warning
+	Strict                     bool // a function that the engine does not have, or a SERVICE that may be incomplete, is an error, not a warning
 	// Admit, if not nil, is called with the planner's estimate before the query runs, and may wait. leave is called when
 	// the query has ended. An error ends the query.
 	Admit func(cost time.Duration) (leave func(), err error)
@@ -149,6 +150,16 @@ type Query struct {
 
 // Warnings returns what is probably wrong with the query although it can be answered, a sentence each.
 func (q *Query) Warnings() []string { return q.warnings }
+
+// Federated reports whether the query asks other endpoints.
+func (q *Query) Federated() bool { return asksOthers(q.algebra.Pattern) }
+
+func asksOthers(op algebra.Op) bool {
+	if _, ok := op.(algebra.Service); ok {
+		return true
+	}
+	return slices.ContainsFunc(algebra.Inputs(op), asksOthers)
+}
 
 // Kind returns the kind of the query's results.
 func (q *Query) Kind() Kind {

@@ -23,6 +23,7 @@ var (
 	ErrTooLarge      = errors.New("over the size limit")            // a document of LOAD, or an answer to SERVICE
 	ErrForbidden     = errors.New("not allowed")                    // SERVICE or LOAD, by the Options
 	ErrRemote        = errors.New("another server failed")          // SERVICE or LOAD, without SILENT
+	ErrIncomplete    = errors.New("the answer may be incomplete")   // a strict SERVICE whose endpoint limits its answers
 	ErrNoEndpoint    = exec.ErrNoEndpoint                           // SERVICE ?var, where ?var is not bound to an IRI
 	ErrDocument      = errors.New("the document cannot be queried") // FROM, of a document that is not RDF or broken
 	// ErrUnknownFunction means that a strict query calls a function that the engine does not have.

@@ -33,7 +33,7 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 			return nil, nil, err
 		}
 	}
-	in, err := u.engine.solve(&work{ctx: u.ctx}, ds, q, QueryOptions{Trusted: true})
+	in, err := u.engine.solve(&work{ctx: u.ctx}, ds, q, QueryOptions{Trusted: true, Strict: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,7 @@ package sparql
 import (
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"odarchive/triplestore/sparql/internal/plan"
@@ -112,6 +113,14 @@ func (r *Results) end(err error) error {
 		r.err = err
 	}
 	return r.err
+}
+
+// LateWarnings returns what the query has found out so far that may be wrong with its answer, a sentence each: that
+// another endpoint may have left out rows. After the last row they are complete.
+func (r *Results) LateWarnings() []string {
+	r.work.mu.Lock()
+	defer r.work.mu.Unlock()
+	return slices.Clone(r.work.warnings)
 }
 
 // Explain prints the query's plan, an operator a line. With QueryOptions.Explain, it includes what has been measured

@@ -33,7 +33,7 @@ func (e *Engine) solve(w *work, ds term.Dataset, q *algebra.Query, o QueryOption
 		}
 		w.begin()
 	}
-	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: e.memory(o), Pool: e.pool, Spill: e.spill, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(w, o.Trusted), Yield: w.yields()})
+	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: e.memory(o), Pool: e.pool, Spill: e.spill, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(w, o), Yield: w.yields()})
 	if err != nil {
 		leave()
 		return nil, err

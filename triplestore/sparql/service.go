@@ -14,7 +14,6 @@ import (
 
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/sparql/internal/exec"
-	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/term"
 )
@@ -45,26 +44,33 @@ const (
 )
 
 // service returns the function that exec calls for a SERVICE of a query.
-func (e *Engine) service(w *work, trusted bool) func(context.Context, exec.ServiceRequest) (exec.ServiceRows, error) {
-	return func(ctx context.Context, req exec.ServiceRequest) (exec.ServiceRows, error) {
-		if e.opts.Service == nil {
+func (e *Engine) service(w *work, o QueryOptions) func(context.Context, exec.ServiceRequest) (exec.ServiceRows, error) {
+	if e.opts.Service == nil {
+		return func(_ context.Context, req exec.ServiceRequest) (exec.ServiceRows, error) {
 			return nil, fmt.Errorf("sparql: SERVICE <%s>: federated queries are switched off: %w", req.Endpoint, ErrForbidden)
 		}
-		f := *e.opts.Service
-		f.any = trusted
+	}
+	f := *e.opts.Service
+	f.any = o.Trusted
+	known := &endpoints{strict: o.Strict, warn: func(text string) {
+		if w.warn(text) {
+			e.opts.Log.Warn("incomplete answer", "warning", text)
+		}
+	}}
+	return func(ctx context.Context, req exec.ServiceRequest) (exec.ServiceRows, error) {
 		if err := f.Allowed(req.Endpoint); err != nil {
 			return nil, fmt.Errorf("sparql: SERVICE <%s>: %w", req.Endpoint, err)
 		}
-		return f.stream(ctx, req, w.idle), nil
+		return f.stream(ctx, req, known.of(req.Endpoint), w.idle), nil
 	}
 }
 
 // remote marks an error of another server with ErrRemote.
 func remote(err error) error {
-	if errors.Is(err, ErrForbidden) {
+	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrIncomplete) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrRemote, err)
+	return fmt.Errorf("%w: %w", ErrRemote, sentence(err))
 }
 
 // Allowed returns nil if an endpoint may be asked, or an error that wraps ErrForbidden.
@@ -93,10 +99,10 @@ func (f *Federation) namedHere(u *url.URL) bool {
 	return (host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()) && f.names(u)
 }
 
-// ask sends one request.
-func (f *Federation) ask(ctx context.Context, req exec.ServiceRequest) (*serviceRows, error) {
-	form := url.Values{"query": {serviceQuery(req)}}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, req.Endpoint, strings.NewReader(form.Encode()))
+// ask sends one query, whose answer has the variables vars.
+func (f *Federation) ask(ctx context.Context, endpoint, text string, vars []algebra.Var) (*serviceRows, error) {
+	form := url.Values{"query": {text}}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, err
 	}
@@ -106,32 +112,12 @@ func (f *Federation) ask(ctx context.Context, req exec.ServiceRequest) (*service
 	if err != nil {
 		return nil, err
 	}
-	rows, err := f.open(resp, req.Vars)
+	rows, err := f.open(resp, vars)
 	if err != nil {
 		resp.Body.Close()
 		return nil, err
 	}
 	return rows, nil
-}
-
-// serviceQuery returns the query to send: the pattern, joined with the rows that restrict its solutions.
-func serviceQuery(req exec.ServiceRequest) string {
-	if req.Rows == nil {
-		return "SELECT * WHERE " + req.Op.Text
-	}
-	b := []byte("SELECT * WHERE { VALUES (")
-	for _, v := range req.Keys {
-		b = append(append(append(b, '?'), v...), ' ')
-	}
-	b = append(b, ") {"...)
-	for _, row := range req.Rows {
-		b = append(b, "\n ("...)
-		for _, k := range row {
-			b = append(syntax.AppendTerm(b, k), ' ')
-		}
-		b = append(b, ')')
-	}
-	return string(append(append(append(b, " }\n"...), req.Op.Text...), " }"...))
 }
 
 // client returns the client for an endpoint, with a check of every redirect.
@@ -163,28 +149,16 @@ func (f *Federation) client(endpoint *url.URL) *http.Client {
 	return &c
 }
 
-// refusal is an answer with another status than 200.
-type refusal struct {
-	code         int
-	status, text string
-}
-
-func (e *refusal) Error() string { return "the endpoint answered " + e.status + ": " + e.text }
-
 func (f *Federation) open(resp *http.Response, vars []algebra.Var) (*serviceRows, error) {
 	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 300))
-		return nil, &refusal{resp.StatusCode, resp.Status, strings.ToValidUTF8(strings.TrimSpace(string(text)), "?")}
+		return nil, refusalOf(resp)
 	}
 	mt, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	format, ok := results.ByName(mt)
 	if !ok || format != results.JSON && format != results.XML && format != results.TSV {
 		return nil, fmt.Errorf("the endpoint answered with %q, which is not a SPARQL result", mt)
 	}
-	s := &serviceRows{body: resp.Body, left: f.MaxRows}
-	if s.left <= 0 {
-		s.left = defaultServiceRows
-	}
+	s := &serviceRows{body: resp.Body, max: declaredMax(resp.Header), partial: declaredPartial(resp.Header)}
 	bytes := f.MaxBytes
 	if bytes <= 0 {
 		bytes = defaultServiceBytes
@@ -210,20 +184,19 @@ type serviceRows struct {
 	in   *results.Reader
 	cols []int // for each wanted variable, its column; -1 if the answer lacks it
 	row  []term.Key
-	left int64
+
+	max     int  // rows of an answer to which the endpoint limits itself; 0 if it does not say
+	partial bool // the endpoint says that the answer is not complete
 }
 
-// Next returns nil after the last row.
+// Next returns nil after the last row. A row is valid until the next call.
 func (s *serviceRows) Next() ([]term.Key, error) {
 	in, err := s.in.Next()
 	if errors.Is(err, io.EOF) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("sparql: SERVICE: %w", remote(err))
-	}
-	if s.left--; s.left < 0 {
-		return nil, fmt.Errorf("sparql: SERVICE: too many rows: %w", ErrTooLarge)
+		return nil, err
 	}
 	for i, c := range s.cols {
 		s.row[i] = ""

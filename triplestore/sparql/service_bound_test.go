@@ -19,6 +19,7 @@ import (
 type remoteStore struct {
 	*httptest.Server
 	maxValues int
+	refuseAll bool
 
 	mu       sync.Mutex // guards what follows
 	requests []int      // rows of each answer
@@ -32,7 +33,7 @@ func newRemote(t *testing.T, store *naive.Store) *remoteStore {
 		text := req.FormValue("query")
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if strings.Count(text, "\n (") > r.maxValues {
+		if r.refuseAll || strings.Count(text, "\n (") > r.maxValues {
 			r.refused++
 			http.Error(w, "too many values", http.StatusBadRequest)
 			return
@@ -106,7 +107,7 @@ func rowsOf(t *testing.T, engine *sparql.Engine, store *naive.Store, query strin
 
 func TestAServiceIsAskedForWhatIsNeeded(t *testing.T) {
 	t.Parallel()
-	remote := newRemote(t, objects(1000, 3))
+	remote := newRemote(t, objects(1001, 3)) // 3003 rows, not a number that could be a limit
 	engine := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}}})
 	call := func(pattern string) string { return "SERVICE <" + remote.URL + "> { " + pattern + " }" }
 	many := strings.Builder{}
@@ -122,14 +123,18 @@ func TestAServiceIsAskedForWhatIsNeeded(t *testing.T) {
 		{"SELECT * { VALUES ?s { <s:1> <s:1> } " + call("?s ?p ?o") + " }", 6, 1, 3}, // each twice
 		{"SELECT * { VALUES (?s ?o) { (<s:1> '1 0') (<s:2> '1 0') } " + call("?s ?p ?o") + " }", 1, 1, 1},
 		{"SELECT * { VALUES ?s { " + many.String() + "} " + call("?s ?p ?o") + " }", 750, 3, 750},
-		{"SELECT * { VALUES ?s { <s:1> UNDEF } " + call("?s ?p ?o") + " }", 3003, 1, 3000},     // unbound: all are wanted
-		{"SELECT * { VALUES ?x { <s:1> } " + call("?s ?p ?o") + " }", 3000, 1, 3000},           // nothing in common
-		{"SELECT * { VALUES ?s { <s:1> } " + call("OPTIONAL { ?s ?p ?o }") + " }", 3, 1, 3000}, // may be unbound there
+		{"SELECT * { VALUES ?s { <s:1> UNDEF } " + call("?s ?p ?o") + " }", 3006, 1, 3003},     // unbound: all are wanted
+		{"SELECT * { VALUES ?x { <s:1> } " + call("?s ?p ?o") + " }", 3003, 1, 3003},           // nothing in common
+		{"SELECT * { VALUES ?s { <s:1> } " + call("OPTIONAL { ?s ?p ?o }") + " }", 3, 1, 3003}, // may be unbound there
 		{"SELECT * { VALUES ?s { <s:1> } " + call("SELECT ?s (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?s") + " }", 1, 1, 1},
 		{"SELECT * { VALUES ?s { <s:1> } " + call("SELECT ?s { ?s ?p ?o } ORDER BY ?s ?o LIMIT 2") + " }", 0, 1, 0}, // the limit comes first
 		{"SELECT * { VALUES ?s { <s:1> } " + call("?s ?p ?o") + call("?s ?p2 ?o") + " }", 3, 2, 6},
 		{"SELECT * { ?s <p:none> ?x " + call("?s ?p ?o") + " }", 0, 0, 0},
-		{"SELECT * { VALUES ?s { <s:1> } OPTIONAL { " + call("?s ?p ?o") + " } }", 3, 1, 3000},
+		{"SELECT * { VALUES ?s { <s:1> } OPTIONAL { " + call("?s ?p ?o") + " } }", 3, 1, 3},
+		{"SELECT * { VALUES ?s { <s:1> <s:none> } OPTIONAL { " + call("?s ?p ?o") + " } }", 4, 1, 3},
+		{"SELECT * { VALUES ?s { <s:1> <s:2> } OPTIONAL { " + call("?s ?p ?o") + " FILTER (?o = '1 0' && ?s != ?p) } }", 2, 1, 6},
+		{"SELECT * { VALUES ?s { <s:1> <s:2> } " + call("?s ?p ?o") + call("?s ?q ?z") + " }", 18, 2, 12},
+		{"SELECT * { VALUES ?s { <s:1> <s:2> } { " + call("?s ?p ?o") + " } UNION { " + call("?s ?q ?z") + " } }", 12, 2, 12},
 	} {
 		got := rowsOf(t, engine, objects(1, 1), c.query)
 		if requests, rows := remote.moved(); len(got) != c.want || requests != c.requests || rows != c.rows {
@@ -173,7 +178,11 @@ func TestAnEndpointThatRefusesManyValuesGetsFewer(t *testing.T) {
 	if len(got) != 400 || len(slices.Compact(got)) != 400 || remote.refused == 0 || remote.refused > 12 {
 		t.Errorf("%d solutions, %d refusals", len(got), remote.refused)
 	}
-	remote.maxValues = 0
+	remote.maxValues = 0 // only FILTER is left
+	if got := rowsOf(t, engine, naive.New(), "SELECT * { VALUES (?s ?o) { (<s:1> '1 0') (<s:2> '3 0') } SERVICE <"+remote.URL+"> { ?s ?p ?o } }"); len(got) != 1 {
+		t.Errorf("an endpoint that refuses VALUES: %v", got)
+	}
+	remote.refuseAll = true
 	r, err := engine.Query(t.Context(), naive.New().Snapshot(), "SELECT * { VALUES ?s { <s:1> } SERVICE <"+remote.URL+"> { ?s ?p ?o } }", sparql.QueryOptions{})
 	if err == nil {
 		_, err = r.Next()

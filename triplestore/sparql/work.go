@@ -2,6 +2,8 @@ package sparql
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -25,6 +27,23 @@ type work struct {
 	timer   *time.Timer
 	working bool
 	release func() // gives back the memory of documents; nil if there is none
+
+	mu       sync.Mutex // guards warnings
+	warnings []string   // found while the query runs, each once
+}
+
+// maxLateWarnings bounds the warnings of one query.
+const maxLateWarnings = 20
+
+// warn notes what may be wrong with the answer. It returns false if that is known.
+func (w *work) warn(text string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.warnings) == maxLateWarnings || slices.Contains(w.warnings, text) {
+		return false
+	}
+	w.warnings = append(w.warnings, text)
+	return true
 }
 
 // begin starts the time. It does nothing between begin and end.

@@ -254,7 +254,7 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.Var(&q.MaxQuery, "max-query", "maximum size of the text of a query")
 	f.Var(&q.MaxUpdate, "max-update", "maximum size of the text of an update")
 	f.Var(&q.MaxGraph, "max-graph", "maximum size of a graph sent to the graph store")
-	f.BoolVar(&q.Strict, "strict", q.Strict, "refuse queries that call functions which do not exist, instead of warning")
+	f.BoolVar(&q.Strict, "strict", q.Strict, "refuse queries that call functions which do not exist, and answers of SERVICE that may lack rows, instead of warning")
 	f.StringVar(&c.Serve.Token, "token", c.Serve.Token, "secret that permits adding, crawling and updating over HTTP")
 }
 

@@ -48,17 +48,19 @@ func (b *batch) setColumns(n int, cols [][]term.ID, order []int) *batch {
 
 // query is one run.
 type query struct {
-	ctx     context.Context
-	plan    *plan.Plan
-	ds      term.Dataset
-	opts    Options
-	budget  *budget
-	terms   *terms
-	exprs   *expr.Context
-	seeds   map[*plan.Seed]*block
-	answers map[answered]*block // whole answers of endpoints, by SERVICE
-	trace   *trace
-	solved  uint64 // solutions numbered so far, for BNODE
+	ctx      context.Context
+	plan     *plan.Plan
+	ds       term.Dataset
+	opts     Options
+	budget   *budget
+	terms    *terms
+	exprs    *expr.Context
+	seeds    map[*plan.Seed]*block
+	answers  map[answered]*block // whole answers of endpoints, by SERVICE
+	services []*service          // that are open
+	calling  int                 // endpoints that are being asked
+	trace    *trace
+	solved   uint64 // solutions numbered so far, for BNODE
 	// Within a chain of a Parallel: the node at its end, the operator used for that node, and the right sides of the
 	// chain's hash joins.
 	leaf  plan.Node

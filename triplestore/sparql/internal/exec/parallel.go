@@ -340,6 +340,7 @@ func (p *parallel) close() {
 func (q *query) fork(ctx context.Context) *query {
 	f := *q
 	f.ctx, f.terms, f.seeds, f.answers = ctx, q.terms.fork(), map[*plan.Seed]*block{}, nil
+	f.services, f.calling = nil, 0
 	exprs := *q.exprs
 	f.exprs = &exprs
 	return &f

@@ -11,13 +11,36 @@ type union struct {
 	node *plan.Union
 	at   int
 	cur  op
+	open []op // the branches, if they ask other endpoints, which shall answer at the same time
 	cols []int
 	out  batch
 	zero []term.ID
 }
 
 func (q *query) openUnion(n *plan.Union) (op, error) {
-	return &union{q: q, node: n, zero: make([]term.ID, q.opts.BatchSize)}, nil
+	u := &union{q: q, node: n, zero: make([]term.ID, q.opts.BatchSize)}
+	if !plan.Federated(n) {
+		return u, nil
+	}
+	for _, branch := range n.Branches {
+		o, err := q.open(branch)
+		if err != nil {
+			u.close()
+			return nil, err
+		}
+		u.open = append(u.open, o)
+	}
+	return u, nil
+}
+
+// branch returns the operator of the next branch.
+func (u *union) branch() (op, error) {
+	if len(u.open) == 0 {
+		return u.q.open(u.node.Branches[u.at])
+	}
+	o := u.open[0]
+	u.open = u.open[1:]
+	return o, nil
 }
 
 func (u *union) next() (*batch, error) {
@@ -27,7 +50,7 @@ func (u *union) next() (*batch, error) {
 				return nil, nil
 			}
 			branch := u.node.Branches[u.at]
-			o, err := u.q.open(branch)
+			o, err := u.branch()
 			if err != nil {
 				return nil, err
 			}
@@ -65,6 +88,10 @@ func (u *union) next() (*batch, error) {
 
 func (u *union) close() {
 	u.at = len(u.node.Branches)
+	for _, o := range u.open {
+		o.close()
+	}
+	u.open = nil
 	if u.cur != nil {
 		u.cur.close()
 		u.cur = nil

@@ -48,6 +48,9 @@ func (b *builder) leftJoin(l Node, op algebra.LeftJoin, sc scope) (Node, error) 
 		if err != nil {
 			return nil, err
 		}
+		if g.calls() { // joined with the rows, so that endpoints are asked for what these need
+			return n, nil
+		}
 		cands = append(cands, n)
 	}
 	if !needsLateral && !(b.tooNested() && len(cands) > 0) {

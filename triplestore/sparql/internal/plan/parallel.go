@@ -48,6 +48,8 @@ func (b *builder) newParallel(in, source Node) *Parallel {
 // parallelInputs looks for chains below an operator that is not rowwise.
 func (b *builder) parallelInputs(n Node, early bool) {
 	switch n := n.(type) {
+	case *HashJoin: // with a service
+		n.L, n.R = b.parallel(n.L, early), b.parallel(n.R, false)
 	case *MergeJoin:
 		n.L, n.R = b.parallel(n.L, early), b.parallel(n.R, early)
 	case *Union:
@@ -88,6 +90,9 @@ func rowwise(n Node) (in Node, work float64, ok bool) {
 	case *Project:
 		return n.In, 0, true
 	case *HashJoin:
+		if Federated(n.R) { // both sides wait for others, and shall do so at the same time
+			return nil, 0, false
+		}
 		return n.L, n.L.Info().Rows*costHashProbe + n.Rows*costRow*float64(len(n.Cols)), true
 	case *BindJoin:
 		return n.L, max(0, n.Cost-n.L.Info().Cost), true

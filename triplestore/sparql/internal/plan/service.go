@@ -18,46 +18,114 @@ func (b *builder) service(op algebra.Service, sc scope) *Service {
 	return n
 }
 
-// serviceStep joins l with a service, or with the services that its rows name. For each group of rows, it asks each
-// service for the solutions that the rows have use for.
-func (b *builder) serviceStep(l Node, op algebra.Service, sc scope) (Node, error) {
+// maxTogether is the estimated number of rows up to which several services are asked at the same time for what these
+// rows need. From more rows, each is asked for what the rows joined with those before it need.
+const maxTogether = 100
+
+// serviceSteps joins l with the first of the services, and with those after it that can be asked at the same time. It
+// returns how many those are.
+func (b *builder) serviceSteps(l Node, ops []algebra.Service, sc scope) (n Node, done int, err error) {
 	lp := l.Info()
-	s := b.service(op, sc)
-	shared := setOf(s.Cols...).And(setOf(lp.Cols...))
+	done = 1
+	if alone(l) || lp.Rows > maxTogether {
+		n, err = b.serviceStep(l, ops[:1], sc)
+		return n, done, err
+	}
+	have, bound := setOf(lp.Cols...), b.slots(sc, Vars(ops[0]))
+	for _, op := range ops[1:] {
+		cols := b.slots(sc, Vars(op))
+		if !cols.Overlaps(have) || !cols.And(bound).In(lp.Sure) || op.Name.Var != "" && !have.Has(b.slot(sc, op.Name.Var)) {
+			break
+		}
+		bound = bound.Or(cols)
+		done++
+	}
+	n, err = b.serviceStep(l, ops[:done], sc)
+	return n, done, err
+}
+
+// alone reports whether l has no rows that a service could be asked for.
+func alone(l Node) bool {
+	switch l.(type) {
+	case *Nothing, *Unit:
+		return true
+	}
+	return false
+}
+
+// serviceStep joins l with services, or with the services that its rows name. For each group of rows, it asks each
+// service for the solutions that the rows have use for.
+func (b *builder) serviceStep(l Node, ops []algebra.Service, sc scope) (Node, error) {
+	lp := l.Info()
 	switch l.(type) {
 	case *Nothing:
 		return l, nil
 	case *Unit:
-		if op.Name.Var == "" {
-			return s, nil
+		if ops[0].Name.Var == "" {
+			return b.service(ops[0], sc), nil
 		}
 	}
-	if op.Name.Var == "" && shared.Empty() {
+	if s := b.service(ops[0], sc); len(ops) == 1 && ops[0].Name.Var == "" && !setOf(s.Cols...).Overlaps(setOf(lp.Cols...)) {
 		return newHashJoin(l, s, nil, nil, Inner, lp.Rows*s.Rows, nil), nil // asked once
 	}
-	s.Keys = b.slots(sc, certain(op.In)).And(shared).List()
-	if op.Name.Var != "" {
-		name := b.slot(sc, op.Name.Var)
-		s.Name.Slot = name
-		if !setOf(s.Out...).Has(name) {
-			s.Cols = append(s.Cols, name)
-		}
-		s.Keys = slices.DeleteFunc(s.Keys, func(k int) bool { return k == name })
-		s.Sure = setOf(name)
-		shared = setOf(s.Cols...).And(setOf(lp.Cols...))
+	seed, inside := l.(*Seed)
+	if !inside {
+		seed = &Seed{RowNr: b.temp("row")}
+		seed.Cols = append(append([]int(nil), lp.Cols...), seed.RowNr)
+		seed.Sure = lp.Sure.With(seed.RowNr)
+		seed.Rows = lp.Rows
 	}
-	seed := &Seed{RowNr: b.temp("row")}
-	seed.Cols = append(append([]int(nil), lp.Cols...), seed.RowNr)
-	seed.Sure = lp.Sure.With(seed.RowNr)
-	seed.Rows = lp.Rows
-	s.L = seed
-	sure := shared.And(lp.Sure).And(s.Sure)
-	r := newHashJoin(seed, s, sure.List(), shared.Minus(sure).List(), Inner, lp.Rows, nil)
+	var r Node = seed
+	for _, op := range ops {
+		s := b.boundService(op, seed, sc)
+		rp := r.Info()
+		shared := setOf(s.Cols...).And(setOf(rp.Cols...))
+		sure := shared.And(rp.Sure).And(s.Sure)
+		r = newHashJoin(r, s, sure.List(), shared.Minus(sure).List(), Inner, lp.Rows, nil)
+	}
+	if inside { // a Lateral that asks for groups of rows is around it
+		return r, nil
+	}
 	n := &Lateral{L: l, R: r, Seed: seed, Kind: Inner, Mark: -1}
-	n.Props = joined(lp, r.Info(), Inner, r.Rows, nil)
+	n.Props = joined(lp, r.Info(), Inner, r.Info().Rows, nil)
 	n.Cols = without(n.Cols, seed.RowNr)
-	n.Cost = lp.Cost + r.Cost
+	n.Cost = lp.Cost + r.Info().Cost
 	return n, nil
+}
+
+// boundService plans asking a service for the solutions that agree with the rows of a Seed.
+func (b *builder) boundService(op algebra.Service, seed *Seed, sc scope) *Service {
+	s := b.service(op, sc)
+	s.L = seed
+	s.Cost *= min(1, 0.2+seed.Rows/2000) // few rows ask for less
+	s.Keys = b.slots(sc, certain(op.In)).And(setOf(s.Cols...)).And(setOf(seed.Cols...)).List()
+	if !op.Silent { // which may answer an empty solution
+		s.Sure = setOf(s.Keys...)
+	}
+	if op.Name.Var == "" {
+		return s
+	}
+	name := b.slot(sc, op.Name.Var)
+	s.Name.Slot = name
+	if !setOf(s.Out...).Has(name) {
+		s.Cols = append(s.Cols, name)
+	}
+	s.Keys = slices.DeleteFunc(s.Keys, func(k int) bool { return k == name })
+	s.Sure = s.Sure.With(name)
+	return s
+}
+
+// calls reports whether a step of the group asks other endpoints.
+func (g *group) calls() bool {
+	return slices.ContainsFunc(g.steps, func(s step) bool { return s.call != nil })
+}
+
+// Federated reports whether a plan asks other endpoints.
+func Federated(n Node) bool {
+	if _, ok := n.(*Service); ok {
+		return true
+	}
+	return slices.ContainsFunc(Inputs(n), Federated)
 }
 
 // certain returns the variables that every solution of a pattern binds.

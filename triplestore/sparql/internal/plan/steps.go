@@ -52,7 +52,8 @@ func (b *builder) planGroup(g *group, sc scope) (Node, error) {
 	}
 	outer := b.graph
 	defer func() { b.graph = outer }()
-	for _, p := range g.steps {
+	for i := 0; i < len(g.steps); i++ {
+		p := g.steps[i]
 		b.graph = p.graph
 		switch {
 		case p.filter != nil:
@@ -60,7 +61,13 @@ func (b *builder) planGroup(g *group, sc scope) (Node, error) {
 		case p.extend != nil:
 			n, err = b.extendStep(n, *p.extend, sc)
 		case p.call != nil:
-			n, err = b.serviceStep(n, *p.call, sc)
+			ops := []algebra.Service{*p.call}
+			for k := i + 1; k < len(g.steps) && g.steps[k].call != nil; k++ {
+				ops = append(ops, *g.steps[k].call)
+			}
+			var done int
+			n, done, err = b.serviceSteps(n, ops, sc)
+			i += done - 1
 		case p.each != nil:
 			n, err = b.lateralStep(n, *p.each, sc)
 		case p.left != nil:

@@ -1,0 +1,123 @@
+package sparql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+// refusal is an answer with another status than 200.
+type refusal struct {
+	code         int
+	status, text string
+	retryAfter   string
+}
+
+func (e *refusal) Error() string {
+	s := "the endpoint answered " + e.status
+	if e.text != "" {
+		s += ": " + e.text
+	}
+	if e.retryAfter != "" {
+		s += " (it may be asked again after " + e.retryAfter + ")"
+	}
+	return s
+}
+
+// maxReason bounds what is read of the body of a refusal, and maxReasonShown what is shown, in bytes.
+const (
+	maxReason      = 4 << 10
+	maxReasonShown = 300
+)
+
+// refusalOf returns the refusal of an answer, with what its body says in plain text.
+func refusalOf(resp *http.Response) *refusal {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason))
+	e := &refusal{code: resp.StatusCode, status: resp.Status, text: plainReason(resp.Header.Get("Content-Type"), string(body))}
+	if after := resp.Header.Get("Retry-After"); after != "" && len(after) < 40 {
+		if strings.Trim(after, "0123456789") == "" {
+			after += " s"
+		}
+		e.retryAfter = strings.ToValidUTF8(after, "?")
+	}
+	return e
+}
+
+var (
+	hiddenText = regexp.MustCompile(`(?is)<(style|script|title|head)\b.*?</(style|script|title|head)>`)
+	markup     = regexp.MustCompile(`(?s)<[^>]*>`)
+)
+
+// plainReason returns the message of an error page, or the detail of a problem document (RFC 9457), in one line.
+func plainReason(contentType, body string) string {
+	mt, _, _ := mime.ParseMediaType(contentType)
+	switch {
+	case strings.HasSuffix(mt, "json"):
+		var p struct{ Title, Detail, Message, Exception string }
+		if json.Unmarshal([]byte(body), &p) == nil {
+			for _, s := range []string{p.Detail, p.Message, p.Exception, p.Title} {
+				if s != "" {
+					body = s
+					break
+				}
+			}
+		}
+	case strings.Contains(mt, "html") || strings.HasPrefix(strings.TrimSpace(body), "<!"):
+		body = markup.ReplaceAllString(hiddenText.ReplaceAllString(body, " "), " ")
+	}
+	body = strings.Join(strings.Fields(strings.ToValidUTF8(body, "?")), " ")
+	if len(body) > maxReasonShown {
+		body = strings.ToValidUTF8(body[:maxReasonShown], "") + "..."
+	}
+	return body
+}
+
+// sentence returns an error of a request in words for the person who asked. It wraps the error.
+func sentence(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // without the method and the address, which the message names already
+	}
+	name, isName := errors.AsType[*net.DNSError](err)
+	timeout, isNet := errors.AsType[net.Error](err)
+	words := ""
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case isName:
+		words = "the name of its host, " + name.Name + ", is not known"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		words = "nothing answers at this address (connection refused)"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		words = "the endpoint closed the connection"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		words = "the answer ends in the middle"
+	case isNet && timeout.Timeout():
+		words = "the endpoint did not answer in time"
+	default:
+		return err
+	}
+	return &worded{words, err}
+}
+
+// worded is an error in other words.
+type worded struct {
+	words string
+	err   error
+}
+
+func (e *worded) Error() string { return e.words }
+func (e *worded) Unwrap() error { return e.err }
+
+// incompleteAnswer is the text of a warning about an endpoint.
+func incompleteAnswer(endpoint, why string) string {
+	return fmt.Sprintf("SERVICE <%s>: %s; rows may be missing", endpoint, why)
+}

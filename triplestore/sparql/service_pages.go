@@ -1,0 +1,261 @@
+package sparql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"odarchive/triplestore/sparql/internal/algebra"
+	"odarchive/triplestore/sparql/internal/exec"
+	"odarchive/triplestore/term"
+)
+
+// Many public endpoints cut their answers off after a number of rows, with status 200 and without a word. So an answer
+// whose length looks like such a limit is not taken for complete before the endpoint has been asked for what follows.
+//
+// A page begins with the last row of the page before it. If that row is another one, the endpoint does not keep its
+// solutions in one order; then all of them are asked for again in the order of their variables, and those that have
+// come already are left out.
+
+// pager reads one answer, page by page.
+type pager struct {
+	f    *Federation
+	ctx  context.Context
+	ep   *endpoint
+	text string // the query for all solutions
+	vars []algebra.Var
+	out  chan<- []term.Key
+
+	passed int64      // rows passed on
+	some   *bool      // set before the first
+	last   []term.Key // of the pages so far
+	blanks bool       // a row has a blank node
+	seed   maphash.Seed
+	sums   []uint64 // hashes of the rows passed on
+}
+
+// read asks for an answer and passes its solutions on. It sets some before the first one.
+func (f *Federation) read(ctx context.Context, req exec.ServiceRequest, form rowForm, ep *endpoint, out chan<- []term.Key, some *bool) error {
+	p := &pager{f: f, ctx: ctx, ep: ep, text: serviceQuery(req, form), vars: req.Vars, out: out, some: some, seed: maphash.MakeSeed()}
+	first, err := p.page(nil, 0, p.pass)
+	switch {
+	case err != nil:
+		return err
+	case first.partial:
+		return ep.incomplete("the endpoint says that its answer is not complete")
+	case !ep.mayBeCut(first.rows, first.max), req.Rows == nil && int64(first.rows) == ownLimit(req.Op.In):
+		return nil
+	}
+	p.sums = slices.Clip(p.sums)
+	err = p.follow(first.rows)
+	if errors.Is(err, errUnordered) {
+		err = p.inOrder(first.rows)
+	}
+	refused, _ := errors.AsType[*refusal](err)
+	switch {
+	case refused != nil:
+		return ep.incomplete(fmt.Sprintf("it sent exactly %d rows, which may be its limit, and no further page (%v)", first.rows, refused))
+	case errors.Is(err, errUnordered):
+		return ep.incomplete(fmt.Sprintf("it sent exactly %d rows, which may be its limit, and its pages do not fit together", first.rows))
+	case err == nil && p.blanks && p.passed > int64(first.rows):
+		ep.warn(fmt.Sprintf("SERVICE <%s>: the answer came in pages, so a blank node that is on several of them counts as several", ep.address))
+	}
+	return err
+}
+
+// follow asks for the pages after the first one, which had n rows. The error is errUnordered if the pages do not fit
+// together.
+func (p *pager) follow(n int) error {
+	for total := n; ; {
+		next, err := p.page(nil, total-1, func(i int, row []term.Key) error {
+			if i > 0 {
+				return p.pass(i, row)
+			}
+			if !p.same(row, p.last) {
+				return errUnordered
+			}
+			return nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case next.rows == 0:
+			return errUnordered
+		case next.partial:
+			return p.ep.incomplete("the endpoint says that its answer is not complete")
+		case next.rows == 1:
+			return nil
+		}
+		p.ep.wasCut(n)
+		if total += next.rows - 1; next.rows < n {
+			return nil
+		}
+	}
+}
+
+// errUnordered is the error of pages that do not continue each other.
+var errUnordered = errors.New("the pages are not parts of one answer")
+
+// inOrder asks for all pages in the order of their variables, and passes on what has not come yet. n is the number of
+// rows of an answer that was cut off.
+func (p *pager) inOrder(n int) error {
+	order := slices.DeleteFunc(slices.Clone(p.vars), func(v algebra.Var) bool { return strings.HasPrefix(string(v), ".") })
+	if len(order) == 0 {
+		return errUnordered
+	}
+	came := make(map[uint64]int, len(p.sums))
+	for _, s := range p.sums {
+		came[s]++
+	}
+	left := len(p.sums)
+	p.sums = nil
+	var last []term.Key
+	for total := 0; ; {
+		from := max(total-1, 0)
+		next, err := p.page(order, from, func(i int, row []term.Key) error {
+			if i == 0 && total > 0 {
+				if !p.same(row, last) {
+					return errUnordered
+				}
+				return nil
+			}
+			last = append(last[:0], row...)
+			if sum := p.sum(row); came[sum] > 0 {
+				came[sum]--
+				left--
+				return nil
+			}
+			return p.send(row)
+		})
+		if err != nil {
+			return err
+		}
+		total = from + next.rows
+		if next.rows < n || next.rows <= 1 {
+			break
+		}
+		p.ep.wasCut(n)
+	}
+	if left > 0 {
+		return errUnordered
+	}
+	return nil
+}
+
+// page is what one request brought.
+type page struct {
+	rows, max int
+	partial   bool
+}
+
+// page sends one request and calls each with its rows, which are valid during the call.
+func (p *pager) page(order []algebra.Var, offset int, each func(i int, row []term.Key) error) (page, error) {
+	in, err := p.f.ask(p.ctx, p.ep.address, pageQuery(p.text, order, offset), p.vars)
+	if err != nil {
+		return page{}, err
+	}
+	defer in.Close()
+	for n := 0; ; n++ {
+		row, err := in.Next()
+		if err != nil {
+			return page{}, err
+		}
+		if row == nil {
+			return page{rows: n, max: in.max, partial: in.partial}, nil
+		}
+		if err := each(n, row); err != nil {
+			return page{}, err
+		}
+	}
+}
+
+// pass passes a row on, and remembers it.
+func (p *pager) pass(_ int, row []term.Key) error {
+	p.last = append(p.last[:0], row...)
+	p.sums = append(p.sums, p.sum(row))
+	return p.send(row)
+}
+
+func (p *pager) send(row []term.Key) error {
+	limit := p.f.MaxRows
+	if limit <= 0 {
+		limit = defaultServiceRows
+	}
+	if p.passed++; p.passed > limit {
+		return fmt.Errorf("more than %d rows: %w", limit, ErrTooLarge)
+	}
+	p.blanks = p.blanks || slices.ContainsFunc(row, func(k term.Key) bool { return k.Kind() == term.KindBlank })
+	*p.some = true
+	select {
+	case p.out <- slices.Clone(row):
+		return nil
+	case <-p.ctx.Done():
+		return context.Cause(p.ctx)
+	}
+}
+
+// sum returns a hash of a row, in which all blank nodes are alike: their labels differ from page to page.
+func (p *pager) sum(row []term.Key) uint64 {
+	var h maphash.Hash
+	h.SetSeed(p.seed)
+	for _, k := range row {
+		if k.Kind() == term.KindBlank {
+			k = "_"
+		}
+		h.WriteString(string(k))
+		h.WriteByte(0xff) // in no term
+	}
+	return h.Sum64()
+}
+
+// same reports whether two rows may be the same one.
+func (p *pager) same(a, b []term.Key) bool { return p.sum(a) == p.sum(b) }
+
+// wasCut notes that an answer of n rows was not complete.
+func (e *endpoint) wasCut(n int) { e.cut.CompareAndSwap(0, int64(n)) }
+
+// mayBeCut reports whether an answer of n rows may be cut off there. max is the limit that the endpoint has named, or 0.
+func (e *endpoint) mayBeCut(n, max int) bool {
+	if max > 0 {
+		return n >= max
+	}
+	cut := int(e.cut.Load())
+	return cut > 0 && n >= cut || isRound(n)
+}
+
+// leastCut is the smallest number of rows that is taken for a limit.
+const leastCut = 100
+
+// isRound reports whether somebody may have chosen n as a limit: 100, 250, 2000, 10000, 1024.
+func isRound(n int) bool {
+	if n < leastCut {
+		return false
+	}
+	if n&(n-1) == 0 {
+		return true
+	}
+	for n%10 == 0 {
+		n /= 10
+	}
+	return n < 10 || n < 100 && n%10 == 5
+}
+
+// declaredMax returns the limit of rows that an endpoint names, or 0. Virtuoso does when it applies one.
+func declaredMax(h http.Header) int {
+	n, err := strconv.Atoi(h.Get("X-SPARQL-MaxRows"))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// declaredPartial reports whether an endpoint says that it ended the query before all rows were found. Virtuoso does so
+// when its time is over.
+func declaredPartial(h http.Header) bool {
+	return h.Get("X-SQL-State") == "S1TAT"
+}
