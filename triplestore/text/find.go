@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
@@ -27,7 +28,7 @@ type searcher struct {
 	q       *Query
 	sources []source
 	langs   []string
-	read    blockReader
+	read    segments.Reader
 	a       Analyser
 	leaves  []leaf
 	hits    [][][]hit // by leaf and segment

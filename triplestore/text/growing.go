@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
@@ -71,7 +72,7 @@ func (g *growing) add(a *Analyser, d Doc) {
 func (g *growing) documents() *docs { return &g.docs }
 
 // postings returns the postings of a term.
-func (g *growing) postings(_ blockReader, term string) (list postingList, err error) {
+func (g *growing) postings(_ segments.Reader, term string) (list postingList, err error) {
 	if p := g.words[term]; p != nil {
 		return postingList{p.b, p.docs}, nil
 	}
@@ -79,7 +80,7 @@ func (g *growing) postings(_ blockReader, term string) (list postingList, err er
 }
 
 // each iterates over the terms that begin with a prefix, in order.
-func (g *growing) each(_ blockReader, prefix string) iter.Seq2[termEntry, error] {
+func (g *growing) each(_ segments.Reader, prefix string) iter.Seq2[termEntry, error] {
 	return func(yield func(termEntry, error) bool) {
 		var words []string
 		if prefix == "" {

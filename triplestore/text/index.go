@@ -2,13 +2,11 @@ package text
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
-	"odarchive/triplestore/internal/lru"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -16,16 +14,14 @@ import (
 // Index finds literals by their words. Find may be called concurrently, also with everything else; Add, Flush and Reset
 // are called by one goroutine at a time.
 type Index struct {
-	db    *kv.DB
-	keep  bool // segments are stored in db; otherwise they stay in memory
-	cache *lru.Cache[[]byte]
+	db     *kv.DB
+	values *segments.Values
 
 	mu     sync.RWMutex // guards what follows
 	segs   []*segment   // large and old ones first
 	frozen *growing     // being stored; nil otherwise
 	grow   *growing
-	next   uint64            // number of the next segment
-	memory map[string][]byte // values of segments that are not stored
+	next   uint64 // number of the next segment
 
 	a Analyser // of Add
 }
@@ -38,7 +34,8 @@ const (
 
 // NewIndex returns an empty index. If keep is set, Flush stores segments in db.
 func NewIndex(db *kv.DB, keep bool) *Index {
-	return &Index{db: db, keep: keep, cache: lru.New[[]byte](cacheBytes), grow: newGrowing(), next: 1, memory: map[string][]byte{}}
+	values := segments.Open(db, kv.SpaceText, "text index", "wpd", keep, cacheBytes)
+	return &Index{db: db, values: values, grow: newGrowing(), next: 1}
 }
 
 // Has reports whether a literal is indexed.
@@ -127,7 +124,7 @@ func (x *Index) search(ctx context.Context, q *Query, f func(*searcher) error) e
 	s := &searcher{ctx: ctx, q: q, sources: x.sources()}
 	snap := x.db.Snapshot() // after the list of segments was read, so that it has all of them
 	defer snap.Close()
-	s.read = x.reader(snap)
+	s.read = x.values.Reader(snap)
 	for lang := range stemmers {
 		s.langs = append(s.langs, lang)
 	}
@@ -144,31 +141,6 @@ func (x *Index) search(ctx context.Context, q *Query, f func(*searcher) error) e
 		return fmt.Errorf("text index: %w", err)
 	}
 	return nil
-}
-
-// reader returns a function that reads stored values, through the cache.
-func (x *Index) reader(snap *kv.Snapshot) blockReader {
-	return func(k []byte) ([]byte, error) {
-		n := seal(k) * 0x9E3779B97F4A7C15
-		if b, ok := x.cache.Get(n); ok {
-			return b, nil
-		}
-		if b, ok := x.memory[string(k)]; ok {
-			return sealed.Open(b, seal(k))
-		}
-		b, ok, err := snap.Get(kv.SpaceText, k)
-		if err == nil && !ok {
-			err = errors.New("missing")
-		}
-		if err == nil {
-			b, err = sealed.Open(b, seal(k))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%w: text index: value %q: %w", sealed.ErrDamaged, k, err)
-		}
-		x.cache.Put(n, b, int64(len(b)+64))
-		return b, nil
-	}
 }
 
 // count estimates the number of hits of a node from the numbers of documents of its words.

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"sort"
@@ -9,14 +8,15 @@ import (
 
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
 // source is a segment, in memory or stored.
 type source interface {
 	documents() *docs
-	postings(r blockReader, term string) (postingList, error)
-	each(r blockReader, prefix string) iter.Seq2[termEntry, error]
+	postings(r segments.Reader, term string) (postingList, error)
+	each(r segments.Reader, prefix string) iter.Seq2[termEntry, error]
 }
 
 // postingList is the postings of one term in one segment.
@@ -30,9 +30,6 @@ type termEntry struct {
 	list postingList
 }
 
-// blockReader reads the values of segments. The bytes must not be changed.
-type blockReader func(key []byte) ([]byte, error)
-
 // segment is a stored segment. Its documents are in the order of their ids.
 type segment struct {
 	number uint64
@@ -43,20 +40,9 @@ type segment struct {
 
 // Sizes of stored values.
 const (
-	blockBytes = 8 << 10   // a block of terms ends after this many bytes
-	inlineMax  = 4 << 10   // longer postings are stored in pieces of their own
-	pieceBytes = 256 << 10 // size of such pieces, and of the parts of documents and fences
+	blockBytes = 8 << 10 // a block of terms ends after this many bytes
+	inlineMax  = 4 << 10 // longer postings are stored in parts
 )
-
-// The keys of a segment: a letter, the number of the segment, the number of the value.
-func key(letter byte, segment, n uint64) []byte {
-	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte{letter}, segment), n)
-}
-
-// seal is the number that the checksum of a value is bound to.
-func seal(key []byte) uint64 {
-	return uint64(key[0])<<56 ^ binary.BigEndian.Uint64(key[1:])<<24 ^ binary.BigEndian.Uint64(key[9:])
-}
 
 const segmentVersion = 1
 
@@ -79,7 +65,7 @@ func (s *segment) block(term string) int {
 	return sort.Search(len(s.firsts), func(i int) bool { return s.firsts[i] > term }) - 1
 }
 
-func (s *segment) postings(r blockReader, term string) (list postingList, err error) {
+func (s *segment) postings(r segments.Reader, term string) (list postingList, err error) {
 	i := s.block(term)
 	if i < 0 {
 		return postingList{}, nil
@@ -96,7 +82,7 @@ func (s *segment) postings(r blockReader, term string) (list postingList, err er
 	return list, err
 }
 
-func (s *segment) each(r blockReader, prefix string) iter.Seq2[termEntry, error] {
+func (s *segment) each(r segments.Reader, prefix string) iter.Seq2[termEntry, error] {
 	return func(yield func(termEntry, error) bool) {
 		for i := max(0, s.block(prefix)); i < len(s.firsts); i++ {
 			more := true
@@ -133,8 +119,8 @@ type blockEntry struct {
 }
 
 // readBlock calls f with the entries of a block until f returns false.
-func (s *segment) readBlock(r blockReader, i int, f func(blockEntry) (bool, error)) error {
-	raw, err := r(key('w', s.number, uint64(i)))
+func (s *segment) readBlock(r segments.Reader, i int, f func(blockEntry) (bool, error)) error {
+	raw, err := r(segments.Key('w', s.number, uint64(i)))
 	if err != nil {
 		return err
 	}
@@ -166,23 +152,13 @@ func (s *segment) readBlock(r blockReader, i int, f func(blockEntry) (bool, erro
 }
 
 // load returns the postings of an entry.
-func (s *segment) load(r blockReader, e blockEntry) (postingList, error) {
+func (s *segment) load(r segments.Reader, e blockEntry) (postingList, error) {
 	if e.length == 0 {
 		return postingList{e.inline, e.docs}, nil
 	}
-	var b []byte
-	for n := e.piece; uint64(len(b)) < e.length; n++ {
-		piece, err := r(key('p', s.number, n))
-		if err != nil {
-			return postingList{}, err
-		}
-		if len(piece) == 0 {
-			return postingList{}, s.damaged("postings")
-		}
-		b = append(b, piece...)
-	}
-	if uint64(len(b)) != e.length {
-		return postingList{}, s.damaged("the length of postings")
+	b, err := segments.Parts(r, 'p', s.number, e.piece, e.length)
+	if err != nil {
+		return postingList{}, err
 	}
 	return postingList{b, e.docs}, nil
 }

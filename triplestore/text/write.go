@@ -9,16 +9,13 @@ import (
 	"strings"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
-// putter stores a value of a segment.
-type putter func(key, val []byte) error
-
 // writeSegment merges segments into a new one. A document that several have is taken from the first.
-func writeSegment(ctx context.Context, number uint64, r blockReader, sources []source, put putter) (*segment, error) {
-	w := &segmentWriter{s: &segment{number: number}, put: put}
+func writeSegment(ctx context.Context, number uint64, r segments.Reader, sources []source, to *segments.Writer) (*segment, error) {
+	w := &segmentWriter{s: &segment{number: number}, to: to}
 	places := w.number(sources)
 	langs := map[string]bool{}
 	for e, err := range w.merged(r, sources, places) {
@@ -48,7 +45,7 @@ func writeSegment(ctx context.Context, number uint64, r blockReader, sources []s
 
 type segmentWriter struct {
 	s      *segment
-	put    putter
+	to     *segments.Writer
 	block  []byte
 	prev   string
 	piece  uint64
@@ -96,7 +93,7 @@ type posting struct {
 }
 
 // merged iterates over the terms of all sources, in order, with their postings renumbered.
-func (w *segmentWriter) merged(r blockReader, sources []source, places [][]uint32) iter.Seq2[termEntry, error] {
+func (w *segmentWriter) merged(r segments.Reader, sources []source, places [][]uint32) iter.Seq2[termEntry, error] {
 	return func(yield func(termEntry, error) bool) {
 		type cursor struct {
 			next func() (termEntry, error, bool)
@@ -191,28 +188,19 @@ func (w *segmentWriter) add(e termEntry) error {
 	}
 	b = binary.AppendUvarint(b, uint64(len(e.list.b)))
 	w.block = binary.AppendUvarint(b, w.piece)
-	for piece := range slices.Chunk(e.list.b, pieceBytes) {
-		if err := w.store('p', w.piece, piece); err != nil {
-			return err
-		}
-		w.piece++
-	}
-	return nil
+	var err error
+	w.piece, err = w.to.PutParts('p', w.s.number, w.piece, e.list.b)
+	return err
 }
 
 func (w *segmentWriter) endBlock() error {
 	if w.block == nil {
 		return nil
 	}
-	err := w.store('w', w.blocks, w.block)
+	err := w.to.Put(segments.Key('w', w.s.number, w.blocks), w.block)
 	w.blocks++
 	w.block = nil
 	return err
-}
-
-func (w *segmentWriter) store(letter byte, n uint64, val []byte) error {
-	k := key(letter, w.s.number, n)
-	return w.put(k, sealed.Append(slices.Clone(val), seal(k)))
 }
 
 // finish writes the last block, and the documents and fences in parts.
@@ -232,32 +220,19 @@ func (w *segmentWriter) finish() error {
 	for _, f := range w.s.firsts {
 		b = fields.AppendText(b, f)
 	}
-	n := uint64(0)
-	for part := range slices.Chunk(b, pieceBytes) {
-		if err := w.store('d', n, part); err != nil {
-			return err
-		}
-		n++
-	}
-	return nil
+	_, err := w.to.PutParts('d', w.s.number, 0, b)
+	return err
 }
 
 // openSegment reads the documents and fences of a segment with a number of bytes in all parts.
-func openSegment(r blockReader, number, size uint64, langs []string) (*segment, error) {
+func openSegment(r segments.Reader, number, size uint64, langs []string) (*segment, error) {
 	s := &segment{number: number, langs: langs}
-	var b []byte
-	for n := uint64(0); uint64(len(b)) < size; n++ {
-		part, err := r(key('d', number, n))
-		if err != nil {
-			return nil, err
-		}
-		if len(part) == 0 {
-			return nil, s.damaged("its documents")
-		}
-		b = append(b, part...)
+	b, err := segments.Parts(r, 'd', number, 0, size)
+	if err != nil {
+		return nil, err
 	}
 	in := fields.Reader{B: b}
-	if in.Byte() != segmentVersion || uint64(len(b)) != size {
+	if in.Byte() != segmentVersion {
 		return nil, s.damaged("its documents")
 	}
 	last := uint64(0)
