@@ -67,6 +67,9 @@ func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 		if err := s.literals.verify(ctx, sn); err != nil {
 			return err
 		}
+		if err := s.places.verify(ctx, sn); err != nil {
+			return err
+		}
 		return sn.kv.Scan(kv.SpaceTripleLog, nil, nil, func(key, val []byte) (bool, error) {
 			position, part, ok := parseRecordKey(key)
 			if ok && position > sn.state.position {

@@ -56,8 +56,8 @@ type followed interface {
 	add(ids []term.ID, keys []term.Key) (added int, full bool)
 	// Verify reads what is stored.
 	Verify(ctx context.Context) error
-	// check returns an error if an object that belongs into the index is not found in it.
-	check(id term.ID, key func() (term.Key, error)) error
+	// check returns an error if one of the objects belongs into the index and is not found in it. Has is false for them.
+	check(ids []term.ID, keys []term.Key) error
 	// storedMark returns the mark of the stored index without loading it.
 	storedMark() (mark []byte, ok bool, err error)
 }
@@ -445,14 +445,29 @@ func (l *follower) verify(ctx context.Context, sn *Snapshot) error {
 	if err := l.index.Verify(ctx); err != nil {
 		return err
 	}
-	return l.objects(ctx, sn, func(id term.ID) error {
+	var ids []term.ID
+	keys := make([]term.Key, objectsAtOnce)
+	check := func() error {
+		slices.Sort(ids)
+		ids = slices.DeleteFunc(slices.Compact(ids), l.index.Has)
+		if err := sn.Keys(ids, keys[:len(ids)]); err != nil {
+			return err
+		}
+		err := l.index.check(ids, keys[:len(ids)])
+		ids = ids[:0]
+		return err
+	}
+	err := l.objects(ctx, sn, func(id term.ID) error {
 		if !l.index.takes(id) {
 			return nil
 		}
-		return l.index.check(id, func() (term.Key, error) {
-			k := [1]term.Key{}
-			err := sn.Keys([]term.ID{id}, k[:])
-			return k[0], err
-		})
+		if ids = append(ids, id); len(ids) < objectsAtOnce {
+			return nil
+		}
+		return check()
 	})
+	if err != nil {
+		return err
+	}
+	return check()
 }

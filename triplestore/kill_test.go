@@ -17,7 +17,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// The campaign: a child process commits, merges, loads, drops graphs and sweeps until it is killed at a random moment.
+// The campaign: a child process commits, merges, loads, drops graphs, indexes and sweeps until it is killed at a random moment.
 // Everything it acknowledged must then be stored, each commit completely or not at all, and the store must pass Check.
 //
 //	go test -tags campaign ./triplestore -run TestKill -rounds 200
@@ -49,6 +49,9 @@ func stepOf(seed, n uint64, holds map[term.Quad]bool) step {
 	r := rand.New(rand.NewPCG(seed, n))
 	quad := func() term.Quad {
 		q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/s%d", r.IntN(100))), P: term.IRI(fmt.Sprintf("http://e/p%d", r.IntN(4))), O: term.String(fmt.Sprintf("object %d", r.IntN(25)))}
+		if r.IntN(4) == 0 {
+			q.O = term.Typed(fmt.Sprintf("POINT(%d %d)", r.IntN(9), r.IntN(9)), "http://www.opengis.net/ont/geosparql#wktLiteral")
+		}
 		if g := r.IntN(6); g < 3 {
 			q.G = term.IRI(fmt.Sprintf("http://e/g%d", g))
 		}
@@ -152,6 +155,11 @@ func killChild(args string) error {
 		}
 		st.apply(holds)
 		fmt.Println("done", n)
+		if n%3 == 0 {
+			if err := s.IndexLiterals(killContext); err != nil {
+				return fmt.Errorf("indexing after commit %d: %w", n, err)
+			}
+		}
 		if n%5 == 0 {
 			if _, err := s.Sweep(killContext); err != nil {
 				return fmt.Errorf("sweep after commit %d: %w", n, err)

@@ -74,16 +74,11 @@ func (x wordIndex) add(ids []term.ID, keys []term.Key) (added int, full bool) {
 	return len(list), x.Add(list)
 }
 
-func (x wordIndex) check(id term.ID, key func() (term.Key, error)) error {
-	if x.Has(id) {
-		return nil
-	}
-	k, err := key()
-	if err != nil {
-		return err
-	}
-	if _, _, ok := text.Parts(k); ok {
-		return fmt.Errorf("%w: the index of words lacks literal %#x", ErrDamaged, uint64(id))
+func (x wordIndex) check(ids []term.ID, keys []term.Key) error {
+	for i, k := range keys {
+		if _, _, ok := text.Parts(k); ok {
+			return fmt.Errorf("%w: the index of words lacks literal %#x", ErrDamaged, uint64(ids[i]))
+		}
 	}
 	return nil
 }
@@ -130,12 +125,3 @@ func (sn *Snapshot) CountText(q *text.Query) float64 {
 
 // TextPredicates returns the predicates whose objects SearchText finds.
 func (sn *Snapshot) TextPredicates() []term.Key { return sn.store.literals.predicates }
-
-// IndexLiterals brings the index of words up to date and stores it. Searches do so too when they need it; after a large
-// change it is better done at once.
-func (s *Store) IndexLiterals(ctx context.Context) error {
-	if s.closed.Load() {
-		return ErrClosed
-	}
-	return s.literals.wait(ctx, s.current.Load().position, true)
-}

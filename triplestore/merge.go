@@ -53,6 +53,7 @@ func (s *Store) background(ctx context.Context) {
 		if err == nil && s.due(s.current.Load(), 1) {
 			err = s.merge(ctx)
 			s.literals.wake() // before the log is trimmed further
+			s.places.wake()
 		}
 		if err == nil {
 			err = s.reclaim(ctx)

@@ -109,6 +109,7 @@ type Store struct {
 	impatient   int // large commits waiting for a merge to give up
 
 	literals *literals // the index of words
+	places   *places   // the index of geometries
 
 	wake     chan struct{}         // wakes the background to merge or tidy up
 	tidying  atomic.Pointer[state] // state whose root has made keys obsolete
@@ -148,9 +149,10 @@ func Open(db *kv.DB, o Options) (*Store, error) {
 	s.current.Store(st)
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	s.literals = newLiterals(s)
+	s.literals, s.places = newLiterals(s), newPlaces(s)
 	s.wg.Go(func() { s.background(ctx) })
 	s.wg.Go(func() { s.literals.run(ctx) })
+	s.wg.Go(func() { s.places.run(ctx) })
 	if db.ReadOnly() {
 		return s, nil
 	}

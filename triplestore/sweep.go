@@ -42,6 +42,7 @@ func (s *Store) Compact(ctx context.Context) error {
 		return err
 	}
 	s.literals.forget()
+	s.places.forget()
 	return s.db.Compact()
 }
 

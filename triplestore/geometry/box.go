@@ -1,6 +1,9 @@
 package geometry
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Box is a rectangle with sides parallel to the axes, borders included.
 type Box struct{ MinX, MinY, MaxX, MaxY float64 }
@@ -54,4 +57,29 @@ func (b Box) Around(metres float64) []Box {
 		return []Box{out, other}
 	}
 	return []Box{out}
+}
+
+// near reports whether points of two boxes may be at most a distance from each other, in metres.
+func near(a, b Box, metres float64) bool {
+	around := func(a, b Box) bool {
+		return slices.ContainsFunc(a.Around(metres), b.Meets)
+	}
+	return around(a, b) && around(b, a)
+}
+
+// atLeastBetween returns a distance of geometries in two boxes that was computed on a plane, but no less than boxes that
+// are not near allow: on the plane, edges run a little beyond them.
+func atLeastBetween(a, b Box, metres float64) float64 {
+	if math.IsNaN(metres) || near(a, b, metres) {
+		return metres
+	}
+	low, high := metres, math.Pi*earthRadius
+	for high-low > 1e-9*high {
+		if middle := (low + high) / 2; near(a, b, middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
 }

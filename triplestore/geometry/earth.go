@@ -75,6 +75,7 @@ func metresBetween(a, b *Geometry) (float64, error) {
 	}
 	ax, ay := a.bounds.center()
 	bx, by := b.bounds.center()
+	bx = ax + math.Remainder(bx-ax, 360) // the shorter way around
 	at := planeAt((ax+bx)/2, (ay+by)/2)
 	switch { // exact from a point
 	case aok:
@@ -87,7 +88,7 @@ func metresBetween(a, b *Geometry) (float64, error) {
 		if !ok {
 			return 0, ErrSyntax
 		}
-		return d, nil
+		return min(d, math.Pi*earthRadius), nil // nothing is farther on the Earth
 	})
 }
 

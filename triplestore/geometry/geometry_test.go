@@ -12,7 +12,10 @@ import (
 	"odarchive/vocab/geosparql"
 )
 
-func parse(t testing.TB, text string) *geometry.Geometry {
+func parse(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, text string) *geometry.Geometry {
 	t.Helper()
 	g, err := geometry.Parse(text, geosparql.WKTLiteral)
 	if err != nil {

@@ -30,7 +30,8 @@ func Distance(a, b *Geometry, unit string) (float64, error) {
 			}
 		}
 		if a.Geographic() {
-			return metresBetween(a, b)
+			d, err := metresBetween(a, b)
+			return atLeastBetween(a.bounds, b.bounds, d), err
 		}
 		d, ok := geom.Distance(a.g, b.g)
 		if !ok {

@@ -14,6 +14,7 @@ const (
 	SpaceDict        Space = 0x12 // triplestore: blocks of terms
 	SpaceTripleLog   Space = 0x13 // triplestore: the change log
 	SpaceText        Space = 0x16 // triplestore/text: words of literals
+	SpaceSpatial     Space = 0x17 // triplestore/spatial: boxes of geometries
 	SpaceContent     Space = 0x20 // crawler/archive/content: files
 	SpaceContentRefs Space = 0x22 // crawler/archive/content: references and maps
 	SpaceFrontier    Space = 0x30 // crawler/frontier: where the records of URLs are
@@ -32,7 +33,7 @@ const (
 )
 
 var spaceNames = map[Space]string{
-	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text",
+	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text", SpaceSpatial: "spatial",
 	SpaceContent: "content", SpaceContentRefs: "contentrefs", SpaceFrontier: "frontier", SpaceQueue: "queue",
 	SpaceHosts: "hosts", SpaceDue: "due", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
 	SpaceJoins: "joins", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceTest: "test",
