@@ -26,15 +26,16 @@ type bind struct {
 	at    int     // next index of perm
 	inEnd bool
 
-	order []int // positions that are fixed, in index order
-	fixed []int // for each of order, an index into keys, or -1 for a constant
-	less  func(a, b *term.IDQuad) bool
-	src   *source
-	pend  []term.IDQuad
-	dry   bool // the index has no more quads
-	last  term.IDQuad
-	equal [][2]int
-	graph int // index into keys of the graph; -1
+	order  []int // positions that are fixed, in index order
+	fixed  []int // for each of order, an index into keys, or -1 for a constant
+	less   func(a, b *term.IDQuad) bool
+	src    *source
+	pend   []term.IDQuad
+	dry    bool // the index has no more quads
+	last   term.IDQuad
+	target term.IDQuad // of the current key
+	equal  [][2]int
+	graph  int // index into keys of the graph; -1
 
 	match  *block // the quads of the last keys, in columns of the scan
 	from   int    // start in match of the quads of the current key
@@ -213,34 +214,35 @@ func (b *bind) find(row int) error {
 			return nil // computed: no quad contains it
 		}
 	}
-	target := constants(b.node.R.Pos)
+	target := &b.target
+	*target = constants(b.node.R.Pos)
 	for i, c := range b.order {
 		if k := b.fixed[i]; k >= 0 {
-			set(&target, c, b.key[k])
+			set(target, c, b.key[k])
 		}
 	}
 	for _, c := range [3]int{0, 1, 2} {
 		if !slices.Contains(b.order, c) {
-			set(&target, c, 0)
+			set(target, c, 0)
 		}
 	}
 	target.G = 0
-	if b.src == nil || b.less(&target, &b.last) {
+	if b.src == nil || b.less(target, &b.last) {
 		if b.src != nil {
 			b.src.close()
 		}
 		b.src = b.q.source(b.node.R.Pos, b.node.R.Order)
 		b.pend, b.dry = nil, false
 	}
-	b.last = target
-	if !b.dry && (len(b.pend) == 0 || b.less(&b.pend[len(b.pend)-1], &target)) {
-		b.src.seek(target)
+	b.last = *target
+	if !b.dry && (len(b.pend) == 0 || b.less(&b.pend[len(b.pend)-1], target)) {
+		b.src.seek(*target)
 		if err := b.refill(); err != nil {
 			return err
 		}
 	}
-	if n := len(b.pend); n > 0 && b.less(&b.pend[0], &target) {
-		b.pend = b.pend[b.gallop(&target):]
+	if n := len(b.pend); n > 0 && b.less(&b.pend[0], target) {
+		b.pend = b.pend[gallop(b.pend, target, b.less):]
 		if len(b.pend) == 0 {
 			if err := b.refill(); err != nil {
 				return err
@@ -249,7 +251,7 @@ func (b *bind) find(row int) error {
 	}
 	for len(b.pend) > 0 {
 		n := 0
-		for n < len(b.pend) && b.matches(&b.pend[n], &target) {
+		for n < len(b.pend) && b.matches(&b.pend[n], target) {
 			n++
 		}
 		if err := b.keep(b.pend[:n]); err != nil {
@@ -258,14 +260,14 @@ func (b *bind) find(row int) error {
 		if n < len(b.pend) {
 			// The quads stay, for a row with the same key in another batch of rows.
 			b.pend = b.pend[n:]
-			b.last = target
-			set(&b.last, b.order[len(b.order)-1], at(&target, b.order[len(b.order)-1])+1)
+			b.last = *target
+			set(&b.last, b.order[len(b.order)-1], at(target, b.order[len(b.order)-1])+1)
 			return nil
 		}
 		if err := b.refill(); err != nil {
 			return err
 		}
-		set(&b.last, b.order[len(b.order)-1], at(&target, b.order[len(b.order)-1])+1)
+		set(&b.last, b.order[len(b.order)-1], at(target, b.order[len(b.order)-1])+1)
 	}
 	return nil
 }
@@ -276,15 +278,15 @@ func (b *bind) refill() error {
 	return err
 }
 
-// gallop returns the index of the first pending quad that is not before target.
-func (b *bind) gallop(target *term.IDQuad) int {
+// gallop returns the index of the first of ascending quads that is not before target, which is likely to be near.
+func gallop(quads []term.IDQuad, target *term.IDQuad, less func(a, b *term.IDQuad) bool) int {
 	step := 1
-	for step < len(b.pend) && b.less(&b.pend[step], target) {
+	for step < len(quads) && less(&quads[step], target) {
 		step *= 2
 	}
 	from := step / 2
-	to := min(step+1, len(b.pend))
-	return from + sort.Search(to-from, func(i int) bool { return !b.less(&b.pend[from+i], target) })
+	to := min(step+1, len(quads))
+	return from + sort.Search(to-from, func(i int) bool { return !less(&quads[from+i], target) })
 }
 
 func (b *bind) matches(x, target *term.IDQuad) bool {

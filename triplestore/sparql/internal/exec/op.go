@@ -103,6 +103,8 @@ func (q *query) openNode(n plan.Node) (op, error) {
 		return &counts{q: q, node: n}, nil
 	case *plan.PathScan:
 		return q.openPathScan(n), nil
+	case *plan.PathStarts:
+		return &pathStarts{q: q, node: n}, nil
 	case *plan.Union:
 		return q.openUnion(n)
 	case *plan.MergeJoin:

@@ -17,6 +17,10 @@ type walker struct {
 	paid  int
 	spare *idSet // empty; used by the next closure
 	hops  int    // bytes of the hops found since the last call of forget
+
+	graphs  map[pathGraphKey]*pathGraph // nil where there was no memory for one
+	lookups int                         // repetitions of paths that were looked up in the index so far
+	due     int                         // starts that are still to be followed, if known
 }
 
 // successorKey is a node and a repeated path.
@@ -34,6 +38,10 @@ func (w *walker) free() {
 	w.forget(0)
 	w.q.budget.release(w.paid)
 	w.paid, w.next = 0, nil
+	for _, g := range w.graphs {
+		g.free(w.q.budget)
+	}
+	w.graphs = nil
 	if w.spare != nil {
 		w.spare.free()
 		w.spare = nil
@@ -97,6 +105,13 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 		}
 		return out, nil
 	case plan.Many:
+		g, err := w.graphOf(p.Path, len(starts), forward)
+		if err != nil {
+			return nil, err
+		}
+		if g != nil {
+			return w.reach(g, p, starts)
+		}
 		var out []hop
 		for i, s := range starts {
 			ends, err := w.closure(p, s, forward)
@@ -113,6 +128,29 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 		return out, nil
 	}
 	return nil, nil
+}
+
+// reach follows a repeated path in g, which belongs to it.
+func (w *walker) reach(g *pathGraph, p plan.Many, starts []term.ID) ([]hop, error) {
+	var out []hop
+	counted := 0
+	for i, s := range starts {
+		if err := g.reach(w.q, p, s, func(end term.ID) { out = append(out, hop{i, end}) }); err != nil {
+			return nil, err
+		}
+		if more := cap(out)*hopSize - counted; more > 0 {
+			counted += more
+			if err := w.lend(more); err != nil {
+				return nil, err
+			}
+		}
+		if i&63 == 0 {
+			if err := w.q.check(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
 }
 
 // step follows one predicate, or, if pred is 0, every predicate that is not in except.
@@ -148,12 +186,12 @@ func (w *walker) step(pred term.ID, starts []term.ID, forward bool, except []ter
 	defer src.close()
 	less := lessIn(order)
 	var pend []term.IDQuad
+	target := constants(pos)
+	target.G = 0
 	for i, s := range starts {
 		if s.Tag() == term.TagLocal {
 			continue
 		}
-		target := constants(pos)
-		target.G = 0
 		if forward {
 			target.S = s
 		} else {
@@ -169,13 +207,9 @@ func (w *walker) step(pred term.ID, starts []term.ID, forward bool, except []ter
 				break
 			}
 		}
-		n, _ := slices.BinarySearchFunc(pend, target, func(x, t term.IDQuad) int {
-			if less(&x, &t) {
-				return -1
-			}
-			return 1
-		})
-		pend = pend[n:]
+		if less(&pend[0], &target) {
+			pend = pend[gallop(pend, &target, less):]
+		}
 		for {
 			k := 0
 			for k < len(pend) {
@@ -347,6 +381,7 @@ func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, e
 // successors returns the ends of one repetition from a set of nodes. The ends of single nodes are remembered, since
 // walks from different starts meet.
 func (w *walker) successors(p plan.Path, frontier []term.ID, forward bool) ([]term.ID, error) {
+	w.lookups += len(frontier)
 	if len(frontier) > 4 || !comparablePath(p) {
 		hops, err := w.follow(p, frontier, forward)
 		return ends(hops), err

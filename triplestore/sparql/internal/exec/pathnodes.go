@@ -100,10 +100,10 @@ func (w *walker) values(pos [4]plan.Pos, order term.Order, c int) ([]term.ID, er
 				out = append(out, id)
 			}
 		}
+		w.paid += 8 * (len(out) - before)
 		if err := w.q.budget.reserve(8 * (len(out) - before)); err != nil {
 			return nil, err
 		}
-		w.paid += 8 * (len(out) - before)
 	}
 }
 

@@ -103,6 +103,7 @@ func (s *pathScan) begin(graph term.ID) error {
 	default:
 		var err error
 		s.starts, err = s.w.sources(n.Path, true)
+		s.w.due = len(s.starts)
 		return err
 	}
 	return nil
@@ -111,8 +112,9 @@ func (s *pathScan) begin(graph term.ID) error {
 // walkStarts follows the path from the next starts.
 func (s *pathScan) walkStarts() error {
 	n := s.node
-	part := s.starts[s.at:min(len(s.starts), s.at+pathStarts)]
+	part := s.starts[s.at:min(len(s.starts), s.at+startsAtOnce)]
 	s.at += len(part)
+	s.w.due = len(s.starts) - s.at
 	hops, err := s.w.follow(n.Path, part, !s.back)
 	if err != nil {
 		return err
@@ -153,5 +155,5 @@ func (s *pathScan) close() {
 	}
 }
 
-// pathStarts is how many starts are followed at a time.
-const pathStarts = 64
+// startsAtOnce is how many starts are followed at a time.
+const startsAtOnce = 256

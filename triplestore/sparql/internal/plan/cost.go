@@ -16,6 +16,8 @@ const (
 	costGroup     = 40.0
 	costTerm      = 400.0 // fetch a term of the dictionary
 	costLateral   = 20000.0
+	costEdge      = 200.0 // read one repetition of a path into memory
+	costHop       = 60.0  // find one more node of a path in memory
 )
 
 // bindBatch is how many rows a bind join sorts at a time if its input is not sorted by the key.

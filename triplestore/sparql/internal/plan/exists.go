@@ -40,7 +40,14 @@ func (b *builder) minus(l Node, r algebra.Op, sc scope) (Node, error) {
 		if b.tooNested() && len(cands) > 0 {
 			return b.choose(cands), nil
 		}
-		n, err := b.hashSemi(l, g, Anti, -1, sc)
+		n, err := b.below(l, shared.Or(graph), func(l Node) (Node, error) { return b.minus(l, r, sc) })
+		if err != nil {
+			return nil, err
+		}
+		if n != nil {
+			cands = append(cands, n)
+		}
+		n, err = b.hashSemi(l, g, Anti, -1, sc)
 		if err != nil {
 			return nil, err
 		}
@@ -115,6 +122,15 @@ func (b *builder) exists(in Node, r algebra.Op, sc scope, kind JoinKind, mark in
 	var cands []Node
 	if kind != Mark {
 		cands = b.lookups(in, g, kind, cands)
+		if !b.tooNested() {
+			n, err := b.below(in, correlated, func(in Node) (Node, error) { return b.exists(in, r, sc, kind, mark) })
+			if err != nil {
+				return nil, err
+			}
+			if n != nil {
+				cands = append(cands, n)
+			}
+		}
 	}
 	if correlated.In(g.sure()) && !b.tooNested() { // no filter inside reads a variable that only the outside binds
 		n, err := b.hashSemi(in, g, kind, mark, sc)

@@ -141,9 +141,7 @@ func (b *builder) leaves(f *factor, filters []Expr) []Node {
 		}
 		return out
 	case f.path != nil:
-		if n := b.pathScan(*f.path); n != nil {
-			out = append(out, n)
-		}
+		return b.pathLeaves(f.path, own)
 	default:
 		out = append(out, f.node)
 	}

@@ -183,7 +183,7 @@ func (b *builder) pathRows(p Path) (pairs, partners float64) {
 	return n, 5
 }
 
-func (b *builder) pathScan(f PathScan) Node {
+func (b *builder) pathScan(f PathScan) *PathScan {
 	n := f
 	pairs, partners := b.pathRows(f.Path)
 	n.Rows = pairs
@@ -195,7 +195,11 @@ func (b *builder) pathScan(f PathScan) Node {
 	}
 	n.Cost = costSeek + n.Rows*200
 	if f.From.ID == 0 && f.To.ID == 0 {
-		n.Cost = costSeek + n.Rows*400 + b.estimate(term.Pattern{}).Count
+		n.Cost = costSeek + b.edges(f.Path)*costEdge + n.Rows*costHop
+		if zeroSteps(f.Path) { // every node is a start
+			n.Cost += b.estimate(term.Pattern{}).Count
+		}
+		n.Sorted = sortedPath(&n)
 	}
 	n.Distinct = map[int]float64{}
 	for _, p := range []Pos{f.From, f.To, f.Graph} {
@@ -245,6 +249,10 @@ func (b *builder) pathJoin(l Node, f PathScan) Node {
 			starts = min(starts, distinctOf(lp, p.Slot))
 		}
 	}
-	n.Cost = lp.Cost + starts*(costSeek+max(1, partners)*200) + n.Rows*costRow
+	walks := starts * (costSeek + max(1, partners)*200)
+	if _, many := f.Path.(Many); many {
+		walks = min(walks, b.edges(f.Path)*costEdge+starts*partners*costHop)
+	}
+	n.Cost = lp.Cost + walks + n.Rows*costRow
 	return n
 }
