@@ -106,6 +106,8 @@ func (h *hashJoin) next() (*batch, error) {
 		switch {
 		case h.cond != nil:
 			out, err = h.conditional()
+		case h.table.dense && h.node.Kind == plan.Inner && len(h.lmaybe) == 0:
+			out = h.pairUpDense()
 		case h.node.Kind == plan.Inner || h.node.Kind == plan.Outer:
 			out = h.pairUp()
 		default:
@@ -143,6 +145,30 @@ func (h *hashJoin) pairUp() *batch {
 		}
 		h.li++
 		h.fresh = true
+	}
+	var out *batch
+	if !h.p.empty() {
+		out = h.p.flush(h.lb.cols, h.rows.cols)
+	}
+	h.lb = nil
+	return out
+}
+
+// pairUpDense is pairUp for an inner join on one key with a dense table.
+func (h *hashJoin) pairUpDense() *batch {
+	keys, link := h.lb.cols[h.lkeys[0]][:h.lb.n], h.table.link
+	for ; h.li < len(keys); h.li++ {
+		if h.fresh {
+			h.chain = h.table.firstOf(keys[h.li])
+		}
+		r := h.chain
+		for h.fresh = true; r != 0; r = link[r-1] {
+			if h.p.full() {
+				h.chain, h.fresh = r, false
+				return h.p.flush(h.lb.cols, h.rows.cols)
+			}
+			h.p.add(int32(h.li), r-1)
+		}
 	}
 	var out *batch
 	if !h.p.empty() {

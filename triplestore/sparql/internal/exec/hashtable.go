@@ -15,7 +15,13 @@ type hashTable struct {
 	link  []int32 // next row of the chain, plus 1
 	shift int
 	paid  int
+	dense bool    // heads[id-base] is the chain of id, and of no other; there is one key
+	base  term.ID // the smallest key
 }
+
+// maxGaps is how many ids there may be between the first and the last key for each row of a dense table. Neighbours
+// among the ids, such as the versions of a loaded archive, then find their chains side by side.
+const maxGaps = 8
 
 const hashFactor = 0x9e3779b97f4a7c15
 
@@ -24,6 +30,11 @@ func hashID(h uint64, id term.ID) uint64 { return (h ^ uint64(id)) * hashFactor 
 // build indexes all rows; their keys must be bound. It calls check from time to time.
 func (t *hashTable) build(rows *block, keys []int, check func() error) error {
 	t.rows, t.keys = rows, keys
+	if len(keys) == 1 && rows.n > 0 {
+		if done, err := t.buildDense(rows.cols[keys[0]], check); done || err != nil {
+			return err
+		}
+	}
 	size := 1 << bits.Len(uint(rows.n)|15)
 	t.shift = 64 - bits.TrailingZeros(uint(size))
 	t.paid = 4 * (size + rows.n)
@@ -64,8 +75,40 @@ func (t *hashTable) build(rows *block, keys []int, check func() error) error {
 	return nil
 }
 
+// buildDense makes the table dense if the ids of the keys are close enough.
+func (t *hashTable) buildDense(col []term.ID, check func() error) (done bool, err error) {
+	lo, hi := col[0], col[0]
+	for _, id := range col {
+		lo, hi = min(lo, id), max(hi, id)
+	}
+	span := uint64(hi - lo)
+	if span/maxGaps >= uint64(len(col)) {
+		return false, nil
+	}
+	t.dense, t.base = true, lo
+	t.paid = 4 * (int(span) + 1 + len(col))
+	if err := t.rows.budget.reserve(t.paid); err != nil {
+		return false, err
+	}
+	t.heads, t.link = make([]int32, span+1), make([]int32, len(col))
+	for i := len(col) - 1; i >= 0; i-- { // backwards, so that chains run forwards
+		if i&(1<<16-1) == 0 {
+			if err := check(); err != nil {
+				return false, err
+			}
+		}
+		k := col[i] - lo
+		t.link[i] = t.heads[k]
+		t.heads[k] = int32(i + 1)
+	}
+	return true, nil
+}
+
 // first returns the first row, plus 1, of the chain for row i of some columns; 0 if there is none.
 func (t *hashTable) first(cols [][]term.ID, keys []int, i int) int32 {
+	if t.dense {
+		return t.firstOf(cols[keys[0]][i])
+	}
 	if len(keys) == 1 {
 		return t.heads[hashID(0, cols[keys[0]][i])>>t.shift]
 	}
@@ -75,6 +118,14 @@ func (t *hashTable) first(cols [][]term.ID, keys []int, i int) int32 {
 		h ^= h >> 29
 	}
 	return t.heads[h*hashFactor>>t.shift]
+}
+
+// firstOf is first for a dense table. Every row of the chain has this key.
+func (t *hashTable) firstOf(id term.ID) int32 {
+	if k := uint64(id - t.base); k < uint64(len(t.heads)) { // an id below base wraps around
+		return t.heads[k]
+	}
+	return 0
 }
 
 // same reports whether row r-1 of the table has the keys of row i.

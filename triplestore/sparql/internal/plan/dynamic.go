@@ -20,6 +20,9 @@ type table struct {
 // slotSets are the slots that a set of factors binds, and those it binds in every row.
 type slotSets struct{ covered, sure Set }
 
+// maxDynamic is how many bytes the candidates for one group may allocate before its joins are ordered greedily.
+const maxDynamic = maxSpent / 8
+
 // dynamic orders the joins of a group by dynamic programming. The greedy plan comes first: what costs clearly more
 // than all of it is dropped at once, which leaves little to do for a query about a few rows.
 func (b *builder) dynamic(g *group) Node {
@@ -41,9 +44,13 @@ func (b *builder) dynamic(g *group) Node {
 		}
 	}
 	full := uint(1)<<n - 1
+	spent := b.spent
 	for mask := uint(1); mask <= full; mask++ {
 		if bits.OnesCount(mask) < 2 {
 			continue
+		}
+		if b.spent-spent > maxDynamic { // patterns that are all connected, in many orders
+			return b.greedy(g)
 		}
 		if !t.joinSplits(mask, n <= maxBushy, true) {
 			t.joinSplits(mask, n <= maxBushy, false)
