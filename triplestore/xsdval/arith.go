@@ -123,6 +123,9 @@ func exact(a, b, r Value) Value {
 }
 
 func divide(a, b Value) (Value, bool) {
+	if q, ok := divide64(a, b); ok {
+		return q, true
+	}
 	y := b.unscaled()
 	if y.Sign() == 0 {
 		return Value{}, false
@@ -135,6 +138,32 @@ func divide(a, b Value) (Value, bool) {
 		y = new(big.Int).Mul(y, pow10(-shift))
 	}
 	return decimalBig(new(big.Int).Quo(x, y), divisionDigits), true
+}
+
+// divide64 is divide for quotients that have few enough digits. ok is false for others, and for a division by zero.
+func divide64(a, b Value) (Value, bool) {
+	x, y, _, ok := align64(a, b)
+	if !ok || y == 0 {
+		return Value{}, false
+	}
+	whole, rest := x/y, x%y
+	if rest == 0 {
+		return decimal64(whole, 0), true
+	}
+	digits, unit := int32(divisionDigits), int64(1e18)
+	hi, lo := bits.Mul64(abs64(rest), uint64(unit))
+	frac, _ := bits.Div64(hi, lo, abs64(y)) // below 10^18, since rest is below y
+	for frac%10 == 0 && frac > 0 {
+		frac, unit, digits = frac/10, unit/10, digits-1
+	}
+	if hi, lo := bits.Mul64(abs64(whole), uint64(unit)); hi != 0 || lo >= 1<<62 {
+		return Value{}, false
+	}
+	v := int64(abs64(whole))*unit + int64(frac)
+	if (x < 0) != (y < 0) {
+		v = -v
+	}
+	return decimal64(v, digits), true
 }
 
 func abs64(i int64) uint64 {

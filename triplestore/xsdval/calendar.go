@@ -14,8 +14,8 @@ func Days(y int64, m, d int) int64 {
 	return era*146097 + doe - 306
 }
 
-// civil returns the date that is z days after 0001-01-01.
-func civil(z int64) (y int64, m, d int) {
+// Civil returns the date that is z days after 0001-01-01.
+func Civil(z int64) (y int64, m, d int) {
 	z += 306
 	era := floorDiv(z, 146097)
 	doe := z - era*146097

@@ -133,7 +133,7 @@ func (v Value) Parts() Parts {
 	days := floorDiv(v.i, daySeconds)
 	sec := v.i - days*daySeconds
 	var p Parts
-	p.Year, p.Month, p.Day = civil(days)
+	p.Year, p.Month, p.Day = Civil(days)
 	p.Hour, p.Minute = int(sec/3600), int(sec/60%60)
 	p.Second = decimal64(sec%60*nanosPer+int64(v.nanos), 9)
 	if v.tz != noTZ {
@@ -257,7 +257,7 @@ func appendFraction(b []byte, nanos int32) []byte {
 // addMonths adds months to a dateTime or date. The day is limited to the month's last (XPath F&O §10.7).
 func (v Value) addMonths(n int64) (Value, bool) {
 	days := floorDiv(v.i, daySeconds)
-	y, m, d := civil(days)
+	y, m, d := Civil(days)
 	if n > math.MaxInt32*12 || n < -math.MaxInt32*12 {
 		return Value{}, false
 	}

@@ -24,6 +24,8 @@ type aggregate struct {
 	seen     *idSet // distinct values by group
 	row      []term.ID
 	keys     []term.Key
+	ids      []term.ID // results of a Vector, and their groups
+	groups   []int32
 }
 
 const accumulatorSize = 160
@@ -85,6 +87,9 @@ func (g *aggregate) add(b *batch, nrs []int32) error {
 	case g.col >= 0:
 		return g.addIDs(b.cols[g.col][:b.n], nrs)
 	}
+	if done, err := g.addVector(b, nrs); done || err != nil {
+		return err
+	}
 	if err := g.ev.begin(b); err != nil {
 		return err
 	}
@@ -119,6 +124,48 @@ func (g *aggregate) add(b *batch, nrs []int32) error {
 		}
 	}
 	return nil
+}
+
+// addVector aggregates the values of an expression that has a Vector. done is false if it has none, or if the aggregate
+// needs the terms.
+func (g *aggregate) addVector(b *batch, nrs []int32) (done bool, err error) {
+	switch g.a.Func {
+	case "COUNT", "SUM", "AVG", "MIN", "MAX":
+	default:
+		return false, nil
+	}
+	if g.seen != nil {
+		return false, nil
+	}
+	ids, rest, ok := g.ev.vector(b)
+	if !ok {
+		return false, nil
+	}
+	g.ids, g.groups = g.ids[:0], g.groups[:0]
+	for i, id := range ids {
+		if id == expr.Unsure {
+			continue
+		}
+		if v, ok := expr.Computed(id); ok && g.a.Func != "COUNT" {
+			if err := g.accumulate(nrs[i], v); err != nil {
+				return true, err
+			}
+			continue
+		}
+		g.ids, g.groups = append(g.ids, id), append(g.groups, nrs[i])
+	}
+	if err := g.addIDs(g.ids, g.groups); err != nil {
+		return true, err
+	}
+	return true, g.ev.values(b, rest, func(i int32, v expr.Value) error {
+		if g.a.Func == "COUNT" {
+			if !v.IsErr() {
+				g.n[nrs[i]]++
+			}
+			return nil
+		}
+		return g.accumulate(nrs[i], v)
+	})
 }
 
 // countRows is COUNT(*) and COUNT(DISTINCT *).
@@ -187,6 +234,12 @@ func (g *aggregate) addIDs(ids []term.ID, nrs []int32) error {
 			if g.extreme(nr, id) {
 				continue
 			}
+		}
+		if v, ok := expr.FromID(id); ok {
+			if err := g.accumulate(nr, v); err != nil {
+				return err
+			}
+			continue
 		}
 		slow = append(slow, int32(i))
 	}

@@ -21,6 +21,10 @@ type evaluator struct {
 	known outcomes
 	part  batch
 	rows  []int32 // rows of the batch whose values are being computed
+
+	vec   *expr.Vector        // computes most values from ids; nil if it cannot, or too often did not
+	rest  batch               // the rows for which it could not
+	wrote map[term.ID]term.ID // ids of the terms of computed decimals
 }
 
 func (q *query) evaluator(e plan.Expr, cols []int) (*evaluator, error) {
@@ -30,6 +34,7 @@ func (q *query) evaluator(e plan.Expr, cols []int) (*evaluator, error) {
 		return nil, err
 	}
 	ev := &evaluator{q: q, prog: prog, keys: make([][]term.Key, len(cols)), one: -1}
+	ev.vec = expr.Vectorise(e.Expr, slot, q.terms.intern)
 	ev.env.Keys = ev.keys
 	if prog.Pure && len(prog.Slots) == 1 {
 		ev.one = prog.Slots[0]
@@ -68,9 +73,96 @@ func (ev *evaluator) value(i int) (expr.Value, error) {
 	return v, nil
 }
 
+// vector returns what the Vector computes for a batch, and the rows that it leaves to value. ok is false if the
+// expression has no Vector, or one that leaves too much.
+func (ev *evaluator) vector(b *batch) (ids []term.ID, rest []int32, ok bool) {
+	if ev.vec == nil {
+		return nil, nil, false
+	}
+	ids = ev.vec.Eval(b.cols, b.n)
+	ev.rows = ev.rows[:0]
+	for i, id := range ids {
+		if id == expr.Unsure {
+			ev.rows = append(ev.rows, int32(i))
+		}
+	}
+	if len(ev.rows) > 8+b.n/8 {
+		ev.vec = nil
+		return nil, nil, false
+	}
+	return ids, ev.rows, true
+}
+
+// values calls f with the values of some rows of a batch.
+func (ev *evaluator) values(b *batch, rows []int32, f func(row int32, v expr.Value) error) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if len(ev.rest.cols) < len(b.cols) {
+		ev.rest.cols = make([][]term.ID, len(b.cols))
+	}
+	for _, c := range ev.prog.Slots {
+		col := ev.rest.cols[c][:0]
+		for _, i := range rows {
+			var id term.ID // 0 for a column that is never bound
+			if b.cols[c] != nil {
+				id = b.cols[c][i]
+			}
+			col = append(col, id)
+		}
+		ev.rest.cols[c] = col
+	}
+	ev.rest.n = len(rows)
+	if err := ev.begin(&ev.rest); err != nil {
+		return err
+	}
+	for k, i := range rows {
+		v, err := ev.value(k)
+		if err != nil {
+			return err
+		}
+		if err := f(i, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// written returns the id of the term of a result of the Vector.
+func (ev *evaluator) written(id term.ID) (term.ID, error) {
+	v, ok := expr.Computed(id)
+	if !ok {
+		return id, nil
+	}
+	if w, ok := ev.wrote[id]; ok {
+		return w, nil
+	}
+	w, err := ev.q.valueID(v)
+	if err != nil {
+		return 0, err
+	}
+	if ev.wrote == nil || len(ev.wrote) >= maxOutcomes {
+		ev.wrote = map[term.ID]term.ID{}
+	}
+	ev.wrote[id] = w
+	return w, nil
+}
+
 // ids sets out to the ids of the values of a batch; an error is the zero id. A value that depends on one column is
 // computed once for each of its ids, as long as the id is remembered.
 func (ev *evaluator) ids(b *batch, first uint64, out []term.ID) error {
+	if ids, rest, ok := ev.vector(b); ok {
+		var err error
+		for i, id := range ids {
+			if out[i], err = ev.written(id); err != nil {
+				return err
+			}
+		}
+		return ev.values(b, rest, func(i int32, v expr.Value) (err error) {
+			out[i], err = ev.q.valueID(v)
+			return err
+		})
+	}
 	if ev.one < 0 || b.cols[ev.one] == nil {
 		if err := ev.begin(b); err != nil {
 			return err

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"odarchive/triplestore/sparql/internal/expr"
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
@@ -24,6 +26,7 @@ type test struct {
 	known memo
 	part  batch
 	todo  []int32
+	keep  []int32
 }
 
 func (q *query) condition(list []plan.Expr, cols []int) (*condition, error) {
@@ -60,7 +63,9 @@ func (c *condition) keep(b *batch) ([]int32, error) {
 			break
 		}
 		var err error
-		if t.slot >= 0 && b.cols[t.slot] != nil {
+		if out, ok, failed := t.vector(b, c.rows); ok {
+			c.rows, err = out, failed
+		} else if t.slot >= 0 && b.cols[t.slot] != nil {
 			c.rows, err = t.single(b, c.rows)
 		} else {
 			c.rows, err = t.general(c.q, b, c.rows)
@@ -100,6 +105,39 @@ func (t *test) general(q *query, b *batch, rows []int32) ([]int32, error) {
 		}
 	}
 	return out, nil
+}
+
+// vector decides rows by the expression's Vector, unless a simpler test on ids does. ok is false if it decides none.
+func (t *test) vector(b *batch, rows []int32) (out []int32, ok bool, err error) {
+	if t.fast != nil || t.pair != nil {
+		return nil, false, nil
+	}
+	ids, _, ok := t.ev.vector(b)
+	if !ok {
+		return nil, false, nil
+	}
+	t.todo = t.todo[:0]
+	keep := t.keep[:0]
+	for _, i := range rows {
+		yes, sure := expr.Truth(ids[i])
+		if !sure {
+			t.todo = append(t.todo, i)
+		} else if yes {
+			keep = append(keep, i)
+		}
+	}
+	decided := len(keep)
+	err = t.ev.values(b, t.todo, func(i int32, v expr.Value) error {
+		if v.IsTrue() {
+			keep = append(keep, i)
+		}
+		return nil
+	})
+	if len(keep) > decided {
+		slices.Sort(keep) // the order of rows stays
+	}
+	t.keep = keep
+	return append(rows[:0], keep...), true, err
 }
 
 // idsDecide reports whether the ids alone decide all rows.
