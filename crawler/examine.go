@@ -56,7 +56,7 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, why
 		return visit, nil
 	}
-	err = p.keep(ctx, latest, ex, found, &visit, leave)
+	err = p.keep(ctx, latest, ex, found, p.exchangeOf(ex), &visit, leave)
 	return visit, err
 }
 
@@ -103,12 +103,13 @@ func (p *Pipeline) unchanged(ctx context.Context, latest catalog.Version, ex *fe
 }
 
 // keep profiles a new version's bytes, compares them with the latest version and stores them. A fault in profiling or
-// comparing costs its result; the bytes are kept. written is called when storing needs no processor any more.
-func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection, visit *archive.Visit, written func()) error {
+// comparing costs its result; the bytes are kept. wire is what is recorded of the exchange, nil if it is not known.
+// written is called when storing needs no processor any more.
+func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection, wire *catalog.Exchange, visit *archive.Visit, written func()) error {
 	kept := &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
-		Exchange: p.exchangeOf(ex),
+		Exchange: wire,
 	}
 	err := faults.Contain(func() (err error) {
 		if err := p.step("inspect", ex.URL); err != nil {
@@ -130,6 +131,9 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 	}
 	if err := errors.Join(err, ctx.Err()); err != nil {
 		return err
+	}
+	if kept.Block, err = blockDigest(ex, wire); err != nil {
+		return fmt.Errorf("read the spool: %w", err)
 	}
 	if kept.Placed, err = p.place(ctx, latest, ex, kept.Type, written); err == nil {
 		visit.Kept = kept

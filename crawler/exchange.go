@@ -3,12 +3,15 @@ package crawler
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 	"time"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/warc/heads"
 	"odarchive/crawler/warc/tape"
 	"odarchive/crawler/web/fetch"
 	"odarchive/triplestore/rdfio"
@@ -93,6 +96,25 @@ func (p *Pipeline) tapeVisit(ex *fetch.Exchange, act catalog.Activity, v catalog
 		return
 	}
 	p.Tape.Describe(ex.FinalURL, ex.Taped, turtle)
+}
+
+// blockDigest returns the digest of the record that an export as WARC will have for a body that was fetched: of its HTTP
+// head and the bytes. It is computed now, while the bytes are at hand, because an export would have to inflate them.
+func blockDigest(ex *fetch.Exchange, wire *catalog.Exchange) (d archive.BlockDigest, err error) {
+	head := heads.Response{Status: ex.Status, Header: ex.ResponseHeader, Size: ex.Body.Size(), Exchange: wire}.HTTP()
+	if head == nil {
+		return d, nil // the block is the bytes
+	}
+	body := ex.Body.Open()
+	defer body.Close()
+	sum := sha256.New()
+	sum.Write(head)
+	if _, err := body.WriteTo(sum); err != nil {
+		return d, err
+	}
+	mark := sha256.Sum256(head)
+	d.Head, d.SHA256 = [8]byte(mark[:8]), [32]byte(sum.Sum(nil))
+	return d, nil
 }
 
 func writeTurtle(quads []term.Quad) ([]byte, error) {

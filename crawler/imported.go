@@ -21,13 +21,15 @@ import (
 
 // Imported is a file that another archive fetched.
 type Imported struct {
-	URL      string // of the resource, which must be registered
-	FinalURL string // where redirects ended; "" if it is URL
-	At       time.Time
-	Status   int         // of the HTTP response, 0 if there was none
-	Header   http.Header // of the response
-	Format   string      // as a catalog declares it, "" if unknown
-	Body     *spool.File // finished; the caller removes it
+	URL       string // of the resource, which must be registered
+	FinalURL  string // where redirects ended; "" if it is URL
+	At        time.Time
+	Status    int               // of the HTTP response, 0 if there was none
+	Header    http.Header       // of the response
+	Truncated string            // why the body is not the whole file, as WARC-Truncated has it; "" if it is
+	Format    string            // as a catalog declares it, "" if unknown
+	Exchange  *catalog.Exchange // what was on the wire; nil if that is not known
+	Body      *spool.File       // finished; the caller removes it
 }
 
 // Import archives what another archive fetched, as the version of that time (archive.Past). It makes no version if one
@@ -73,7 +75,7 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	job := frontier.Job{URL: im.URL, Format: im.Format}
 	// The labels of its bytes have the time of the capture.
 	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors, trip: p.trip}
-	visit, err := then.examineImported(ctx, job, older, newer, ex)
+	visit, err := then.examineImported(ctx, job, older, newer, ex, im)
 	p.faults.Add(then.faults.Load())
 	if err != nil {
 		return "", err
@@ -90,7 +92,7 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 }
 
 // examineImported is examine for an imported file. older and newer are the versions around it; either may be nil.
-func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older, newer *catalog.Version, ex *fetch.Exchange) (visit archive.Visit, err error) {
+func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older, newer *catalog.Version, ex *fetch.Exchange, im Imported) (visit archive.Visit, err error) {
 	select {
 	case p.Processors <- struct{}{}:
 	case <-ctx.Done():
@@ -102,9 +104,10 @@ func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older,
 	if err != nil {
 		return visit, fmt.Errorf("detect: %w", err)
 	}
-	if err := p.keep(ctx, older, ex, found, &visit, leave); err != nil {
+	if err := p.keep(ctx, older, ex, found, im.Exchange, &visit, leave); err != nil {
 		return visit, err
 	}
+	visit.Kept.Truncated = im.Truncated
 	visit.Past = &archive.Past{}
 	if newer == nil {
 		return visit, nil

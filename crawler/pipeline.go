@@ -148,7 +148,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		return nil, err
 	}
 	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job)}
-	if latest != nil && latest.ErrorPage == "" && p.stored(*latest) { // lost bytes are fetched again
+	if latest != nil && latest.ErrorPage == "" && latest.Truncated == "" && p.stored(*latest) { // what is lost or not whole is fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())
 		request.Original = p.original(ctx, *latest)
 	}

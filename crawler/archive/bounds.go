@@ -48,6 +48,7 @@ func (k *Kept) bound() {
 	if k.Type != "" && !isMediaType(k.Type) {
 		k.Type = "application/octet-stream"
 	}
+	k.Truncated = records.Cut(k.Truncated, maxWord)
 	if len(k.ETag) > MaxETag {
 		k.ETag = ""
 	}

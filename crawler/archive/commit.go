@@ -43,11 +43,13 @@ type Kept struct {
 	Charset      string
 	Because      string
 	FileName     string
+	Truncated    string // why the bytes are not the whole file, "" if they are
 	LastModified string
 	ETag         string
 	Headers      map[string][]string
 	Request      map[string][]string
 	Exchange     *catalog.Exchange // what was on the wire; nil if that is not known
+	Block        BlockDigest       // of the version's record in a WARC file, without Version; zero if it is not known
 	Inside       *inspect.Inside   // nil if nothing is known
 	Change       *diff.Summary     // against the version before; nil for the first
 	Former       Former            // the version before, if the caller has read it, to spare reading it again

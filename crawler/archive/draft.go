@@ -69,7 +69,7 @@ func (d *draft) is(v catalog.Version) bool {
 func (k *Kept) version(r records.Resource, act catalog.Activity, ref content.Ref) catalog.Version {
 	return catalog.Version{
 		ID: ns.VersionID(r.ID, r.Versions), URL: r.URL, N: r.Versions, Digests: digestsOf(ref), Size: ref.Size,
-		Type: k.Type, Charset: k.Charset, Because: k.Because, FileName: k.FileName, At: act.Start.UTC(),
+		Type: k.Type, Charset: k.Charset, Because: k.Because, FileName: k.FileName, Truncated: k.Truncated, At: act.Start.UTC(),
 		Activity: act.ID, LastModified: k.LastModified, ETag: k.ETag, Headers: k.Headers, Request: k.Request,
 	}
 }
@@ -92,6 +92,11 @@ func (u *update) writeVersion(v catalog.Version, ref content.Ref, kept *Kept) er
 	}
 	if err := u.records.AddExchange(v.ID, kept.exchange); err != nil {
 		return err
+	}
+	if kept.Block.SHA256 != [32]byte{} {
+		if err := u.records.SetBlockDigest(v.ID, kept.Block.Head, kept.Block.SHA256); err != nil {
+			return err
+		}
 	}
 	resource, _, _ := ns.SplitVersionID(v.ID)
 	if err := saveStored(u.records.Txn, resource, v, ref); err != nil {

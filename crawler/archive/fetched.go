@@ -14,8 +14,9 @@ import (
 // Fetched is a version with the visit that stored it.
 type Fetched struct {
 	catalog.Version
-	Visit  catalog.Activity // the zero value if its record is gone
-	Format string           // of the resource, as its sources declare it
+	Visit    catalog.Activity  // the zero value if its record is gone
+	Format   string            // of the resource, as its sources declare it
+	Exchange *catalog.Exchange // nil if it is not known, or its record cannot be read
 }
 
 // Fetched returns a version by its id, with the visit that stored it. The error wraps ErrNotFound for an unknown id.
@@ -35,6 +36,9 @@ func fetched(t records.Txn, id string) (f Fetched, err error) {
 	f.Version = v
 	resource, _, _ := ns.SplitVersionID(id)
 	if f.Visit, _, err = (diary.Txn{Txn: t.Txn}).First(resource, v.At); err != nil {
+		return f, err
+	}
+	if f.Exchange, err = t.Exchange(v); err != nil && !errors.Is(err, ErrBadRecord) {
 		return f, err
 	}
 	r, _, err := t.Resource(resource)

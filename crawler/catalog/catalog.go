@@ -84,6 +84,10 @@ type Version struct {
 	// ErrorPage is why the bytes are an error page, which is recognised later and excluded from counts; "" for data.
 	ErrorPage string `json:",omitempty"`
 
+	// Truncated is why the bytes are not the whole file, in the words of WARC-Truncated ("length", "time", "disconnect",
+	// "unspecified"); "" if they are. Only other archives keep such files.
+	Truncated string `json:",omitempty"`
+
 	LastModified string      // as the server sent it
 	ETag         string      // as the server sent it
 	Headers      http.Header // of the final response

@@ -74,8 +74,8 @@ type record struct {
 // between archives. It takes ownership of the slice and drops repeated entries. Files inside versions are left out, because a WARC holds what was fetched. Without entries it returns ErrEmpty; if all are left
 // out, a problem of status 422.
 //
-// A block digest covers the HTTP head, too, so that the bytes of each version are read once to compute it. The source
-// remembers it for the next time.
+// A block digest covers the HTTP head, too. The archive computes it with a version's other digests; if it does not have
+// it for this head, as for versions of older programs, the bytes are read once, and the source remembers the digest.
 func NewWARC(ctx context.Context, entries []Entry, meta Meta, source Source, contents Blocks) (*WARC, error) {
 	w := &WARC{meta: meta, mint: ns.Mint{Base: meta.Base}, source: source}
 	w.entries = keep(unique(entries), func(e *Entry) bool {
@@ -154,7 +154,7 @@ func (w *WARC) planRecord(i int, f archive.Fetched, contents Blocks) (sum archiv
 		r.block = e.Ref.SHA256
 		return sum, false, nil
 	}
-	head := httpHead(nil, f)
+	head := httpHead(f)
 	mark := sha256.Sum256(head)
 	sum = archive.BlockDigest{Version: e.ID, Head: [8]byte(mark[:8])}
 	var ok bool
@@ -195,7 +195,7 @@ func (w *WARC) number(marks [][32]byte) {
 	sum := all.Sum(nil)
 	w.infoID = recordID("urn:odarchive:warcinfo:" + hex.EncodeToString(sum))
 	w.info = w.infoMember()
-	tag.Write([]byte("odarchive warc 1")) // raise the number with every change of how the bytes are made
+	tag.Write([]byte("odarchive warc 2")) // raise the number with every change of how the bytes are made
 	tag.Write(w.info)
 	tag.Write(sum)
 	w.etag = `"` + hex.EncodeToString(tag.Sum(nil)[:16]) + `"`

@@ -1,17 +1,16 @@
 package bundle
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"net/http"
-	"net/textproto"
-	"slices"
 	"strconv"
 	"strings"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/warc/heads"
 )
 
 // Extension fields of records, which keep what an import needs to restore the version.
@@ -21,10 +20,6 @@ const (
 	fieldFinalURL = "Odarchive-Final-URL" // where redirects ended, if elsewhere
 	fieldFormat   = "Odarchive-Format"    // of the resource, as its sources declare it
 )
-
-// undone is the prefix of HTTP fields that describe the transfer, in a head that stands before bytes whose codings are
-// undone. Webrecorder's tools use the same.
-const undone = "X-Orig-"
 
 // head returns the WARC head and the HTTP head of a record.
 func (w *WARC) head(i int, f archive.Fetched) []byte {
@@ -36,7 +31,7 @@ func (w *WARC) head(i int, f archive.Fetched) []byte {
 	}
 	if r.status > 0 {
 		kind, contentType = "response", "application/http;msgtype=response"
-		inner = httpHead(nil, f)
+		inner = httpHead(f)
 	}
 	b := make([]byte, 0, 768+len(inner))
 	b = put(b, "WARC/1.1\r\nWARC-Type: ", kind, "\r\nWARC-Record-ID: ", recordID(w.iri(i)), "\r\nWARC-Warcinfo-ID: ", w.infoID,
@@ -49,6 +44,10 @@ func (w *WARC) head(i int, f archive.Fetched) []byte {
 			b = put(b, "\r\n", name, ": ", value)
 		}
 	}
+	for _, told := range heads.Fields(f.Exchange, cmp.Or(f.Visit.FinalURL, f.URL)) {
+		field(told.Name, told.Value)
+	}
+	field("WARC-Truncated", f.Truncated)
 	field("WARC-Identified-Payload-Type", f.Type)
 	field(fieldVersion, w.iri(i))
 	if targetURI(f.URL) != f.URL {
@@ -76,57 +75,9 @@ func statusOf(f archive.Fetched) uint16 {
 	return 0
 }
 
-// httpHead appends the head of a version's HTTP response: the fields in alphabetic order, because the archive keeps
-// them by name. Fields that describe the transfer of the body get the prefix X-Orig-, because the body follows without
-// its codings.
-func httpHead(b []byte, f archive.Fetched) []byte {
-	status := int(statusOf(f))
-	b = fmt.Appendf(b, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
-	for _, name := range slices.Sorted(maps.Keys(f.Headers)) {
-		if !isToken(name) {
-			continue
-		}
-		for _, value := range f.Headers[name] {
-			value = textproto.TrimString(fieldValue(value))
-			prefix := ""
-			switch name {
-			case "Content-Encoding", "Transfer-Encoding":
-				prefix = undone
-			case "Content-Length":
-				if value != strconv.FormatInt(f.Size, 10) {
-					prefix = undone
-				}
-			}
-			b = put(b, prefix, name, ": ", value, "\r\n")
-		}
-	}
-	return put(b, "\r\n")
-}
-
-// fieldValue replaces what would end a field by spaces.
-func fieldValue(s string) string {
-	if strings.IndexFunc(s, isControl) < 0 {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-
-// isToken reports whether a name can stand in an HTTP head (RFC 9110 §5.6.2).
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
-			return false
-		}
-	}
-	return s != ""
+// httpHead returns the HTTP head of a version's record, nil if it has none.
+func httpHead(f archive.Fetched) []byte {
+	return heads.Response{Status: int(statusOf(f)), Header: f.Headers, Size: f.Size, Exchange: f.Exchange}.HTTP()
 }
 
 // targetURI returns an address as a URI: everything outside of ASCII, and what RFC 3986 forbids, is percent-encoded.

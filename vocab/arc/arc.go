@@ -28,6 +28,7 @@ const (
 	FinalURL   = NS + "finalURL"   // activity -> URL after redirects
 	TLS        = NS + "tls"        // activity -> how the connection was made if the certificate was not verified
 	ErrorPage  = NS + "errorPage"  // version -> why its bytes are an error page and not a version of the data
+	Truncated  = NS + "truncated"  // version -> why its bytes are not the whole file, in a word of WARC-Truncated
 	Because    = NS + "detectedBecause"
 )
 

@@ -1,11 +1,13 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"odarchive/crawler"
@@ -175,6 +177,16 @@ func (c *Crawl) registerAll(ctx context.Context, list []captures.Capture) error 
 	return register()
 }
 
+// cut returns "unspecified" if n bytes are fewer than the head of their response announces, "" otherwise. The announced
+// length of a body with a coding is another one.
+func cut(content captures.Content, n int64) string {
+	announced, err := strconv.ParseInt(content.Header.Get("Content-Length"), 10, 64)
+	if err == nil && n < announced && content.Header.Get("Content-Encoding") == "" && !content.Recoded {
+		return "unspecified"
+	}
+	return ""
+}
+
 // importOne archives one capture.
 func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capture) (outcome catalog.Outcome, err error) {
 	bad := func(err error) error {
@@ -209,5 +221,5 @@ func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capt
 		return "", err
 	}
 	return c.Pipeline.Import(ctx, crawler.Imported{
-		URL: seed.URL, FinalURL: one.FinalURL, At: one.At, Status: content.Status, Header: content.Header, Format: one.Format, Body: body})
+		URL: seed.URL, FinalURL: one.FinalURL, At: one.At, Status: content.Status, Header: content.Header, Format: one.Format, Exchange: content.Exchange, Truncated: cmp.Or(one.Truncated, cut(content, n)), Body: body})
 }

@@ -150,6 +150,7 @@ func Version(m ns.Mint, v catalog.Version) []term.Quad {
 	g.about(iri)
 	g.isA(prov.Entity)
 	g.text(arc.ErrorPage, v.ErrorPage)
+	g.text(arc.Truncated, v.Truncated)
 	g.add(dcterms.IsVersionOf, url)
 	g.add(dcterms.Identifier, term.String(hex.EncodeToString(v.Digests.MD5[:])))
 	g.add(dcterms.Issued, Time(v.At))

@@ -18,8 +18,10 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/warc"
 	"odarchive/crawler/warc/cdxj"
+	"odarchive/crawler/warc/heads"
 	"odarchive/crawler/warc/payload"
 )
 
@@ -28,10 +30,13 @@ type Capture struct {
 	URL      string
 	FinalURL string // where redirects ended; "" if it is URL
 	At       time.Time
-	Format   string  // as a catalog declared it; only exports of this program say so
-	offset   int64   // of the record with the body
-	head     int64   // of the revisit record that has the HTTP head, -1 if the record with the body has it
-	segments []int64 // of the continuation records that have the rest of the body
+	Format   string // as a catalog declared it; only exports of this program say so
+	// Truncated is why the body is not the whole file (WARC-Truncated), "" if the file does not say so.
+	Truncated string
+	offset    int64         // of the record with the body
+	head      int64         // of the revisit record that has the HTTP head, -1 if the record with the body has it
+	segments  []int64       // of the continuation records that have the rest of the body
+	hops      []catalog.Hop // the redirects that led to the body
 }
 
 // Offset returns the place of the record that has the body.
@@ -49,6 +54,7 @@ const (
 	fieldURL      = "Odarchive-URL"
 	fieldFinalURL = "Odarchive-Final-URL"
 	fieldFormat   = "Odarchive-Format"
+	fieldVersion  = "Odarchive-Version"
 	undone        = "X-Orig-" // prefix of HTTP fields whose codings were undone
 )
 
@@ -123,7 +129,7 @@ func describe(rec *warc.Record) (e entry, ok bool) {
 	}
 	segment, _ := strconv.Atoi(rec.Header.Get("WARC-Segment-Number"))
 	if rec.Type == warc.Continuation {
-		e = entry{Capture: Capture{offset: rec.Offset}, kind: rec.Type, segment: segment, origin: rec.Header.Get("WARC-Segment-Origin-ID")}
+		e = entry{Capture: Capture{offset: rec.Offset, Truncated: truncated(rec)}, kind: rec.Type, segment: segment, origin: rec.Header.Get("WARC-Segment-Origin-ID")}
 		return e, segment > 1 && e.origin != ""
 	}
 	if _, err := address.Parse(c.URL); err != nil {
@@ -141,6 +147,9 @@ func describe(rec *warc.Record) (e entry, ok bool) {
 	if body != nil {
 		n, _ := io.CopyN(io.Discard, body, 1)
 		e.notEmpty = n > 0
+	}
+	if rec.Type != warc.Revisit { // there it says that the body is elsewhere
+		e.Truncated = truncated(rec)
 	}
 	switch rec.Type {
 	case warc.Resource:
@@ -161,6 +170,15 @@ func describe(rec *warc.Record) (e entry, ok bool) {
 		return e, e.status == 0 || e.status == http.StatusNotModified || kept(e.status)
 	}
 	return e, false
+}
+
+// truncated returns why the content of a record is not whole, a word; "" if it is.
+func truncated(rec *warc.Record) string {
+	why := strings.ToLower(rec.Header.Get("WARC-Truncated"))
+	if len(why) > 40 || strings.ContainsFunc(why, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return "unspecified"
+	}
+	return why
 }
 
 // kept reports whether the body of a response with a status is a version of its URL.
@@ -210,7 +228,7 @@ func resolve(all []entry, others int) ([]Capture, int) {
 		var o *entry
 		switch {
 		case e.location != "":
-			if o, c.FinalURL = follow(e, byURL); o != nil && o.kind == warc.Revisit {
+			if o, c.FinalURL, c.hops = follow(e, byURL); o != nil && o.kind == warc.Revisit {
 				o = original(o)
 			}
 		case e.kind == warc.Revisit:
@@ -225,7 +243,7 @@ func resolve(all []entry, others int) ([]Capture, int) {
 			others++
 			continue
 		}
-		if c.offset, c.segments = o.offset, o.segments; c.FinalURL == "" {
+		if c.offset, c.segments, c.Truncated = o.offset, o.segments, o.Truncated; c.FinalURL == "" {
 			c.FinalURL = o.FinalURL
 		}
 		found = append(found, c)
@@ -243,6 +261,7 @@ func join(all []entry) (whole []entry, parts int) {
 			parts++
 		}
 	}
+	cut := map[string]string{}     // why bodies are not whole, by origin
 	places := map[string][]int64{} // of the continuations of an origin, nil if one is missing
 	for origin, rest := range following {
 		slices.SortFunc(rest, func(a, b entry) int { return cmp.Compare(a.segment, b.segment) })
@@ -250,6 +269,7 @@ func join(all []entry) (whole []entry, parts int) {
 		for i, part := range rest {
 			if part.segment == i+2 {
 				at = append(at, part.offset)
+				cut[origin] = cmp.Or(cut[origin], part.Truncated)
 			}
 		}
 		if len(at) == len(rest) && len(rest) <= maxSegments {
@@ -262,7 +282,7 @@ func join(all []entry) (whole []entry, parts int) {
 		}
 		complete := e.segment == 0
 		if e.segment == 1 {
-			e.segments = places[e.id]
+			e.segments, e.Truncated = places[e.id], cmp.Or(e.Truncated, cut[e.id])
 			complete = e.segments != nil
 		}
 		if complete {
@@ -274,19 +294,20 @@ func join(all []entry) (whole []entry, parts int) {
 	return whole, parts
 }
 
-// follow returns the first record with content behind a redirect, nil if the file has none, and its URL. The records of
-// each place are in the order of their dates.
-func follow(e *entry, byURL map[string][]*entry) (*entry, string) {
+// follow returns the first record with content behind a redirect, nil if the file has none, its URL, and the redirects
+// that lead there. The records of each place are in the order of their dates.
+func follow(e *entry, byURL map[string][]*entry) (*entry, string, []catalog.Hop) {
+	hops := []catalog.Hop{{URL: e.URL, Status: e.status, At: e.At}}
 	at, here, location := e.At, e.URL, e.location
 	seen := map[string]bool{place(here): true}
 	for range maxRedirects {
 		base, err := url.Parse(here)
 		if err != nil {
-			return nil, ""
+			return nil, "", nil
 		}
 		target, err := base.Parse(location)
 		if err != nil {
-			return nil, ""
+			return nil, "", nil
 		}
 		target.Fragment = ""
 		here = target.String()
@@ -297,19 +318,20 @@ func follow(e *entry, byURL map[string][]*entry) (*entry, string) {
 			i++
 		}
 		if i == len(list) || list[i].At.Sub(at) >= redirectsTime {
-			return nil, ""
+			return nil, "", nil
 		}
 		next := list[i]
 		if next.location == "" {
-			return next, here
+			return next, here, hops
 		}
 		if seen[place(here)] {
-			return nil, ""
+			return nil, "", nil
 		}
 		seen[place(here)] = true
+		hops = append(hops, catalog.Hop{URL: next.URL, Status: next.status, At: next.At})
 		at, location = next.At, next.location
 	}
-	return nil, ""
+	return nil, "", nil
 }
 
 // place returns the index key of an address with its scheme, which keys leave out.
@@ -320,9 +342,11 @@ func place(address string) string {
 
 // Content is the content of a capture.
 type Content struct {
-	Status int // of the HTTP response, 0 for none
-	Header http.Header
-	Body   io.Reader // without codings; its length is not bounded
+	Status   int // of the HTTP response, 0 for none
+	Header   http.Header
+	Exchange *catalog.Exchange // what the file tells of the wire; nil for nothing
+	Recoded  bool              // the body may have another length than the header states
+	Body     io.Reader         // without codings; its length is not bounded
 }
 
 // Open returns the content of a capture of a file. It is valid until the file is closed.
@@ -332,19 +356,19 @@ func Open(file io.ReaderAt, size int64, c Capture) (Content, error) {
 		return Content{}, err
 	}
 	if m == nil {
-		content := Content{Header: http.Header{}, Body: body}
+		content := Content{Header: http.Header{}, Body: body, Exchange: c.exchange(rec, nil)}
 		if t := rec.Header.Get("Content-Type"); t != "" {
 			content.Header.Set("Content-Type", t)
 		}
 		return content, nil
 	}
-	content := Content{Status: m.Status(), Header: header(m)}
+	content := Content{Status: m.Status(), Header: header(m, isOwn(rec)), Exchange: c.exchange(rec, m), Recoded: m.Chunked() || isOwn(rec)}
 	if content.Body, err = payload.Decode(m, body); err != nil {
 		return content, err
 	}
 	if c.head >= 0 {
-		if m, _, _, err := message(file, size, c.head); err == nil && m != nil {
-			content.Header = header(m)
+		if m, _, rec, err := message(file, size, c.head); err == nil && m != nil {
+			content.Header, content.Exchange = header(m, isOwn(rec)), c.exchange(rec, m)
 		}
 	}
 	return content, nil
@@ -371,15 +395,29 @@ func message(file io.ReaderAt, size, offset int64, segments ...int64) (*warc.Mes
 	return m, body, rec, err
 }
 
+// isOwn reports whether a record is one of an export of this program.
+func isOwn(rec *warc.Record) bool { return rec.Header.Get(fieldVersion) != "" }
+
+// exchange returns what the record of a capture tells of the exchange.
+func (c Capture) exchange(rec *warc.Record, m *warc.Message) *catalog.Exchange {
+	return heads.Exchange(rec, m, isOwn(rec), cmp.Or(c.FinalURL, c.URL), c.hops)
+}
+
 // header returns the fields of a response as the crawler would have kept them. Fields of an export of this program get
-// their names back.
-func header(m *warc.Message) http.Header {
+// their names back, and so do those about codings in files of other programs.
+func header(m *warc.Message, own bool) http.Header {
 	h := http.Header{}
 	for _, f := range m.Header {
 		name := http.CanonicalHeaderKey(f.Name)
-		switch plain := strings.TrimPrefix(name, undone); plain {
-		case "Content-Encoding", "Content-Length", "Transfer-Encoding":
-			name = plain
+		if plain := strings.TrimPrefix(name, undone); plain != "" {
+			switch plain {
+			case "Content-Encoding", "Content-Length", "Transfer-Encoding":
+				name = plain
+			default:
+				if own {
+					name = plain
+				}
+			}
 		}
 		if name != "Transfer-Encoding" {
 			h[name] = append(h[name], f.Value)

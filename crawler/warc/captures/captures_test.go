@@ -66,6 +66,25 @@ func TestCapturesComeByDateAndOthersAreCounted(t *testing.T) {
 	}
 }
 
+func TestACaptureTellsThatItsBodyIsNotWhole(t *testing.T) {
+	t.Parallel()
+	var f file
+	id := f.response("http://a.example/1", "2026-01-01", ok, "one", "WARC-Truncated: Length", "WARC-Payload-Digest: sha1:ONE")
+	f.add("revisit", "http://a.example/2", "2026-01-02", "application/http", ok+"\r\n\r\n", "WARC-Truncated: length", "WARC-Refers-To: "+id)
+	first := f.response("http://a.example/3", "2026-01-03", ok, "a", "WARC-Segment-Number: 1")
+	f.add("continuation", "http://a.example/3", "2026-01-03", "application/http", "b", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+first, "WARC-Truncated: no word")
+	whole := f.response("http://a.example/4", "2026-01-04", ok, "four", "WARC-Payload-Digest: sha1:FOUR")
+	f.add("revisit", "http://a.example/5", "2026-01-05", "application/http", ok+"\r\n\r\n", "WARC-Truncated: length", "WARC-Refers-To: "+whole)
+	_, list := shown(t, f.String())
+	var got []string
+	for _, c := range list.Captures {
+		got = append(got, c.Truncated)
+	}
+	if want := []string{"length", "length", "unspecified", "", ""}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestARevisitHasTheBodyThatItRefersTo(t *testing.T) {
 	t.Parallel()
 	var f file

@@ -1,0 +1,140 @@
+// Package heads writes the heads of the WARC records that stand for versions, and reads back what they say of the
+// exchange that brought the version.
+//
+// A version's bytes have no codings, but the head that the host sent may announce some. In such a record the fields of
+// the head that are not true of the bytes have the prefix X-Orig-, the habit of Webrecorder's tools. So that Undo finds
+// the head as it was sent, fields that had the prefix when they were received get it once more.
+package heads
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/warc"
+)
+
+// undone is the prefix of HTTP fields that are not true of the bytes behind the head.
+const undone = "X-Orig-"
+
+// Response is what the HTTP head of a version's record is made of.
+type Response struct {
+	Status   int         // of the response, 0 for a version that did not come by HTTP
+	Header   http.Header // of the response, without the order and the spelling of its names
+	Size     int64       // of the version, in bytes
+	Exchange *catalog.Exchange
+}
+
+// HTTP returns the head: as it was received, if the exchange has all of it, or else the fields of Header in alphabetic
+// order. It returns nil if Status is 0.
+func (r Response) HTTP() []byte {
+	switch {
+	case r.Status == 0:
+		return nil
+	case r.received():
+		return r.mark(r.Exchange.Head)
+	}
+	b := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\n", r.Status, http.StatusText(r.Status))
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		if !isToken(name) {
+			continue
+		}
+		for _, value := range r.Header[name] {
+			b = fmt.Appendf(b, "%s: %s\r\n", name, textproto.TrimString(fieldValue(value)))
+		}
+	}
+	return r.mark(append(b, "\r\n"...))
+}
+
+// received reports whether the exchange has the complete head of the response.
+func (r Response) received() bool {
+	if r.Exchange == nil || warc.HeadEnd(r.Exchange.Head, 0) != len(r.Exchange.Head) {
+		return false
+	}
+	m, _, err := warc.ReadMessage(bytes.NewReader(r.Exchange.Head))
+	return err == nil && m.Status() == r.Status
+}
+
+// mark returns a head in which fields that are not true of the bytes have the prefix.
+func (r Response) mark(head []byte) []byte {
+	size := strconv.FormatInt(r.Size, 10)
+	b := make([]byte, 0, len(head)+3*len(undone))
+	eachField(head, func(line []byte, name string, value []byte) {
+		switch strings.ToLower(name) {
+		case "content-encoding", "transfer-encoding":
+			b = append(b, undone...)
+		case "content-length":
+			if string(bytes.TrimSpace(value)) != size {
+				b = append(b, undone...)
+			}
+		default:
+			if isMarked(name) {
+				b = append(b, undone...)
+			}
+		}
+		b = append(b, line...)
+	})
+	return b
+}
+
+// Undo returns the head that a marked head was made of.
+func Undo(head []byte) []byte {
+	b := make([]byte, 0, len(head))
+	eachField(head, func(line []byte, name string, _ []byte) {
+		if isMarked(name) {
+			line = line[len(undone):]
+		}
+		b = append(b, line...)
+	})
+	return b
+}
+
+func isMarked(name string) bool {
+	return len(name) > len(undone) && strings.EqualFold(name[:len(undone)], undone)
+}
+
+// eachField calls f with each line of a head, with its end. name and value are those of the field that begins in the
+// line, empty for other lines.
+func eachField(head []byte, f func(line []byte, name string, value []byte)) {
+	first := true
+	for line := range bytes.Lines(head) {
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if first || !ok || name[0] == ' ' || name[0] == '\t' {
+			name, value = nil, nil
+		}
+		first = false
+		f(line, string(bytes.TrimRight(name, " \t")), value)
+	}
+}
+
+// fieldValue replaces what would end a field by spaces.
+func fieldValue(s string) string {
+	if strings.IndexFunc(s, isControl) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if isControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+
+// isToken reports whether a name can stand in an HTTP head (RFC 9110 §5.6.2).
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"(),/:;<=>?@[\]{}`, c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
