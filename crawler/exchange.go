@@ -11,6 +11,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/warc"
 	"odarchive/crawler/warc/heads"
 	"odarchive/crawler/warc/tape"
 	"odarchive/crawler/web/fetch"
@@ -80,6 +81,33 @@ func (p *Pipeline) original(ctx context.Context, v catalog.Version) *fetch.Origi
 	return found
 }
 
+// tapeBody writes the response of a fetch to the WARC files, if that has not been done: with the compressed bytes of the
+// body that is to be kept, nil for none. It must be called before the version is committed, and before the body is
+// removed.
+func (p *Pipeline) tapeBody(ex *fetch.Exchange, kept *archive.Kept) {
+	write := ex.Taped.Write
+	if write == nil {
+		return
+	}
+	ex.Taped.Write = nil
+	if kept == nil || kept.Placed == nil {
+		write(nil)
+		return
+	}
+	var packed *warc.Packed
+	if stream, err := kept.Placed.Deflated(); err != nil {
+		p.Log.Warn("a body is compressed again for the WARC files", "url", ex.URL, "error", err)
+	} else {
+		defer stream.Close()
+		ref := kept.Placed.Ref()
+		packed = &warc.Packed{Stream: stream, Size: ref.Size, CRC: ref.CRC32}
+	}
+	if !write(packed) {
+		ex.Taped = fetch.Taped{End: ex.Taped.End}
+		kept.Exchange.WARC = nil
+	}
+}
+
 // tapeVisit adds to the WARC files what the archive recorded of a visit. v is the version that it brought, if it brought
 // one.
 func (p *Pipeline) tapeVisit(ex *fetch.Exchange, act catalog.Activity, v catalog.Version) {
@@ -105,6 +133,12 @@ func blockDigest(ex *fetch.Exchange, wire *catalog.Exchange) (d archive.BlockDig
 	if head == nil {
 		return d, nil // the block is the bytes
 	}
+	mark := sha256.Sum256(head)
+	d.Head = [8]byte(mark[:8])
+	if t := ex.Taped; t.Block != "" && bytes.Equal(head, ex.Hops[len(ex.Hops)-1].Head) { // the tape has it already
+		_, err := hex.Decode(d.SHA256[:], []byte(strings.TrimPrefix(t.Block, "sha256:")))
+		return d, err
+	}
 	body := ex.Body.Open()
 	defer body.Close()
 	sum := sha256.New()
@@ -112,8 +146,7 @@ func blockDigest(ex *fetch.Exchange, wire *catalog.Exchange) (d archive.BlockDig
 	if _, err := body.WriteTo(sum); err != nil {
 		return d, err
 	}
-	mark := sha256.Sum256(head)
-	d.Head, d.SHA256 = [8]byte(mark[:8]), [32]byte(sum.Sum(nil))
+	sum.Sum(d.SHA256[:0])
 	return d, nil
 }
 

@@ -148,6 +148,7 @@ func (p *Pipeline) FetchFile(ctx context.Context, url string) (*spool.File, erro
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", url, err)
 	}
+	p.tapeBody(ex, nil)
 	if ex.Body == nil {
 		return nil, fmt.Errorf("fetch %s: %s: %s", url, ex.Outcome, ex.Why)
 	}

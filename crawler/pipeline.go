@@ -106,6 +106,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	if found.Kept != nil {
 		defer found.Kept.Placed.Release()
 	}
+	p.tapeBody(exchange, found.Kept)
 	report, err := p.commitReducing(ctx, lease, job, latest, exchange, found)
 	if errors.Is(err, kv.ErrDiskFull) && exchange.Body != nil { // the body may be what takes the room
 		p.noRoom(exchange, err)
@@ -147,7 +148,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	if err := p.step("fetch", job.URL); err != nil {
 		return nil, err
 	}
-	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job)}
+	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job), Hold: true}
 	if latest != nil && latest.ErrorPage == "" && latest.Truncated == "" && p.stored(*latest) { // what is lost or not whole is fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())
 		request.Original = p.original(ctx, *latest)
@@ -293,6 +294,7 @@ func report(act catalog.Activity, latest *catalog.Version, ex *fetch.Exchange, k
 }
 
 func (p *Pipeline) remove(ex *fetch.Exchange) {
+	p.tapeBody(ex, nil)
 	if err := ex.Body.Remove(); err != nil {
 		p.Log.Warn("spool file not removed", "url", ex.URL, "error", err)
 	}

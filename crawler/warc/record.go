@@ -86,6 +86,10 @@ type Record struct {
 	// call of Next; an incomplete one ends in a *Fault.
 	Block io.Reader
 
+	// Packed, if not nil, is what follows Block in the block, for a Writer; Header must hold all digests and
+	// Content-Length then.
+	Packed *Packed
+
 	// Head is the header as it stands in the file, from the version line to the blank line. It is valid until the next
 	// call of Next. A Writer ignores it.
 	Head []byte

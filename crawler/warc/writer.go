@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/klauspost/compress"
 	"github.com/klauspost/compress/gzip"
 )
 
@@ -20,20 +21,28 @@ type Writer struct {
 	buf    bytes.Buffer
 
 	// For a writer that must not take long. A record is compressed with gz only if its block is short or a sample of it
-	// shrinks well, which is fast; otherwise with quick, since matches would cost much and gain little.
+	// seems to shrink well, which is fast; otherwise with quick, since matches would cost much and gain little; and not
+	// at all if it is compressed already.
 	quick  *gzip.Writer
+	asis   *gzip.Writer // stores
 	sample []byte
+
+	scratch []byte // parts of a member
 }
 
-// A block longer than sampleFrom is judged by its first sampleSize bytes; it shrinks well if they do to 3/10.
+// A block longer than sampleFrom is judged by its first sampleSize bytes, with the estimate of klauspost/compress: 0 for
+// random bytes, 1 for one byte repeated.
 const (
-	sampleFrom = 16 << 10
-	sampleSize = 4 << 10
+	sampleFrom    = 16 << 10
+	sampleSize    = 4 << 10
+	shrinksWell   = 0.5
+	shrinksLittle = 0.1
 )
 
 // newFastWriter returns a writer that takes little time rather than little space.
 func newFastWriter() *Writer {
 	w := &Writer{sample: make([]byte, sampleSize)}
+	w.asis, _ = gzip.NewWriterLevel(counter{w}, gzip.NoCompression)
 	w.gz, _ = gzip.NewWriterLevel(counter{w}, gzip.BestSpeed) // the levels are valid
 	w.quick, _ = gzip.NewWriterLevel(counter{w}, gzip.HuffmanOnly)
 	return w
@@ -48,27 +57,18 @@ func (w *Writer) compressor(block io.Reader, size int64) (*gzip.Writer, io.Reade
 	if err != nil {
 		return nil, nil, err
 	}
-	var shrunk tally
-	w.gz.Reset(&shrunk)
-	if _, err := w.gz.Write(w.sample[:n]); err != nil {
-		return nil, nil, err
-	}
-	if err := w.gz.Close(); err != nil {
-		return nil, nil, err
+	body := w.sample[:n]
+	if end := HeadEnd(body, 0); end > 0 && end < n/2 {
+		body = body[end:] // an HTTP head says little of the body
 	}
 	block = io.MultiReader(bytes.NewReader(w.sample[:n]), block)
-	if shrunk*10 <= tally(n)*3 {
+	switch shrinks := compress.Estimate(body); {
+	case shrinks > shrinksWell:
 		return w.gz, block, nil
+	case shrinks > shrinksLittle:
+		return w.quick, block, nil
 	}
-	return w.quick, block, nil
-}
-
-// tally counts the bytes written to it.
-type tally int
-
-func (t *tally) Write(p []byte) (int, error) {
-	*t += tally(len(p))
-	return len(p), nil
+	return w.asis, block, nil
 }
 
 // NewWriter returns a writer to w, which should be empty or end with a complete member. Offsets are counted from the
@@ -119,6 +119,13 @@ func (w *Writer) Write(rec *Record) error {
 	}
 	w.buf.WriteString("\r\n")
 	rec.Offset = w.offset
+	if rec.Packed != nil {
+		if err := w.writePacked(rec, want); err != nil {
+			return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
+		}
+		rec.Length = w.offset - rec.Offset
+		return nil
+	}
 	gz, block, err := w.compressor(rec.Block, want)
 	if err != nil {
 		return fmt.Errorf("warc: write %s: %w", rec.ID(), err)
@@ -171,6 +178,9 @@ func (w *Writer) complete(rec *Record) (Header, error) {
 	needLength := h.Get("Content-Length") == ""
 	if !needBlock && !needPayload && !needLength {
 		return h, nil
+	}
+	if rec.Packed != nil {
+		return nil, errPacked
 	}
 	d := NewDigester(typ == Response && isHTTP(h.Get("Content-Type")))
 	if rec.Block != nil {

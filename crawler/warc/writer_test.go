@@ -2,8 +2,11 @@ package warc
 
 import (
 	"bytes"
+	"compress/flate"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"strings"
 	"testing"
@@ -153,4 +156,108 @@ func FuzzDigester(f *testing.F) {
 			t.Fatal("the digests differ")
 		}
 	})
+}
+
+// packed returns text as deflate blocks, the last of which is not final.
+func packed(t *testing.T, text string) *Packed {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := flate.NewWriter(&b, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(text) > 0 && err == nil {
+		n := min(len(text), 40_000)
+		if _, err = io.WriteString(z, text[:n]); err == nil {
+			err = z.Flush()
+		}
+		text = text[n:]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Packed{Stream: &b}
+}
+
+func TestPackedBytesAreCopiedIntoAMember(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 50_000, 500_000} {
+		body := strings.Repeat("a;b\n", n/4)
+		head := "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("long ", n/5) + "\r\n\r\n"
+		write := func(length int) ([]byte, error) {
+			var file bytes.Buffer
+			rec := record(Response, "http://a.example/", HTTPResponse, head)
+			rec.Header.Add("WARC-Block-Digest", sum(head+body))
+			rec.Header.Add("WARC-Payload-Digest", sum(body))
+			rec.Header.Add("Content-Length", fmt.Sprint(length))
+			rec.Packed = packed(t, body)
+			rec.Packed.Size, rec.Packed.CRC = int64(len(body)), crc32.ChecksumIEEE([]byte(body))
+			w := NewWriter(&file)
+			err := w.Write(rec)
+			if err == nil {
+				err = w.Write(record(Request, "http://a.example/", HTTPRequest, "GET / HTTP/1.1\r\n\r\n"))
+			}
+			return file.Bytes(), err
+		}
+		file, err := write(len(head) + len(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := NewReader(bytes.NewReader(file), Limits{})
+		rec, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(rec.Block); err != nil || string(got) != head+body {
+			t.Errorf("%d bytes of %d, %v", len(got), len(head)+len(body), err)
+		}
+		if rec, err = r.Next(); err != nil || rec.Type != Request || r.Finish() != nil {
+			t.Errorf("behind it: %v", err)
+		}
+		if _, err := write(len(head) + len(body) + 1); err == nil {
+			t.Error("a length that is not that of the block was written")
+		}
+	}
+	rec := record(Response, "http://a.example/", HTTPResponse, "HTTP/1.1 200 OK\r\n\r\n")
+	rec.Packed = packed(t, "x")
+	if err := NewWriter(io.Discard).Write(rec); !errors.Is(err, errPacked) {
+		t.Errorf("without digests: %v", err)
+	}
+}
+
+func TestAFastWriterStoresWhatIsCompressedAlready(t *testing.T) {
+	t.Parallel()
+	random := make([]byte, 100_000)
+	for i := range random {
+		random[i] = byte(i * i * i >> 7)
+	}
+	h := sha256.New()
+	for i := 0; i < len(random); i += 32 {
+		h.Write(random[i:min(i+32, len(random))])
+		copy(random[i:], h.Sum(nil))
+	}
+	size := func(body string) int {
+		var file bytes.Buffer
+		w := newFastWriter()
+		w.w = &file
+		if err := w.Write(record(Response, "http://a.example/", HTTPResponse, "HTTP/1.1 200 OK\r\n\r\n"+body)); err != nil {
+			t.Fatal(err)
+		}
+		r := NewReader(&file, Limits{})
+		n := file.Len()
+		rec, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(rec.Block); err != nil || !strings.HasSuffix(string(got), body) {
+			t.Errorf("%d bytes, %v", len(got), err)
+		}
+		return n
+	}
+	if n := size(string(random)); n < len(random) || n > len(random)+1000 {
+		t.Errorf("random bytes take %d", n)
+	}
+	if n := size(strings.Repeat("year;value\n", 10_000)); n > 10_000 {
+		t.Errorf("a table that repeats itself takes %d", n)
+	}
 }

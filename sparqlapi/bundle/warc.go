@@ -21,6 +21,7 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/warc"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 )
@@ -211,7 +212,7 @@ func (w *WARC) iri(i int) string { return w.mint.Version(w.entries[i].ID) }
 
 // memberSize returns the length of a record's gzip member.
 func (w *WARC) memberSize(i int) int64 {
-	return int64(len(gzipHead)) + storedSize(int64(w.records[i].head)) + w.entries[i].Ref.DeflateSize + int64(len(recordEnd)) + 8
+	return int64(len(warc.MemberHead)) + warc.StoredSize(int64(w.records[i].head)) + w.entries[i].Ref.DeflateSize + int64(len(warc.MemberEnd)) + 8
 }
 
 // WriteTo writes the whole file. It returns the number of bytes written.
@@ -246,9 +247,6 @@ func (w *WARC) steps(out *section, c Contents, offset int64) error {
 	return nil
 }
 
-// recordEnd is the final deflate block of a member, which holds the end of the record.
-const recordEnd = "\x01\x04\x00\xfb\xff\r\n\r\n"
-
 // writeMember writes a record without its first skip bytes.
 func (w *WARC) writeMember(out *section, c Contents, i int, skip int64) error {
 	e := &w.entries[i]
@@ -260,7 +258,7 @@ func (w *WARC) writeMember(out *section, c Contents, i int, skip int64) error {
 	if err != nil {
 		return &EntryError{Name: e.URL, Version: w.iri(i), Err: err}
 	}
-	before := appendStored([]byte(gzipHead), head)
+	before := warc.AppendStored([]byte(warc.MemberHead), head)
 	if skip < int64(len(before)) {
 		out.skip = skip
 		if _, err := out.Write(before); err != nil {
@@ -276,33 +274,8 @@ func (w *WARC) writeMember(out *section, c Contents, i int, skip int64) error {
 		skip = e.Ref.DeflateSize
 	}
 	out.skip = skip - e.Ref.DeflateSize
-	crc := content.CombineCRC(crc32.ChecksumIEEE(head), e.Ref.CRC32, e.Ref.Size)
-	crc = content.CombineCRC(crc, crc32.ChecksumIEEE([]byte("\r\n\r\n")), 4)
-	end := binary.LittleEndian.AppendUint32([]byte(recordEnd), crc)
-	_, err = out.Write(binary.LittleEndian.AppendUint32(end, uint32(int64(len(head))+e.Ref.Size+4)))
+	_, err = out.Write(warc.AppendMemberEnd(nil, head, e.Ref.CRC32, e.Ref.Size))
 	return err
-}
-
-// gzipHead is a gzip header: deflate, no name, no time, unknown system (RFC 1952 §2.3).
-const gzipHead = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-
-// maxStored is the greatest length of a stored deflate block (RFC 1951 §3.2.4).
-const maxStored = 65535
-
-// storedSize returns the length of appendStored's output for n bytes.
-func storedSize(n int64) int64 { return n + 5*((n+maxStored-1)/maxStored) }
-
-// appendStored appends bytes as stored deflate blocks that are not final.
-func appendStored(b, data []byte) []byte {
-	for len(data) > 0 {
-		n := min(len(data), maxStored)
-		b = append(b, 0)
-		b = binary.LittleEndian.AppendUint16(b, uint16(n))
-		b = binary.LittleEndian.AppendUint16(b, ^uint16(n))
-		b = append(b, data[:n]...)
-		data = data[n:]
-	}
-	return b
 }
 
 // infoMember returns the gzip member of the warcinfo record.
@@ -322,7 +295,7 @@ func (w *WARC) infoMember() []byte {
 	head = put(head, "\r\nWARC-Block-Digest: sha256:", hex.EncodeToString(sum[:]), "\r\nContent-Type: application/warc-fields\r\nContent-Length: ", fmt.Sprint(len(block)), "\r\n\r\n")
 	text := append(head, block...)
 	crc := crc32.ChecksumIEEE(append(text[:len(text):len(text)], "\r\n\r\n"...))
-	b := append(appendStored([]byte(gzipHead), text), recordEnd...)
+	b := append(warc.AppendStored([]byte(warc.MemberHead), text), warc.MemberEnd...)
 	b = binary.LittleEndian.AppendUint32(b, crc)
 	return binary.LittleEndian.AppendUint32(b, uint32(len(text)+4))
 }

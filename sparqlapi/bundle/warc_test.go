@@ -20,6 +20,7 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/warc"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
 )
@@ -333,11 +334,11 @@ func TestAWARCIsCutOffWhereTheRecordOfAVersionChanged(t *testing.T) {
 func TestAHeadLongerThanADeflateBlockIsStoredInSeveral(t *testing.T) {
 	t.Parallel()
 	long := bytes.Repeat([]byte("header "), 30_000)
-	stored := appendStored([]byte(gzipHead), long)
-	if want := int64(len(gzipHead)) + storedSize(int64(len(long))); int64(len(stored)) != want {
+	stored := warc.AppendStored([]byte(warc.MemberHead), long)
+	if want := int64(len(warc.MemberHead)) + warc.StoredSize(int64(len(long))); int64(len(stored)) != want {
 		t.Errorf("%d bytes, %d planned", len(stored), want)
 	}
-	stored = append(stored, recordEnd...)
+	stored = append(stored, warc.MemberEnd...)
 	z, err := gzip.NewReader(bytes.NewReader(stored))
 	if err != nil {
 		t.Fatal(err)

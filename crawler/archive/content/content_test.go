@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io"
 	"math/rand/v2"
+	"odarchive/triplestore/compression"
 	"os"
 	"path/filepath"
 	"slices"
@@ -484,7 +485,7 @@ func TestCombinedChecksumsAreThoseOfTheWhole(t *testing.T) {
 	r := rng(10)
 	for range 100 {
 		a, b := noise(r, r.IntN(3000)), noise(r, r.IntN(3000))
-		got := CombineCRC(crc32.ChecksumIEEE(a), crc32.ChecksumIEEE(b), int64(len(b)))
+		got := compression.CombineCRC(crc32.ChecksumIEEE(a), crc32.ChecksumIEEE(b), int64(len(b)))
 		if want := crc32.ChecksumIEEE(append(a, b...)); got != want {
 			t.Fatalf("got %08x, want %08x for %d and %d bytes", got, want, len(a), len(b))
 		}

@@ -48,8 +48,12 @@ type resolver struct {
 }
 
 // resolve returns the segments of a file as they were after the cut until, and sets the file's layout and deflate size.
-func resolve(tx getter, f fileRecord, until uint64) (*layout, error) {
+// It does not read the extents that are given.
+func resolve(tx getter, f fileRecord, until uint64, known ...*extent) (*layout, error) {
 	r := &resolver{tx: tx, until: until, extents: make(map[uint64]*extent)}
+	for _, x := range known {
+		r.extents[x.num] = x
+	}
 	for _, run := range f.runs {
 		x, err := r.extent(run.extent)
 		if err != nil {

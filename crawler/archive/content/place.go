@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"odarchive/triplestore/kv"
 )
@@ -32,7 +33,7 @@ func (s *Store) Place(ctx context.Context, r io.Reader, o PutOptions) (*Placed, 
 			return nil, err
 		}
 		if ok {
-			return &Placed{ref: ref}, nil
+			return &Placed{s: s, ref: ref}, nil
 		}
 	}
 	if err := s.room(); err != nil {
@@ -55,7 +56,7 @@ func (s *Store) Place(ctx context.Context, r io.Reader, o PutOptions) (*Placed, 
 	ref, ok, err := s.findLocked(d.sha)
 	if ok && err == nil {
 		p.Release()
-		return &Placed{ref: ref}, nil
+		return &Placed{s: s, ref: ref}, nil
 	}
 	if err == nil {
 		err = p.place(ctx, src, d, o)
@@ -126,6 +127,42 @@ func (p *Placed) Ref() Ref {
 		return p.ref
 	}
 	return p.put.file.ref()
+}
+
+// Deflated opens the file's deflate stream, also before Write: the bytes that the file will have once it is stored. It
+// must be closed before Release.
+func (p *Placed) Deflated() (*Deflated, error) {
+	if p.put == nil {
+		return p.s.Deflated(p.ref.SHA256, Current)
+	}
+	l, err := p.put.layout()
+	if err != nil {
+		return nil, err
+	}
+	return &Deflated{s: p.s, layout: l, free: p.s.Hold(), buf: aheadBuffers.Get().(*[]byte)}, nil
+}
+
+// layout returns the segments that the file will have. What commit will write of them is not in the database yet.
+func (p *put) layout() (l *layout, err error) {
+	err = p.s.db.View(func(tx *kv.Txn) error {
+		known := slices.Clone(p.extents)
+		for _, i := range p.order {
+			leaf := &p.base.leaves[i]
+			at := slices.IndexFunc(known, func(x *extent) bool { return x.num == leaf.extent })
+			if at < 0 {
+				x, err := readExtent(tx, leaf.extent) // a copy
+				if err != nil {
+					return err
+				}
+				at, known = len(known), append(known, x)
+			}
+			g := &known[at].segments[leaf.index]
+			g.cut, g.parts = 1, p.cuts[i].parts.num
+		}
+		l, err = resolve(tx, p.file, Current, known...)
+		return err
+	})
+	return l, err
 }
 
 // Release releases the locks of the file. It may be called twice, and on nil.

@@ -2,12 +2,15 @@ package content
 
 import (
 	"bytes"
+	"compress/flate"
 	"context"
 	"crypto/sha256"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"odarchive/triplestore/kv"
@@ -218,4 +221,53 @@ func TestACrashBeforeTheTransactionLeavesNoFile(t *testing.T) {
 	s.put(next, sha256.Sum256(base))
 	s.check(next)
 	s.verify()
+}
+
+// TestThePlacedStreamIsThatOfTheStoredFile reads the deflate streams of edited versions, whose segments are cut, before and
+// after their transactions.
+func TestThePlacedStreamIsThatOfTheStoredFile(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	r := rng(7)
+	data, previous := table(r, 300_000), Digest{}
+	for i := range 12 {
+		p := s.place(data, previous)
+		stream := func() []byte {
+			d, err := p.Deflated()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			b, err := io.ReadAll(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		early := stream()
+		got, err := io.ReadAll(flate.NewReader(io.MultiReader(bytes.NewReader(early), strings.NewReader(Tail))))
+		if err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("version %d: %d of %d bytes, %v", i, len(got), len(data), err)
+		}
+		ref := s.write(p)
+		p.Release()
+		d, err := s.Deflated(ref.SHA256, Current)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late, err := io.ReadAll(d)
+		if err != nil || !bytes.Equal(early, late) {
+			t.Fatalf("version %d: the stream changed with the commit (%v)", i, err)
+		}
+		d.Close()
+		if again := s.place(data, previous); true {
+			if d, err := again.Deflated(); err != nil || d.Size() != int64(len(late)) {
+				t.Fatalf("version %d, stored already: %v", i, err)
+			} else {
+				d.Close()
+			}
+			again.Release()
+		}
+		previous, data = sha256.Sum256(data), edit(r, data)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"odarchive/triplestore/compression"
 	"slices"
 
 	"odarchive/triplestore/kv"
@@ -234,7 +235,7 @@ func (c *checker) checkFile(ctx context.Context, tx getter, f fileRecord) error 
 	hit := false
 	for i := range l.leaves {
 		g := &l.leaves[i]
-		crc = CombineCRC(crc, g.crc, int64(g.raw))
+		crc = compression.CombineCRC(crc, g.crc, int64(g.raw))
 		d := c.bad[place{g.pack, g.offset}]
 		if d == nil {
 			d = c.gone[g.pack]

@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"io"
 	"log/slog"
 	"net"
 	"strconv"
@@ -24,6 +25,7 @@ import (
 
 	"odarchive/crawler/warc"
 	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/spool"
 )
 
 // Tape writes the exchanges of fetches to a directory of WARC files. Its methods may be called concurrently.
@@ -52,7 +54,7 @@ func (t *Tape) Missed() int64 {
 }
 
 // Record implements fetch.Tape.
-func (t *Tape) Record(_ context.Context, ex *fetch.Exchange, original *fetch.Original) fetch.Taped {
+func (t *Tape) Record(_ context.Context, ex *fetch.Exchange, original *fetch.Original, hold bool) fetch.Taped {
 	now := t.now()
 	taped := fetch.Taped{End: now}
 	var group []*warc.Record
@@ -66,7 +68,13 @@ func (t *Tape) Record(_ context.Context, ex *fetch.Exchange, original *fetch.Ori
 			group = append(group, exchange(hop, date, payloadOf(hop, nil), nil, &fetch.Taped{})...)
 			continue
 		}
-		group = append(group, exchange(hop, date, payloadOf(hop, ex), original, &taped)...)
+		last := exchange(hop, date, payloadOf(hop, ex), original, &taped)
+		if hold && !taped.Revisit && isPlain(hop, ex) {
+			taped.Block = hop.Wire.Block
+			taped.Write = t.later(ex.URL, last, hop.Head, ex.Body)
+			continue
+		}
+		group = append(group, last...)
 	}
 	if strings.HasPrefix(ex.FinalURL, "ftp:") && ex.Body != nil {
 		group = append(group, file(ex, now.Add(ex.Start.Sub(ex.End)), &taped))
@@ -77,16 +85,45 @@ func (t *Tape) Record(_ context.Context, ex *fetch.Exchange, original *fetch.Ori
 	return taped
 }
 
+// isPlain reports whether the response that an exchange ended with consists of its head and the bytes of the body.
+func isPlain(hop fetch.Hop, ex *fetch.Exchange) bool {
+	return ex.Body != nil && ex.Encoding == "" && hop.Wire.Cut == "" && hop.Wire.Head == int64(len(hop.Head)) &&
+		hop.Wire.File.Size() == hop.Wire.Head+ex.Body.Size()
+}
+
+// later returns a function that writes the response with a head and a body, and its request.
+func (t *Tape) later(url string, recs []*warc.Record, head []byte, body *spool.File) func(*warc.Packed) bool {
+	answer, ask := recs[0], recs[1].Block.(io.Seeker)
+	return func(packed *warc.Packed) bool {
+		if packed != nil && packed.Size == body.Size() {
+			answer.Block, answer.Packed = bytes.NewReader(head), packed
+			if _, err := t.dir.Append(recs...); err == nil {
+				t.works()
+				return true
+			}
+			answer.Packed = nil
+			_, _ = ask.Seek(0, io.SeekStart) // a bytes.Reader always can
+		}
+		answer.Block = io.MultiReader(bytes.NewReader(head), body.Open())
+		return t.append(url, recs...) // if the packed bytes were not at fault, this fails, too
+	}
+}
+
 // append writes records. It reports whether they were written.
 func (t *Tape) append(url string, recs ...*warc.Record) bool {
 	if _, err := t.dir.Append(recs...); err != nil {
 		t.miss("", url, err)
 		return false
 	}
+	t.works()
+	return true
+}
+
+// works notes that writing works.
+func (t *Tape) works() {
 	if t.failed.Swap(false) {
 		t.log.Info("WARC files are written again", "missed", t.missed.Load())
 	}
-	return true
 }
 
 // miss counts a fetch that is not written. It logs the first of a row.

@@ -2,9 +2,12 @@ package tape
 
 import (
 	"bufio"
+	"bytes"
+	"compress/flate"
 	"context"
 	"crypto/sha256"
 	"errors"
+	"hash/crc32"
 	"io"
 	"log/slog"
 	"net"
@@ -14,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"odarchive/crawler/warc"
@@ -370,5 +374,58 @@ func TestARecordIDIsItsBytes(t *testing.T) {
 	}
 	if UUID("<urn:x>") != [16]byte{} {
 		t.Error("not a UUID")
+	}
+}
+
+// TestAResponseWaitsForItsCompressedBytes holds responses back and writes them with packed bytes, with packed bytes that
+// cannot be read, and without.
+func TestAResponseWaitsForItsCompressedBytes(t *testing.T) {
+	t.Parallel()
+	body := strings.Repeat("a;b\n", 50_000)
+	w := listen(t, map[string]string{
+		"/start":  "HTTP/1.1 302 Found\r\nLocation: /plain\r\nContent-Length: 0\r\n\r\n",
+		"/plain":  "HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n" + body,
+		"/chunks": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+	})
+	f, tape, records := taping(t, fetch.Options{AllowPrivateHosts: true})
+	pack := func(broken bool) *warc.Packed {
+		var b bytes.Buffer
+		z, _ := flate.NewWriter(&b, 1)
+		io.WriteString(z, body)
+		z.Flush()
+		p := &warc.Packed{Stream: &b, Size: int64(len(body)), CRC: crc32.ChecksumIEEE([]byte(body))}
+		if broken {
+			p.Stream = io.MultiReader(io.LimitReader(&b, 100), iotest.ErrReader(errors.New("a pack is damaged")))
+		}
+		return p
+	}
+	for i, packed := range []*warc.Packed{pack(false), pack(true), nil} {
+		ex, err := f.Fetch(t.Context(), fetch.Request{URL: w.base + "/start", Hold: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ex.Taped.Write == nil || ex.Taped.Block == "" || !ex.Taped.Write(packed) {
+			t.Errorf("%d: not written later: %+v", i, ex.Taped)
+		}
+		ex.Body.Remove()
+	}
+	ex, err := f.Fetch(t.Context(), fetch.Request{URL: w.base + "/chunks", Hold: true})
+	if err != nil || ex.Taped.Write != nil || ex.Taped.Block != "" {
+		t.Errorf("a body with chunks: %+v, %v", ex.Taped, err)
+	}
+	ex.Body.Remove()
+	var got []string
+	for _, r := range records() {
+		got = append(got, r.Type+" "+strings.TrimPrefix(r.URI(), w.base))
+		if r.Type == warc.Response && r.block != w.answers[strings.TrimPrefix(r.URI(), w.base)] {
+			t.Errorf("%s: %d bytes, %.100q", r.URI(), len(r.block), r.block)
+		}
+	}
+	one := []string{"response /start", "request /start", "response /plain", "request /plain"}
+	if want := slices.Concat(one, one, one, []string{"response /chunks", "request /chunks"}); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if tape.Missed() != 0 {
+		t.Errorf("%d are missing", tape.Missed())
 	}
 }

@@ -78,6 +78,8 @@ type Request struct {
 	// Answered reports that the host answered the last request for the URL. Fetch ignores it; it is for wrappers of
 	// Fetch.
 	Answered bool
+	// Hold lets the tape write the last response later: see Taped.Write.
+	Hold     bool
 	Original *Original // what the response may repeat, for the tape; nil if unknown
 	MaxBody  int64     // replaces Options.MaxBody; 0 does not
 	CutOff   bool      // keep the first MaxBody bytes of a longer body instead of failing
@@ -157,7 +159,7 @@ func (f *Fetcher) Fetch(ctx context.Context, req Request) (*Exchange, error) {
 	err := f.follow(ctx, ex, req)
 	ex.End = f.opts.Now()
 	if f.opts.Tape != nil && (len(ex.Hops) > 0 || ex.Body != nil) {
-		ex.Taped = f.opts.Tape.Record(ctx, ex, req.Original)
+		ex.Taped = f.opts.Tape.Record(ctx, ex, req.Original, req.Hold)
 	}
 	ex.release()
 	if err != nil {

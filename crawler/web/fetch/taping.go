@@ -41,7 +41,7 @@ func (t *taping) RoundTrip(req *http.Request) (*http.Response, error) {
 		wire.finish(ex, hop, cut)
 		ex.End = now()
 		if len(ex.Hops) > 0 {
-			t.tape.Record(context.WithoutCancel(req.Context()), ex, nil)
+			t.tape.Record(context.WithoutCancel(req.Context()), ex, nil, false)
 		}
 		ex.release()
 	}

@@ -68,14 +68,21 @@ type Taped struct {
 	Record  string    // WARC-Record-ID of the last response
 	Date    time.Time // its WARC-Date
 	Payload string    // its WARC-Payload-Digest
+	Block   string    // its WARC-Block-Digest, if its block is the head and Exchange.Body as it is; else ""
 	Revisit bool      // it is a revisit record, without the body
 	End     time.Time // the end of the fetch by the tape's clock
+
+	// Write, if not nil, writes the last response, which is not written yet because the bytes of Exchange.Body may soon
+	// be at hand in compressed form: body, nil if they are not. It must be called once, before Body is removed. It reports
+	// whether the response was written.
+	Write func(body *warc.Packed) bool
 }
 
 // A Tape keeps what was on the wire. Record is called at the end of every fetch that had a response, before Fetch
-// returns; original is Request.Original. It may be called concurrently. It must not keep anything of the exchange.
+// returns; original is Request.Original, and hold Request.Hold. It may be called concurrently. It must not keep anything
+// of the exchange but what Taped.Write needs.
 type Tape interface {
-	Record(ctx context.Context, ex *Exchange, original *Original) Taped
+	Record(ctx context.Context, ex *Exchange, original *Original, hold bool) Taped
 }
 
 // Bounds of Hop.Request and Hop.Head.

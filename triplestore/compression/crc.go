@@ -1,4 +1,4 @@
-package content
+package compression
 
 import "hash/crc32"
 
