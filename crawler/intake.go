@@ -26,9 +26,10 @@ type Intake struct {
 	Clock    func() time.Time
 }
 
-// SeedsPerTxn is how many seeds Intake.Add registers in one transaction. What URLs of one host, portal or dataset share
-// is read and written once in it.
-const SeedsPerTxn = 500
+// SeedsPerTxn is the maximum number of seeds that Intake.Add registers in one transaction. What URLs of one host, portal
+// or dataset share is read and written once in it. Two thousand seeds take about half of what a transaction can hold,
+// and a visit waits some tenths of a second for them.
+const SeedsPerTxn = 2000
 
 // CleanSeed returns a seed as it is registered: without credentials in its URL, and with texts cut to what records
 // hold. The error wraps address.ErrBad or archive.ErrBadIRI if the URL, or the IRI of its portal or dataset, is
@@ -53,19 +54,42 @@ func cleanSeeds(seeds []catalog.Seed) ([]catalog.Seed, error) {
 }
 
 // Add registers URLs. fresh[i] reports whether seeds[i] was new. If CleanSeed rejects a seed, none is registered. After
-// another error, the transactions before the failed one stay: fresh covers the seeds that are registered.
+// another error, the transactions before the failed one stay: fresh has an element for each seed that is registered, in
+// no particular order.
 func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
 	if seeds, err = cleanSeeds(seeds); err != nil {
 		return nil, err
 	}
-	for part := range slices.Chunk(seeds, SeedsPerTxn) {
+	sorted, order := byKey(seeds)
+	for part := range slices.Chunk(sorted, SeedsPerTxn) {
 		isNew, err := in.keepSeeds(ctx, part)
 		fresh = append(fresh, isNew...)
 		if err != nil {
 			return fresh, err
 		}
 	}
-	return fresh, nil
+	unsorted := make([]bool, len(seeds))
+	for i, isNew := range fresh {
+		unsorted[order[i]] = isNew
+	}
+	return unsorted, nil
+}
+
+// byKey returns clean seeds in the order of their keys, so that neighbours share hosts, words and pages of the database.
+// sorted[i] is seeds[order[i]]. Spellings of one URL keep their order.
+func byKey(seeds []catalog.Seed) (sorted []catalog.Seed, order []int) {
+	keys := make([]string, len(seeds))
+	order = make([]int, len(seeds))
+	for i, s := range seeds {
+		keys[i], _ = address.Key(s.URL) // CleanSeed parsed it
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return strings.Compare(keys[i], keys[j]) })
+	sorted = make([]catalog.Seed, len(seeds))
+	for i, at := range order {
+		sorted[i] = seeds[at]
+	}
+	return sorted, order
 }
 
 // keepSeeds registers seeds in one transaction, or in several if one cannot hold them.

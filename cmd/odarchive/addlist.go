@@ -7,23 +7,29 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 )
 
-// batch is what add registers in one transaction: consecutive entries of a list.
+// batch is what add registers at a time: consecutive entries of a list.
 type batch struct {
 	seeds   []catalog.Seed
 	bad     []*badLine
 	secrets int   // number of URLs from which a user or a password was removed
-	read    int64 // bytes of the list read so far
+	read    int64 // bytes of the file read so far
 	err     error // reading failed; nothing follows
 }
 
-// maxBatchBytes bounds the text of a batch.
-const maxBatchBytes = 4 << 20
+// Bounds of a batch. Registering sorts it, and takes fewer transactions for the URLs of a host the larger it is. A list
+// that comes in slowly is registered in smaller batches.
+const (
+	maxBatch      = 8 * crawler.SeedsPerTxn
+	maxBatchBytes = 4 << 20 // of text; as JSON, a request to a server holds it
+	maxBatchTime  = time.Second
+)
 
 // batches are read while the batch before is registered.
 type batches struct {
@@ -68,9 +74,9 @@ func (b *batches) next(ctx context.Context) (next batch, ok bool) {
 
 // readBatch reads entries until a batch is full. more is false at the end of the list.
 func readBatch(list *seedList) (b batch, more bool) {
-	text := 0
+	text, began := 0, time.Now()
 	list.secrets = 0
-	for len(b.seeds)+len(b.bad) < crawler.SeedsPerTxn && text < maxBatchBytes {
+	for n := 0; n < maxBatch && text < maxBatchBytes && (n < crawler.SeedsPerTxn || time.Since(began) < maxBatchTime); n++ {
 		s, err := list.next()
 		var bad *badLine
 		switch {
@@ -85,10 +91,10 @@ func readBatch(list *seedList) (b batch, more bool) {
 		case !errors.Is(err, io.EOF):
 			b.err = err
 		}
-		b.read, b.secrets = list.read, list.secrets
+		b.read, b.secrets = list.text.source.n, list.secrets
 		return b, false
 	}
-	b.read, b.secrets = list.read, list.secrets
+	b.read, b.secrets = list.text.source.n, list.secrets
 	return b, true
 }
 

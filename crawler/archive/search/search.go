@@ -29,8 +29,9 @@ const (
 
 // Index is the search index of one database. It is safe for concurrent use.
 type Index struct {
-	db    *kv.DB
-	facts facts
+	db     *kv.DB
+	facts  facts
+	newest wordindex.Newest // used by the one transaction that writes
 }
 
 // New returns the search index of a database.

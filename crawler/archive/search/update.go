@@ -64,7 +64,9 @@ func (x *Index) Begin(txn *kv.Txn) (*Update, error) {
 	if !known {
 		s.Format = format // the index of an empty archive is complete
 	}
-	return &Update{index: x, txn: records.Txn{Txn: txn}, state: s, rows: map[uint32]row{}}, err
+	u := &Update{index: x, txn: records.Txn{Txn: txn}, state: s, rows: map[uint32]row{}}
+	u.words.Newest = &x.newest
+	return u, err
 }
 
 func readState(txn *kv.Txn) (s state, known bool, err error) {
@@ -104,7 +106,11 @@ func (u *Update) writeState() error {
 
 // SetResource indexes a record without its columns; before is the record as it was indexed, zero if it is new.
 func (u *Update) SetResource(before, after records.Resource) error {
-	doc, err := u.document(after.ID)
+	number := u.document
+	if before.ID == "" {
+		number = u.newDocument
+	}
+	doc, err := number(after.ID)
 	if err != nil {
 		return err
 	}
@@ -140,8 +146,14 @@ func (u *Update) document(id string) (uint32, error) {
 	if err != nil || known {
 		return doc, err
 	}
+	return u.newDocument(id)
+}
+
+// newDocument numbers a resource that has no document yet.
+func (u *Update) newDocument(id string) (doc uint32, err error) {
 	doc = u.state.Next
 	u.state.Next++
+	u.words.Newest.Add(doc)
 	return doc, u.txn.Set(kv.SpaceSearch, docKey(id), appendDoc(nil, doc))
 }
 

@@ -21,6 +21,9 @@ func postingKey(f Field, word string, chunk uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(k, 0), chunk)
 }
 
+// chunkOf returns the chunk of a posting's key.
+func chunkOf(key string) uint32 { return binary.BigEndian.Uint32([]byte(key[len(key)-4:])) }
+
 type change struct {
 	offset  uint16
 	removed bool
@@ -28,6 +31,8 @@ type change struct {
 
 // Changes gathers what one transaction changes. The zero value is ready to use.
 type Changes struct {
+	Newest *Newest // may be nil
+
 	chunks map[string][]change // by posting key, in the order made
 }
 
@@ -60,9 +65,12 @@ func (c *Changes) add(doc uint32, f Field, word string, removed bool) {
 // Write writes the changes in a transaction, and empties c.
 func (c *Changes) Write(txn *kv.Txn) error {
 	for k, changes := range c.chunks {
-		raw, _, err := txn.Get(kv.SpaceSearch, []byte(k))
-		if err != nil {
-			return fmt.Errorf("word index: %w", err)
+		var raw []byte
+		var err error
+		if c.Newest.note(k) {
+			if raw, _, err = txn.Get(kv.SpaceSearch, []byte(k)); err != nil {
+				return fmt.Errorf("word index: %w", err)
+			}
 		}
 		raw, ok := applyChanges(raw, changes)
 		if !ok {

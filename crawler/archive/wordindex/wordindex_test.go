@@ -165,3 +165,83 @@ func TestAChunkIsAmendedInPlaceAsIfItWereWrittenAnew(t *testing.T) {
 		}
 	}
 }
+
+func TestPostingsAreTheSameWithAndWithoutNewest(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 8))
+	with, without := database(t), database(t)
+	newest, next := &Newest{}, uint32(chunkDocs-50)
+	field := Field('T')
+	words := make(map[uint32][]string)
+	for round := range 300 {
+		aborted := round%7 == 3
+		changed := map[uint32][2][]string{}
+		first, last := next, next+uint32(random.IntN(40))
+		for doc := first; doc < last; doc++ {
+			changed[doc] = [2][]string{nil, someWords(random)}
+		}
+		for doc := range words { // a few known documents change too
+			if changed[doc] = [2][]string{words[doc], someWords(random)}; len(changed) > 50 {
+				break
+			}
+		}
+		write := func(db *kv.DB, newest *Newest) {
+			err := db.Update(t.Context(), func(txn *kv.Txn) error {
+				c := Changes{Newest: newest}
+				for doc := first; doc < last && newest != nil; doc++ {
+					newest.Add(doc)
+				}
+				for doc, w := range changed {
+					c.Replace(doc, field, w[0], w[1])
+				}
+				if err := c.Write(txn); err != nil {
+					return err
+				}
+				if aborted {
+					return fmt.Errorf("aborted on purpose")
+				}
+				return nil
+			})
+			if (err != nil) != aborted {
+				t.Fatal(err)
+			}
+		}
+		write(with, newest)
+		write(without, nil)
+		if aborted {
+			continue
+		}
+		next = last
+		for doc, w := range changed {
+			words[doc] = w[1]
+		}
+	}
+	if got, want := everything(t, with), everything(t, without); !maps.Equal(got, want) || len(want) == 0 {
+		t.Fatalf("%d postings, want %d", len(got), len(want))
+	}
+}
+
+// someWords returns some of 200 words.
+func someWords(random *rand.Rand) (words []string) {
+	for range random.IntN(6) {
+		if w := fmt.Sprintf("w%d", random.IntN(200)); !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// everything returns the postings of a database by key.
+func everything(t *testing.T, db *kv.DB) map[string]string {
+	all := map[string]string{}
+	err := db.View(func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceSearch, nil, nil, func(k, v []byte) (bool, error) {
+			all[string(k)] = string(v)
+			return true, nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
