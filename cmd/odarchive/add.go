@@ -28,7 +28,8 @@ func (c *cli) add() *cobra.Command {
 
 A list may have any length. Its good lines are registered; bad ones are printed, the first ten and their number (all of
 them with --json), and the exit status is 1. With --strict, a list with a bad line is refused as a whole. If the command
-is interrupted, run it again: what is registered already is not registered twice.`,
+is interrupted, run it again: what is registered already is not registered twice. Lists may be compressed (gzip, bzip2,
+xz, zstd, lz4), in UTF-8 or UTF-16, and their columns separated by commas, semicolons, tabs or bars.`,
 		Example: `  odarchive add https://example.org/data.csv
   odarchive add https://example.org/data.csv --portal https://example.org/ --dataset https://example.org/dataset/1 --title "Trees"
   odarchive add --file list.txt        one URL on each line; also .csv with a column url, and .jsonl with {"url": ...}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,21 +23,18 @@ type seedList struct {
 	name     string       // for messages
 	defaults catalog.Seed // the values of fields that an entry lacks
 
-	text    *bufio.Reader
-	read    int64                        // bytes read of it
+	text    *listText
 	line    int                          // number of the line read last
 	pushed  []listLine                   // lines read ahead, the next one first
 	entry   func() (catalog.Seed, error) // reads one entry of the list's kind
 	columns map[string]int               // of a CSV list, by name
+	comma   rune                         // between its cells
 	cells   int                          // of each row of a CSV list
 	secrets int                          // number of URLs with a user or a password
 }
 
 // maxLine is the maximum length of a line of a list, and of a row of a CSV list, which may span lines.
 const maxLine = 1 << 20
-
-// byteOrderMark begins the texts that some programs write.
-const byteOrderMark = "\ufeff"
 
 // badLine is the error for one entry of a list. The entries after it can be read.
 type badLine struct {
@@ -52,16 +48,17 @@ func (e *badLine) Unwrap() error { return e.Err }
 // errLongLine is the cause of a badLine.
 var errLongLine = fmt.Errorf("longer than %d bytes", maxLine)
 
-// newSeedList reads a list of the kind that the ending of its name says: .jsonl or .ndjson, .csv, else a URL on each line.
-// The kind of standard input, named "-", follows from its first line.
+// newSeedList reads a list of the kind that the ending of its name says: .jsonl or .ndjson, .csv or .tsv, else a URL on
+// each line. The kind of standard input, named "-", follows from its first line. The list may be compressed, and in
+// UTF-16.
 func newSeedList(name string, r io.Reader, defaults catalog.Seed) (*seedList, error) {
-	l := &seedList{name: name, defaults: defaults, text: bufio.NewReaderSize(r, 64<<10)}
-	if head, _ := l.text.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
-		_, _ = l.text.Discard(len(byteOrderMark))
+	text, err := openText(name, r)
+	if err != nil {
+		return nil, err
 	}
-	kind := strings.ToLower(filepath.Ext(name))
+	l := &seedList{name: name, defaults: defaults, text: text}
+	kind := text.kind
 	if name == "-" {
-		var err error
 		if kind, err = l.guessKind(); err != nil {
 			return nil, err
 		}
@@ -69,7 +66,7 @@ func newSeedList(name string, r io.Reader, defaults catalog.Seed) (*seedList, er
 	switch kind {
 	case ".jsonl", ".ndjson":
 		l.entry = l.nextObject
-	case ".csv":
+	case ".csv", ".tsv":
 		l.entry = l.nextRow
 		return l, l.readHeader()
 	default:
@@ -94,12 +91,23 @@ func (l *seedList) guessKind() (string, error) {
 	if strings.HasPrefix(line, "{") {
 		return ".jsonl", nil
 	}
-	for cell := range strings.SplitSeq(line, ",") {
-		if strings.EqualFold(strings.Trim(cell, `" `), "url") {
-			return ".csv", nil
-		}
+	if _, ok := commaOf(line); ok {
+		return ".csv", nil
 	}
 	return ".txt", nil
+}
+
+// commaOf returns the character that separates the cells of a CSV list, by the list's header: the one that makes a column
+// url. ok is false if none does.
+func commaOf(header string) (comma rune, ok bool) {
+	for _, comma := range ",;\t|" {
+		for cell := range strings.SplitSeq(header, string(comma)) {
+			if strings.EqualFold(strings.Trim(cell, `" `), "url") {
+				return comma, true
+			}
+		}
+	}
+	return ',', false
 }
 
 // next returns the next entry. The error is io.EOF at the end, a *badLine for a bad entry, or one of reading.
@@ -145,7 +153,6 @@ func (l *seedList) readLine() (string, error) {
 	var long []byte
 	for {
 		part, err := l.text.ReadSlice('\n')
-		l.read += int64(len(part))
 		if len(long)+len(part) > maxLine {
 			return "", l.skipLine(err)
 		}
@@ -165,9 +172,7 @@ func (l *seedList) readLine() (string, error) {
 // skipLine reads to the end of a line. err is that of the read before.
 func (l *seedList) skipLine(err error) error {
 	for errors.Is(err, bufio.ErrBufferFull) {
-		var part []byte
-		part, err = l.text.ReadSlice('\n')
-		l.read += int64(len(part))
+		_, err = l.text.ReadSlice('\n')
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -225,6 +230,11 @@ func (l *seedList) nextObject() (catalog.Seed, error) {
 
 // readHeader reads the first row of a CSV list.
 func (l *seedList) readHeader() error {
+	line, err := l.readFirst()
+	if err == nil {
+		l.unread(listLine{text: line})
+		l.comma, _ = commaOf(line)
+	}
 	header, err := l.readRow(0)
 	if err != nil {
 		return fmt.Errorf("%s: expected a header with a column url: %w", l.name, err)
@@ -257,15 +267,12 @@ func (l *seedList) nextRow() (catalog.Seed, error) {
 // readRow returns the next row that is not blank, which must have a number of cells if that is not 0. A quoted cell may
 // span lines. If a row is bad, only its first line is skipped: a quote that nothing closes does not hide what follows.
 func (l *seedList) readRow(cells int) ([]string, error) {
-	var first string
-	for first == "" {
-		var err error
-		if first, err = l.readLine(); err != nil {
-			return nil, err
-		}
+	first, err := l.readFirst()
+	if err != nil {
+		return nil, err
 	}
 	if !strings.Contains(first, `"`) { // as most lists have it
-		row := strings.Split(first, ",")
+		row := strings.Split(first, string(l.comma))
 		if cells > 0 && len(row) != cells {
 			return nil, &badLine{l.line, csv.ErrFieldCount}
 		}
@@ -289,7 +296,7 @@ func (l *seedList) readRow(cells int) ([]string, error) {
 		open = strings.Count(line, `"`)%2 == 0
 	}
 	r := csv.NewReader(bytes.NewReader(text))
-	r.FieldsPerRecord = cells
+	r.Comma, r.FieldsPerRecord = l.comma, cells
 	row, err := r.Read()
 	if err == nil {
 		return row, nil
@@ -299,6 +306,14 @@ func (l *seedList) readRow(cells int) ([]string, error) {
 		err = wrong.Err
 	}
 	return nil, &badLine{at, err}
+}
+
+// readFirst returns the next line that is not empty.
+func (l *seedList) readFirst() (line string, err error) {
+	for line == "" && err == nil {
+		line, err = l.readLine()
+	}
+	return line, err
 }
 
 func merge(s catalog.Seed, url, portal, dataset, title, format string) catalog.Seed {

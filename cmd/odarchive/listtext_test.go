@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf16"
+
+	"odarchive/crawler/catalog"
+)
+
+// wide returns a text in UTF-16.
+func wide(text string, big bool) string {
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(text)) {
+		if big {
+			b.Write([]byte{byte(u >> 8), byte(u)})
+		} else {
+			b.Write([]byte{byte(u), byte(u >> 8)})
+		}
+	}
+	return b.String()
+}
+
+func zipped(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := io.WriteString(z, text)
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestListsAreReadAsProgramsSaveThem(t *testing.T) {
+	t.Parallel()
+	text := "http://a.example/1\r\nhttp://a.example/bäume\r\n"
+	table := "title;url\r\nBäume;http://a.example/1\r\n\"a;b\";http://a.example/bäume\r\n"
+	for _, test := range []struct{ name, text string }{
+		{"list.txt", "\xff\xfe" + wide(text, false)},
+		{"list.txt", "\xfe\xff" + wide(text, true)},
+		{"list.txt", wide(text, false)},
+		{"list.txt", wide(text, true)},
+		{"-", "\xff\xfe" + wide(text, false)},
+		{"list.txt.gz", zipped(t, text)},
+		{"list.txt", zipped(t, "\ufeff"+text)},
+		{"list.csv.gz", zipped(t, "\xff\xfe"+wide(table, false))},
+		{"list.csv", table},
+		{"list.CSV", strings.ReplaceAll(table, ";", "\t")},
+		{"list.tsv", "url\ttitle\nhttp://a.example/1\t\nhttp://a.example/bäume\tx;y\n"},
+		{"-", table},
+		{"-", zipped(t, table)},
+		{"list.csv", "\"URL\"|title\nhttp://a.example/1|x\nhttp://a.example/bäume|y\n"},
+	} {
+		urls, bad := readList(t, test.name, iotest.OneByteReader(strings.NewReader(test.text)))
+		if fmt.Sprint(urls) != "[http://a.example/1 http://a.example/bäume]" || len(bad) > 0 {
+			t.Errorf("%s %.40q: URLs %q, bad lines %v", test.name, test.text, urls, bad)
+		}
+	}
+}
+
+func TestAFileThatIsNoListIsNamed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"PK\x03\x04\x14\x00":                  "a spreadsheet such as .xlsx",
+		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":    "old Office file",
+		"%PDF-1.7\n":                          "a PDF file",
+		"\xff\xfe\x00\x00h\x00\x00\x00":       "UTF-32",
+		zipped(t, "PK\x03\x04\x14\x00"):       "a zip file",
+		zipped(t, zipped(t, "http://a.b/\n")): "the gzip stream holds a gzip stream",
+		"\x1f\x8b\x08":                        "gzip",
+	} {
+		_, err := newSeedList("list.csv", strings.NewReader(text), catalog.Seed{})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n") {
+			t.Errorf("%.20q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestAListThatExpandsTooFarEnds(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"\n", "x", "http://a.example/1\n"} {
+		bomb := zipped(t, strings.Repeat(line, (freeExpansion+1<<20)/len(line)))
+		l, err := newSeedList("list.txt", strings.NewReader(bomb), catalog.Seed{})
+		for err == nil {
+			_, err = l.next()
+			var bad *badLine
+			if errors.As(err, &bad) {
+				err = nil
+			}
+		}
+		if !errors.Is(err, errExpands) {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+}
+
+func TestACutCompressedListIsAnErrorAfterItsGoodLines(t *testing.T) {
+	t.Parallel()
+	text := zipped(t, strings.Repeat("http://a.example/1\n", 10))
+	l, err := newSeedList("list.txt.gz", strings.NewReader(text[:len(text)-6]), catalog.Seed{})
+	n := 0
+	for ; err == nil; n++ {
+		_, err = l.next()
+	}
+	if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || n != 11 {
+		t.Errorf("%d entries, %v", n, err)
+	}
+}
