@@ -151,11 +151,11 @@ func TestWritingNeedsTheTokenAndTheTokenReachesNoLog(t *testing.T) {
 	}
 }
 
-func TestPostedResourcesAreTakenAllOrNone(t *testing.T) {
+func TestPostedResourcesAreTakenOrRefused(t *testing.T) {
 	t.Parallel()
 	h, a := server(t, nil)
 	post := func(body string) *http.Response {
-		return ask(h, "POST", "/post/resources", body, "Authorization", "Bearer "+token, "Content-Type", "application/json")
+		return ask(h, "POST", "/post/resources?strict=1", body, "Authorization", "Bearer "+token, "Content-Type", "application/json")
 	}
 	if got := text(t, post(`[{"href":"http://data.example/a.csv"},{"href":"http://new.example/","source":[{"href":"http://p.example/"}],"format":"CSV"}]`)); got != "[false,true]\n" {
 		t.Errorf("got %s", got)

@@ -15,6 +15,27 @@ import (
 // JSON sends v with an ETag of its bytes, or status 304 if the client has them. Unless the caller has set Cache-Control,
 // clients must revalidate. An error means that nothing was sent.
 func JSON(w http.ResponseWriter, r *http.Request, v any) error {
+	return send(w, r, http.StatusOK, v)
+}
+
+// Bad is an entry of a posted list that was refused.
+type Bad struct {
+	Index int    `json:"index"` // in the list, from 0
+	Error string `json:"error"`
+}
+
+// Partly sends v with status 207: parts of a posted list were refused, and v names them.
+func Partly(w http.ResponseWriter, r *http.Request, v any) error {
+	return send(w, r, http.StatusMultiStatus, v)
+}
+
+// Strict reports whether a request wants a list refused that has a bad entry: strict=1 or strict=true.
+func Strict(r *http.Request) bool {
+	strict, err := strconv.ParseBool(r.URL.Query().Get("strict"))
+	return strict && err == nil
+}
+
+func send(w http.ResponseWriter, r *http.Request, status int, v any) error {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
 	enc.SetEscapeHTML(false)
@@ -33,6 +54,7 @@ func JSON(w http.ResponseWriter, r *http.Request, v any) error {
 		return nil
 	}
 	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		w.Write(body.Bytes()) // an error means that the client has left
 	}

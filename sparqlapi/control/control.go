@@ -5,6 +5,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"odarchive/crawler"
 	"odarchive/crawler/archive/backup"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
@@ -60,7 +62,8 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, err
 }
 
-// Inject answers POST /crawl/inject: [{"url", "score", "blacklisted"}].
+// Inject answers POST /crawl/inject: [{"url", "score", "blacklisted"}]. Malformed URLs are left out: then the answer has
+// status 207 and names them. If all are malformed, or one with strict=1, nothing is done.
 func (a *API) Inject(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -70,14 +73,42 @@ func (a *API) Inject(w http.ResponseWriter, r *http.Request) error {
 	if err := json.Unmarshal(body, &list); err != nil {
 		return problem.Newf(http.StatusBadRequest, "Not a list of URLs", `expected [{"url": "https://...", "score": 1, "blacklisted": false}, ...]: %v`, err)
 	}
-	added, err := a.Crawl.Inject(r.Context(), list)
+	good, done := make([]frontier.Injection, 0, len(list)), injected{Given: len(list)}
+	var first error
+	for i, one := range list {
+		_, err := crawler.CleanSeed(catalog.Seed{URL: one.URL})
+		if err == nil {
+			good = append(good, one)
+			continue
+		}
+		first = cmp.Or(first, err)
+		done.Bad = append(done.Bad, answer.Bad{Index: i, Error: err.Error()})
+	}
+	if first != nil && (len(good) == 0 || answer.Strict(r)) {
+		return notCrawled(first)
+	}
+	done.Added, err = a.Crawl.Inject(r.Context(), good)
 	if _, bad := errors.AsType[*frontier.BadURL](err); bad {
-		return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
+		return notCrawled(err)
 	}
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, r, map[string]int{"given": len(list), "added": added})
+	if first != nil {
+		return answer.Partly(w, r, done)
+	}
+	return answer.JSON(w, r, done)
+}
+
+// injected is the answer to Inject.
+type injected struct {
+	Added int          `json:"added"`
+	Given int          `json:"given"`
+	Bad   []answer.Bad `json:"bad,omitempty"`
+}
+
+func notCrawled(err error) error {
+	return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
 }
 
 // order is the body of Requeue and Drop.
@@ -120,7 +151,7 @@ func (a *API) Drop(w http.ResponseWriter, r *http.Request) error {
 // answerOrder answers with what an order did, or why it failed.
 func answerOrder(w http.ResponseWriter, r *http.Request, done frontier.Ordered, err error) error {
 	if _, bad := errors.AsType[*frontier.BadURL](err); bad {
-		return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
+		return notCrawled(err)
 	}
 	if err != nil {
 		return err

@@ -107,6 +107,20 @@ func TestOrdersReachTheCrawl(t *testing.T) {
 	}
 }
 
+func TestAnInjectionLeavesOutMalformedURLsUnlessItIsStrict(t *testing.T) {
+	t.Parallel()
+	c := &fakeCrawl{}
+	a := &API{Crawl: c}
+	list := `[{"url":"http://a.example/"},{"url":"mailto:x"},{"url":"http://b.example/"}]`
+	w := ask(a.Inject, "POST", "/crawl/inject", list)
+	if w.Code != 207 || !strings.HasPrefix(w.Body.String(), `{"added":2,"given":3,"bad":[{"index":1,"error":"`) || len(c.injected) != 2 {
+		t.Errorf("%d %s, injected %+v", w.Code, w.Body, c.injected)
+	}
+	if w := ask(a.Inject, "POST", "/crawl/inject?strict=1", list); w.Code != 400 || len(c.injected) != 2 {
+		t.Errorf("strict: %d %s, injected %+v", w.Code, w.Body, c.injected)
+	}
+}
+
 func TestBadOrdersAreProblemsAndDoNothing(t *testing.T) {
 	t.Parallel()
 	c := &fakeCrawl{}
@@ -117,7 +131,7 @@ func TestBadOrdersAreProblemsAndDoNothing(t *testing.T) {
 		status        int
 		says          string
 	}{
-		{a.Inject, "/crawl/inject", `{"url":"http://a.example/"}`, 400, "expected ["}, {a.Inject, "/crawl/inject", ``, 400, "expected ["}, {a.Inject, "/crawl/inject", `[{"url":"bad"}]`, 400, "is no URL"},
+		{a.Inject, "/crawl/inject", `{"url":"http://a.example/"}`, 400, "expected ["}, {a.Inject, "/crawl/inject", ``, 400, "expected ["}, {a.Inject, "/crawl/inject", `[{"url":"bad"}]`, 400, "bad"},
 		{a.Requeue, "/crawl/requeue", `{}`, 400, "targets"}, {a.Requeue, "/crawl/requeue", `["a.example"]`, 400, "targets"}, {a.Requeue, "/crawl/requeue", `{"targets":["bad"]}`, 400, "is no URL"},
 		{a.Drop, "/crawl/drop", `{"targets":[],"why":"x"}`, 400, "targets"}, {a.Drop, "/crawl/drop", `{"targets":["bad"]}`, 400, "is no URL"},
 		{a.Inject, "/crawl/inject", strings.Repeat(" ", maxBody+1), 413, "bytes"},

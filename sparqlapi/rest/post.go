@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,8 +33,9 @@ type Resource struct {
 	Source  json.RawMessage `json:"source"` // a portal IRI, an object with href, or a list of either
 }
 
-// PostResources handles POST /post/resource and /post/resources: one resource or an array of them. If one is malformed, none
-// is registered. As the original did, it answers with an array of booleans: which of them are new.
+// PostResources handles POST /post/resource and /post/resources: one resource or an array of them. As the original did, it
+// answers with an array of booleans: which of them are new. Malformed ones are left out: then the answer has status 207 and
+// is a partialPost. If all are malformed, or one with strict=1, none is registered.
 func (a *API) PostResources(w http.ResponseWriter, r *http.Request) error {
 	if a.crawler == nil {
 		return problem.New(http.StatusForbidden, "Read-only", "this server has no crawler")
@@ -52,17 +54,38 @@ func (a *API) PostResources(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	seeds := make([]catalog.Seed, len(posted))
+	done := partialPost{Fresh: make([]*bool, len(posted))}
+	seeds, at := make([]catalog.Seed, 0, len(posted)), make([]int, 0, len(posted))
+	var first error
 	for i, p := range posted {
-		if seeds[i], err = p.seed(i); err != nil {
-			return err
+		s, err := p.seed(i)
+		if err == nil {
+			seeds, at = append(seeds, s), append(at, i)
+			continue
 		}
+		first = cmp.Or(first, err)
+		done.Bad = append(done.Bad, answer.Bad{Index: i, Error: err.Error()})
+	}
+	if first != nil && (len(seeds) == 0 || answer.Strict(r)) {
+		return first
 	}
 	fresh, err := a.crawler.Add(r.Context(), seeds)
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, r, fresh)
+	if first == nil {
+		return answer.JSON(w, r, fresh)
+	}
+	for i, isNew := range fresh {
+		done.Fresh[at[i]] = &isNew
+	}
+	return answer.Partly(w, r, done)
+}
+
+// partialPost is the answer to a list of which some resources are malformed.
+type partialPost struct {
+	Fresh []*bool      `json:"fresh"` // null for a malformed one
+	Bad   []answer.Bad `json:"bad"`
 }
 
 func parseResources(body []byte) (list []Resource, err error) {

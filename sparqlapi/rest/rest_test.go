@@ -285,6 +285,35 @@ func TestPostedResourcesReachTheCrawler(t *testing.T) {
 	sameJSON(t, ask(h, "POST", "/crawl?id="+id, "").Body.String(), `{"crawling":true,"count":1,"_id":"`+id+`","domain":""}`)
 }
 
+func TestAPostedListLeavesOutMalformedResourcesUnlessItIsStrict(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	h := routed(f, f)
+	list := `[{"href":"http://a.example/"},{"href":"mailto:x"},{"href":"http://b.example/","source":[[]]},{"href":"http://c.example/"}]`
+	for _, strict := range []string{"1", "true"} {
+		if w := ask(h, "POST", "/post/resource?strict="+strict, list); w.Code != 400 || len(f.seeds) > 0 || !strings.Contains(w.Body.String(), "resource 1") {
+			t.Errorf("strict=%s: %d %s %+v", strict, w.Code, w.Body, f.seeds)
+		}
+	}
+	w := ask(h, "POST", "/post/resource", list)
+	var done struct {
+		Fresh []*bool
+		Bad   []struct {
+			Index int
+			Error string
+		}
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &done); err != nil || w.Code != 207 || len(f.seeds) != 2 || f.seeds[1].URL != "http://c.example/" {
+		t.Fatalf("%d %s, %v, %+v", w.Code, w.Body, err, f.seeds)
+	}
+	if len(done.Fresh) != 4 || done.Fresh[0] == nil || done.Fresh[1] != nil || done.Fresh[2] != nil || done.Fresh[3] == nil {
+		t.Errorf("fresh: %s", w.Body)
+	}
+	if len(done.Bad) != 2 || done.Bad[0].Index != 1 || done.Bad[1].Index != 2 || !strings.Contains(done.Bad[1].Error, "source") {
+		t.Errorf("bad: %s", w.Body)
+	}
+}
+
 func TestTypesAreReadAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"CSV": "text/csv", ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", " Text/CSV; charset=utf-8": "text/csv", "owl": "application/rdf+xml", "nonsense": "", "": ""} {
