@@ -93,6 +93,13 @@ func (c *cli) print(value any, format string, args ...any) error {
 	return err
 }
 
+// Bounds of --at. The database counts milliseconds from 1970 on, and visits are planned years ahead: nanoseconds end in
+// 2262.
+var (
+	firstTime = time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC)
+	lastTime  = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
 // clock returns the archive's clock: the system's, or one that starts at the time of --at.
 func clock(at string) (func() time.Time, error) {
 	if at == "" {
@@ -101,6 +108,9 @@ func clock(at string) (func() time.Time, error) {
 	start, err := time.Parse(time.RFC3339, at)
 	if err != nil {
 		return nil, usagef("--at %q is not a time such as 2026-11-21T06:00:00Z", at)
+	}
+	if start.Before(firstTime) || start.After(lastTime) {
+		return nil, usagef("--at %q is not between the years 1970 and 2200", at)
 	}
 	began := time.Now()
 	return func() time.Time { return start.Add(time.Since(began)) }, nil

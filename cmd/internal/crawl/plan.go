@@ -56,25 +56,28 @@ func (c *Crawl) straighten(ctx context.Context) error {
 // planEvery is how often an endless crawl computes the price of a fetch.
 const planEvery = 24 * time.Hour
 
-// Run is Pipeline.Run. First it repairs what a clock that was ahead has left in the queue. Beside an endless crawl by the
-// adaptive schedule it does so daily, and plans the queue. A plan that fails leaves the queue unchanged, is tried again, and
-// does not hold up the crawl.
+// Run is Pipeline.Run. First it repairs what a clock that was ahead has left in the queue. Beside an endless crawl it goes on
+// to do so, and by the adaptive schedule it plans the queue daily. A plan that fails leaves the queue unchanged, is tried
+// again, and does not hold up the crawl.
 func (c *Crawl) Run(ctx context.Context, opts crawler.RunOptions) (summary crawler.Summary, err error) {
-	rule, adaptive := c.Pipeline.Schedule.(*schedule.AdaptiveRule)
-	if !adaptive || opts.Once || len(opts.URLs) > 0 {
+	if opts.Once || len(opts.URLs) > 0 {
 		if err := c.straighten(ctx); err != nil {
 			return summary, err
 		}
 		return c.Pipeline.Run(ctx, opts)
 	}
 	beside, stop := context.WithCancel(ctx)
-	var planning sync.WaitGroup
-	planning.Go(func() {
-		_ = c.Jobs.Run(beside, "planning", func(ctx context.Context) error { return c.keepPlanned(ctx, rule) }) // Jobs reports its failure
-	})
+	var jobs sync.WaitGroup
+	run := func(name string, job func(context.Context) error) {
+		jobs.Go(func() { _ = c.Jobs.Run(beside, name, job) }) // Jobs reports its failure
+	}
+	run("clock", c.keepStraight)
+	if rule, ok := c.Pipeline.Schedule.(*schedule.AdaptiveRule); ok {
+		run("planning", func(ctx context.Context) error { return c.keepPlanned(ctx, rule) })
+	}
 	summary, err = c.Pipeline.Run(ctx, opts)
 	stop()
-	planning.Wait()
+	jobs.Wait()
 	return summary, err
 }
 
