@@ -1,14 +1,26 @@
 package sparqlapi
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"time"
 )
 
-// writeWait is how long a client may take to accept one write before the connection is closed. A slower one would hold
-// memory of queries and open files for too long.
-const writeWait = 2 * time.Minute
+const (
+	// writeWait is how long a client may take to accept one piece of an answer before the connection is closed. A slower
+	// one would hold memory of queries and open files for too long.
+	writeWait = 2 * time.Minute
+	// minRate is how many bytes a second a client has to accept, measured over rateWindow in which the server has waited
+	// for it. So a client that takes a few bytes now and then is slow, too.
+	minRate    = 1 << 10
+	rateWindow = 30 * time.Second
+	// writePiece is how much is written with one deadline. A client may be this much slower than minRate allows.
+	writePiece = 64 << 10
+)
+
+// errSlowClient is the error of writing to a client that is slower than minRate.
+var errSlowClient = errors.New("sparqlapi: the client reads too slowly")
 
 // recorder records the status and length of an answer, and extends the write deadline while the client keeps reading.
 type recorder struct {
@@ -16,6 +28,10 @@ type recorder struct {
 	status   int
 	bytes    int64
 	deadline time.Time
+
+	waited time.Duration // time in Write since the rate was last checked
+	passed int64         // bytes written in it
+	slow   bool
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -25,11 +41,19 @@ func (w *recorder) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *recorder) Write(p []byte) (int, error) {
-	w.begin()
-	n, err := w.ResponseWriter.Write(p)
-	w.bytes += int64(n)
-	return n, err
+func (w *recorder) Write(p []byte) (total int, err error) {
+	for {
+		piece := p[total:min(total+writePiece, len(p))]
+		began, err := w.begin()
+		if err != nil {
+			return total, err
+		}
+		n, err := w.ResponseWriter.Write(piece)
+		w.end(began, int64(n))
+		if total += n; err != nil || total == len(p) {
+			return total, err
+		}
+	}
 }
 
 // ReadFrom allows sendfile. It copies in pieces, each with its own deadline.
@@ -38,12 +62,15 @@ func (w *recorder) ReadFrom(src io.Reader) (total int64, err error) {
 	if !ok {
 		return io.Copy(struct{ io.Writer }{w}, src)
 	}
-	const piece = 4 << 20
+	const piece = 8 * writePiece
 	for {
-		w.begin()
+		began, err := w.begin()
+		if err != nil {
+			return total, err
+		}
 		n, err := from.ReadFrom(io.LimitReader(src, piece))
+		w.end(began, n)
 		total += n
-		w.bytes += n
 		if err != nil || n < piece {
 			return total, err
 		}
@@ -51,15 +78,42 @@ func (w *recorder) ReadFrom(src io.Reader) (total int64, err error) {
 }
 
 // Flush and Unwrap support http.ResponseController.
-func (w *recorder) Flush()                      { w.begin(); http.NewResponseController(w.ResponseWriter).Flush() }
+func (w *recorder) Flush() {
+	began, err := w.begin()
+	if err != nil {
+		return
+	}
+	http.NewResponseController(w.ResponseWriter).Flush()
+	w.end(began, 0)
+}
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *recorder) begin() {
+// begin prepares to write a piece. It returns errSlowClient if the client has been too slow.
+func (w *recorder) begin() (now time.Time, err error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	if now := time.Now(); now.After(w.deadline.Add(-writeWait / 2)) {
+	if w.slow {
+		return now, errSlowClient
+	}
+	now = time.Now()
+	if now.After(w.deadline.Add(-writeWait / 2)) {
 		w.deadline = now.Add(writeWait)
 		http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.deadline) // fails for writers without deadlines
 	}
+	return now, nil
+}
+
+// end counts a piece of n bytes that began at some time.
+func (w *recorder) end(began time.Time, n int64) {
+	w.bytes += n
+	w.passed += n
+	w.waited += time.Since(began)
+	if w.waited < rateWindow {
+		return
+	}
+	if w.slow = float64(w.passed) < minRate*w.waited.Seconds(); w.slow {
+		http.NewResponseController(w.ResponseWriter).SetWriteDeadline(began) // what is buffered is not sent either
+	}
+	w.waited, w.passed = 0, 0
 }

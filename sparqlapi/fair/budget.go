@@ -47,3 +47,6 @@ func (b *Budget) Used() int64 {
 	defer b.mu.Unlock()
 	return b.used
 }
+
+// Crowded reports whether more than half of the bytes are used.
+func (b *Budget) Crowded() bool { return b.Used() > b.total/2 }

@@ -14,6 +14,7 @@ type Settings struct {
 	Wait      time.Duration // how long they wait; default 10 s
 	Updates   int           // updates at a time, running or waiting for each other; default 16
 	Bodies    int64         // bytes of all request bodies of clients without the token; default 64 MiB
+	Answers   int64         // bytes of all answers that wait for their readers; default 1 GiB
 }
 
 func (s Settings) withDefaults() Settings {
@@ -35,6 +36,9 @@ func (s Settings) withDefaults() Settings {
 	if s.Bodies <= 0 {
 		s.Bodies = 64 << 20
 	}
+	if s.Answers <= 0 {
+		s.Answers = 1 << 30
+	}
 	return s
 }
 
@@ -42,8 +46,10 @@ func (s Settings) withDefaults() Settings {
 type Places struct {
 	// Bodies is the memory for request bodies of clients that need not show a token.
 	Bodies *Budget
+	// Answers is the room for answers whose readers are slower than the queries.
+	Answers *Budget
 
-	quick, costly, updates, processors *Gate
+	quick, costly, updates, processors, parked *Gate
 }
 
 // cheap is the estimated cost up to which a query counts as cheap. It never waits behind costly ones.
@@ -58,6 +64,8 @@ func NewPlaces(s Settings) *Places {
 		costly:     NewGate(Limits{Places: s.Queries, PerClient: s.PerClient, Queue: s.Queue, PerQueue: perQueue, Wait: s.Wait}),
 		quick:      NewGate(Limits{Places: 2*s.Queries + 32, PerClient: s.PerClient + 16, Queue: s.Queue, PerQueue: perQueue, Wait: s.Wait}),
 		updates:    NewGate(Limits{Places: s.Updates, Queue: s.Queue, Wait: s.Wait}),
+		Answers:    NewBudget(s.Answers, max(s.Answers/4, 1)),
+		parked:     NewGate(Limits{Places: 2 * s.Queries, PerClient: s.PerClient, Queue: -1}),
 		processors: NewGate(Limits{Places: runtime.GOMAXPROCS(0)}),
 	}
 }
@@ -67,14 +75,16 @@ func (p *Places) Update(ctx context.Context) (leave func(), err error) {
 	return p.updates.Enter(ctx, Client(ctx))
 }
 
-// Query is the place of a query.
+// Query is the place of a query. Its methods belong to one goroutine.
 type Query struct {
 	Turn *Turn
 
 	ctx    context.Context
 	places *Places
 	client string
-	leave  func() // gives up the place for queries whose cost is not known yet, or cheap
+	gate   *Gate  // of the place
+	leave  func() // gives up the place
+	unpark func() // gives up the place among the parked queries; nil if this one is not parked
 }
 
 // Query waits for a place to plan a query, and to run it if it is cheap. The caller calls Leave. The error is that of
@@ -85,23 +95,68 @@ func (p *Places) Query(ctx context.Context) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Query{Turn: NewTurn(p.processors, client), ctx: ctx, places: p, client: client, leave: leave}, nil
+	return &Query{Turn: NewTurn(p.processors, client), ctx: ctx, places: p, client: client, gate: p.quick, leave: leave}, nil
 }
 
-// Admit waits until the query may run, whose estimated cost is known now. The error is that of Gate.Enter.
+// Admit waits until the query may run, whose estimated cost is known now. leave is Leave. The error is that of
+// Gate.Enter.
 func (q *Query) Admit(cost time.Duration) (leave func(), err error) {
 	if cost <= cheap {
-		return func() {}, nil
+		return q.Leave, nil
 	}
 	q.Turn.Costly()
 	q.leave()
-	return q.places.costly.Enter(q.ctx, q.client)
+	place, err := q.places.costly.Enter(q.ctx, q.client)
+	if err != nil {
+		return nil, err
+	}
+	q.gate, q.leave = q.places.costly, place
+	return q.Leave, nil
 }
 
-// Leave gives the place up. It may be called twice.
-func (q *Query) Leave() { q.leave() }
+// Park gives the place up while the query waits for its reader. It returns *Full if too many queries do; then the query
+// keeps its place, and should end.
+func (q *Query) Park() error {
+	unpark, err := q.places.parked.Enter(q.ctx, q.client)
+	if err != nil {
+		return err
+	}
+	q.unpark = unpark
+	q.leave()
+	return nil
+}
 
-// Running returns how many queries run or are planned, and how many wait.
+// Resume waits for a place after Park. The error is why the query's context is done.
+func (q *Query) Resume() error {
+	for {
+		place, err := q.gate.Enter(q.ctx, q.client)
+		if err == nil {
+			q.unpark()
+			q.leave, q.unpark = place, nil
+			return nil
+		}
+		if q.ctx.Err() != nil {
+			return err
+		}
+		select { // others need the places
+		case <-time.After(resumeWait):
+		case <-q.ctx.Done():
+		}
+	}
+}
+
+// resumeWait is how long a parked query waits before it asks for a place again.
+const resumeWait = 100 * time.Millisecond
+
+// Leave gives the place up. It may be called twice.
+func (q *Query) Leave() {
+	q.leave()
+	if q.unpark != nil {
+		q.unpark()
+	}
+}
+
+// Running returns how many queries run or are planned, and how many wait. Parked queries do neither.
 func (p *Places) Running() (running, waiting int) {
 	for _, g := range []*Gate{p.quick, p.costly} {
 		held, w := g.State()

@@ -19,17 +19,17 @@ const holdBack = 1 << 20
 
 // graph answers with a graph in syntax f. If f cannot hold the graph, it takes the syntax that Accept prefers among the
 // others; if a parameter named f, or Accept leaves none, the answer is a problem of status 406.
-func (h *Handler) graph(w http.ResponseWriter, r *http.Request, f format, named, federated bool, run func() (*sparql.Results, error)) error {
+func (h *Handler) graph(w *spool, r *http.Request, f format, named, federated bool, run func() (*sparql.Results, error)) (warnings []string, err error) {
 	for unfit := []string(nil); ; {
-		err := h.graphAs(w, f, federated, run)
+		warnings, err := h.graphAs(w, f, federated, run)
 		var cannot *unwritable
 		if !errors.As(err, &cannot) {
-			return err
+			return warnings, err
 		}
 		unfit = append(unfit, f.syntax.Name)
 		next, none := negotiate(r, true, unfit)
 		if named || none != nil {
-			return problem.Wrap(http.StatusNotAcceptable, "The format cannot hold this graph", cannot)
+			return nil, problem.Wrap(http.StatusNotAcceptable, "The format cannot hold this graph", cannot)
 		}
 		f = next
 	}
@@ -49,10 +49,10 @@ func (e *unwritable) Unwrap() error { return e.term }
 // graphAs answers in syntax f. The error is *unwritable, and nothing has been sent, if f cannot hold the graph. Of a
 // graph longer than holdBack that is only known for RDF/XML, for which graphAs reads the results to their end first and
 // then runs the query again; any other syntax is cut off.
-func (h *Handler) graphAs(w http.ResponseWriter, f format, federated bool, run func() (*sparql.Results, error)) error {
+func (h *Handler) graphAs(w *spool, f format, federated bool, run func() (*sparql.Results, error)) (warnings []string, err error) {
 	res, err := run()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer res.Close()
 	t := newTracked(w, f.contentType())
@@ -62,30 +62,21 @@ func (h *Handler) graphAs(w http.ResponseWriter, f format, federated bool, run f
 	case !holdsEverything(f.syntax):
 		t.hold, t.discard = holdBack, f.syntax.Is(rdfio.RDFXML())
 	}
-	err = writeGraph(t, f, res, h.prefixes(res))
-	switch {
-	case err != nil && t.sent:
-		panic(http.ErrAbortHandler)
-	case err != nil:
-		return err
-	case !t.discarded:
-		warnLate(t, res.LateWarnings())
-		return t.release()
+	if err := writeGraph(t, f, res, h.prefixes(res)); err != nil {
+		return nil, err
+	}
+	if !t.discarded {
+		return res.LateWarnings(), t.release()
 	}
 	res.Close()
 	if res, err = run(); err != nil {
-		return err
+		return nil, err
 	}
 	defer res.Close()
-	again := newTracked(w, f.contentType())
-	if err := writeGraph(again, f, res, h.prefixes(res)); err != nil {
-		if again.sent {
-			panic(http.ErrAbortHandler)
-		}
-		return err
+	if err := writeGraph(newTracked(w, f.contentType()), f, res, h.prefixes(res)); err != nil {
+		return nil, err
 	}
-	warnLate(again, res.LateWarnings())
-	return nil
+	return res.LateWarnings(), nil
 }
 
 // holdsEverything reports whether a syntax can hold every graph: all predicates and triple terms.

@@ -2,10 +2,11 @@
 // Service Description of the endpoint.
 //
 // A Handler parses a request (request.go), lets the engine answer it over one snapshot of the store, and streams the
-// result in the format that the client prefers (format.go, response.go, graph.go). The first rows are sent as soon as they are computed. An
-// error before the first byte is an HTTP error with a problem document. An error after it aborts the connection, so
-// that no client mistakes half a result for a whole one. When a client disconnects, its query ends; an update that has
-// arrived completely does not.
+// result in the format that the client prefers (format.go, response.go, graph.go). The first rows are sent as soon as
+// they are computed; a reader that is slower than its query does not hold it up (spool.go). An error before
+// the first byte is an HTTP error with a problem document. An error after it aborts the connection, so that no client
+// mistakes half a result for a whole one. When a client disconnects, its query ends; an update that has arrived
+// completely does not.
 //
 // A function of the program decides who may update. Nothing else here writes.
 package protocol
@@ -14,6 +15,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"odarchive/sparqlapi/fair"
@@ -176,23 +178,48 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 		return nil
 	}
 	ds, release := h.o.Snapshot()
+	release = sync.OnceFunc(release)
 	defer release()
 	run := func() (*sparql.Results, error) {
 		res, err := h.o.Engine.Run(r.Context(), ds, q, o)
 		return res, Refused(err)
 	}
-	if q.Kind() == sparql.Triples && !req.explain {
-		return h.graph(w, r, out, named, q.Federated(), run)
+	if req.explain {
+		res, err := run()
+		if err != nil {
+			return err
+		}
+		defer res.Close()
+		return explain(w, r, req, q, res)
+	}
+	s := newSpool(w, place, fair.Client(r.Context()), h.o.Places.Answers, h.o.Engine.Temp)
+	defer s.abort()
+	warnings, err := h.answer(s, r, req, q, out, named, run)
+	if err == nil {
+		release()
+		place.Leave()
+		err = send(s, warnings)
+	}
+	if err != nil && s.started() { // an error can only abort the connection
+		panic(http.ErrAbortHandler)
+	}
+	return err
+}
+
+// answer writes the results of a query and closes them. It returns what may be wrong with them.
+func (h *Handler) answer(s *spool, r *http.Request, req *request, q *sparql.Query, f format, named bool, run func() (*sparql.Results, error)) (warnings []string, err error) {
+	if q.Kind() == sparql.Triples {
+		return h.graph(s, r, f, named, q.Federated(), run)
 	}
 	res, err := run()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer res.Close()
-	if req.explain {
-		return explain(w, r, req, q, res)
+	if err := h.rows(s, r, req.text, f, q.Federated(), res); err != nil {
+		return nil, err
 	}
-	return h.rows(w, r, req.text, out, q.Federated(), res)
+	return res.LateWarnings(), nil
 }
 
 func (h *Handler) authorised(r *http.Request) bool {

@@ -13,9 +13,9 @@ import (
 	"odarchive/triplestore/sparql/results"
 )
 
-// rows answers with rows or a boolean. Once something has been sent, an error can only abort the connection. If the
-// query is federated, the beginning is held back for a while, so that warnings about other endpoints are in the header.
-func (h *Handler) rows(w http.ResponseWriter, r *http.Request, text string, f format, federated bool, res *sparql.Results) error {
+// rows writes rows or a boolean. If the query is federated, the beginning is held back for a while, so that warnings
+// about other endpoints are in the header.
+func (h *Handler) rows(w *spool, r *http.Request, text string, f format, federated bool, res *sparql.Results) error {
 	t := newTracked(w, f.contentType())
 	if federated {
 		t.hold, t.until = holdFederated, time.Now().Add(holdFederatedFor)
@@ -24,15 +24,10 @@ func (h *Handler) rows(w http.ResponseWriter, r *http.Request, text string, f fo
 	if f.rows == results.HTML {
 		o.Head, o.Tail = h.page(w, r, text)
 	}
-	err := writeRows(t, f.rows, res, o)
-	if err == nil {
-		warnLate(t, res.LateWarnings())
-		err = t.release()
+	if err := writeRows(t, f.rows, res, o); err != nil {
+		return err
 	}
-	if err != nil && t.sent {
-		panic(http.ErrAbortHandler)
-	}
-	return err
+	return t.release()
 }
 
 const (
@@ -42,14 +37,24 @@ const (
 	holdFederatedFor = 3 * time.Second
 )
 
-// warnLate adds warnings that came while the query ran: to the header, or as a trailer if the header has been sent.
-func warnLate(t *trackedWriter, warnings []string) {
-	name := WarningHeader
-	if t.sent {
-		name = http.TrailerPrefix + name
+// send sends the rest of an answer, with the warnings that came while the query ran: in the header, or as a trailer if
+// the header has been sent.
+func send(s *spool, warnings []string) error {
+	warnings = warnings[:min(len(warnings), maxWarnings)]
+	early := !s.started()
+	if early {
+		addWarnings(s.w, WarningHeader, warnings)
 	}
-	for _, text := range warnings[:min(len(warnings), maxWarnings)] {
-		t.w.Header().Add(name, headerText(text))
+	err := s.finish()
+	if !early {
+		addWarnings(s.w, http.TrailerPrefix+WarningHeader, warnings)
+	}
+	return err
+}
+
+func addWarnings(w http.ResponseWriter, name string, warnings []string) {
+	for _, text := range warnings {
+		w.Header().Add(name, headerText(text))
 	}
 }
 

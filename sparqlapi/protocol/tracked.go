@@ -1,16 +1,13 @@
 package protocol
 
 import (
-	"errors"
-	"net/http"
 	"time"
 )
 
-// trackedWriter is the body of an answer. It remembers whether anything has been sent, and can hold the beginning back.
+// trackedWriter is the body of an answer. It can hold the beginning back.
 type trackedWriter struct {
-	w       http.ResponseWriter
+	w       *spool
 	flushed time.Time
-	sent    bool
 
 	hold      int       // bytes to hold back until release
 	until     time.Time // push releases them from this time on; if zero, it does not
@@ -19,7 +16,7 @@ type trackedWriter struct {
 	discarded bool
 }
 
-func newTracked(w http.ResponseWriter, contentType string) *trackedWriter {
+func newTracked(w *spool, contentType string) *trackedWriter {
 	w.Header().Set("Content-Type", contentType)
 	return &trackedWriter{w: w}
 }
@@ -39,11 +36,6 @@ func (t *trackedWriter) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return t.send(p)
-}
-
-func (t *trackedWriter) send(p []byte) (int, error) {
-	t.sent = true
 	return t.w.Write(p)
 }
 
@@ -54,7 +46,7 @@ func (t *trackedWriter) release() error {
 	if len(held) == 0 {
 		return nil
 	}
-	_, err := t.send(held)
+	_, err := t.w.Write(held)
 	return err
 }
 
@@ -76,9 +68,7 @@ func (t *trackedWriter) push(buffered func() error) error {
 			return err
 		}
 		t.flushed = now
-		if err := http.NewResponseController(t.w).Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return err
-		}
+		t.w.Flush()
 	}
 	return nil
 }

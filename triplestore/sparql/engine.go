@@ -142,6 +142,18 @@ func New(o Options) *Engine {
 	return e
 }
 
+// TempFile is a temporary file that counts against Options.MaxTemp. It may be read while it is written.
+type TempFile = exec.TempFile
+
+// Temp makes a temporary file, for what waits for a slow reader. It returns nil if the engine has no temporary files.
+func (e *Engine) Temp() (*TempFile, error) {
+	t, err := e.spill.Temp()
+	if err != nil {
+		return nil, fmt.Errorf("sparql: make a temporary file: %w", err)
+	}
+	return t, nil
+}
+
 // Query is a parsed query, ready for Run. It may be run many times, also concurrently.
 type Query struct {
 	algebra  *algebra.Query

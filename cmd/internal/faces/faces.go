@@ -37,7 +37,7 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 		temp = "" // the system's
 	}
 	q := s.Config.Serve.Queries
-	places := fair.NewPlaces(fair.Settings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait})
+	places := fair.NewPlaces(fair.Settings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait, Answers: int64(q.TotalTemp) / 2})
 	return &Faces{store: s, crawl: c, places: places, Engine: sparql.New(sparql.Options{
 		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: versionOf(s),
 		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client),

@@ -55,15 +55,8 @@ const spillBuffer = 16 << 10
 
 func (q *query) spill() (*spilled, error) {
 	s := q.opts.Spill
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return nil, tempError(err)
-	}
-	f, err := os.CreateTemp(s.dir, "query-")
+	f, err := s.create()
 	if err != nil {
-		return nil, tempError(err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
 		return nil, tempError(err)
 	}
 	return &spilled{space: s, f: f, w: bufio.NewWriterSize(f, spillBuffer)}, nil
