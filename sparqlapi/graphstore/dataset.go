@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 
+	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
@@ -44,11 +46,17 @@ func (h *Handler) getDataset(w http.ResponseWriter, r *http.Request) error {
 	return h.send(w, r, sn, s, graphs, true)
 }
 
-// writeDataset replaces the dataset by the body (PUT), or adds the body to it (POST), in one transaction.
+// writeDataset replaces the dataset by the body (PUT), or adds the body to it (POST), in one transaction. PUT leaves the
+// graphs that belong to the server as they are, and refuses a body that has any of them.
 func (h *Handler) writeDataset(w http.ResponseWriter, r *http.Request) error {
 	quads, err := h.body(w, r, "", true)
 	if err != nil {
 		return err
+	}
+	if r.Method == http.MethodPut {
+		if i := slices.IndexFunc(quads, func(q term.Quad) bool { return h.o.Owned(q.G) }); i >= 0 {
+			return ownedGraph(quads[i].G)
+		}
 	}
 	err = h.store.Update(r.Context(), func(t *triplestore.Txn) error {
 		sn := t.Snapshot() // released with the transaction
@@ -56,7 +64,7 @@ func (h *Handler) writeDataset(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		if r.Method == http.MethodPut {
-			if err := clearAll(t, sn); err != nil {
+			if err := h.clearAll(t, sn); err != nil {
 				return err
 			}
 		}
@@ -69,7 +77,18 @@ func (h *Handler) writeDataset(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func clearAll(t *triplestore.Txn, sn *triplestore.Snapshot) error {
+// ownedGraph is the error of replacing a graph that belongs to the server, together with all others.
+func ownedGraph(g term.Key) error {
+	name := "the default graph"
+	if g != "" {
+		name = "the graph <" + g.Value() + ">"
+	}
+	return problem.Newf(http.StatusConflict, "The graph belongs to the archive",
+		"%s holds the archive's own records, which PUT of a whole dataset does not replace: leave it out, or add to it with POST", name)
+}
+
+// clearAll removes all graphs that do not belong to the server.
+func (h *Handler) clearAll(t *triplestore.Txn, sn *triplestore.Snapshot) error {
 	var ids []term.ID
 	if err := sn.Graphs(func(g term.ID) bool { ids = append(ids, g); return true }); err != nil {
 		return fmt.Errorf("graphstore: list the graphs: %w", err)
@@ -79,6 +98,9 @@ func clearAll(t *triplestore.Txn, sn *triplestore.Snapshot) error {
 		return fmt.Errorf("graphstore: names of the graphs: %w", err)
 	}
 	for _, g := range append(names, "") {
+		if h.o.Owned(g) {
+			continue
+		}
 		if err := t.ClearGraph(g); err != nil {
 			return err
 		}

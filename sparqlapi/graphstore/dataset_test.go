@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"odarchive/sparqlapi/graphstore"
+	"odarchive/triplestore/term"
 )
 
 const dataset = `@prefix ex: <http://example.org/> . ex:d ex:p 0 . ex:g { ex:a ex:p 1 . ex:b ex:p 2 } ex:h { ex:a ex:p 3 }`
@@ -65,4 +66,29 @@ func TestADatasetThatIsTooLargeIs413(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, func(o *graphstore.Options) { o.MaxBody = 100 })
 	want(t, ask(t, h, "PUT", "/rdf-graph-store", dataset+strings.Repeat(" ", 100), "Content-Type", "application/trig"), 413, "too large")
+}
+
+func TestReplacingTheDatasetLeavesTheServersOwnGraphs(t *testing.T) {
+	t.Parallel()
+	h, _ := newHandler(t, func(o *graphstore.Options) {
+		o.Owned = func(g term.Key) bool { return g == "" || g == term.IRI("http://example.org/catalog") }
+	})
+	const all, base = "/rdf-graph-store", "<http://example.org/own> <http://example.org/p> 1"
+	want(t, ask(t, h, "POST", all, base+" . GRAPH <http://example.org/catalog> { "+base+" } GRAPH <http://example.org/old> { "+base+" }", "Content-Type", "application/trig"), 204, "POST")
+	if got := want(t, ask(t, h, "PUT", all, base+" .", "Content-Type", "application/trig"), 409, "the default graph"); !strings.Contains(got, "the default graph holds the archive's own records") {
+		t.Error(got)
+	}
+	if got := want(t, ask(t, h, "PUT", all, "GRAPH <http://example.org/catalog> { "+base+" }", "Content-Type", "application/trig"), 409, "a catalog"); !strings.Contains(got, "http://example.org/catalog") {
+		t.Error(got)
+	}
+	want(t, ask(t, h, "PUT", all, "GRAPH <http://example.org/new> { "+base+" }", "Content-Type", "application/trig"), 204, "other graphs")
+	got := want(t, ask(t, h, "GET", all, "", "Accept", "application/n-quads"), 200, "after PUT")
+	for graph, n := range map[string]int{"/catalog>": 1, "/new>": 1, "/old>": 0} {
+		if strings.Count(got, graph) != n {
+			t.Errorf("%d statements of %s in\n%s", strings.Count(got, graph), graph, got)
+		}
+	}
+	if strings.Count(got, "\n") != 3 {
+		t.Errorf("got %s", got)
+	}
 }

@@ -33,6 +33,9 @@ type Options struct {
 	// MaxBody is the maximum size of a request's body in bytes, also after decompression; 0 means DefaultMaxBody. A
 	// body is held in memory while it is parsed.
 	MaxBody int64
+	// Owned reports whether a graph, "" for the default one, belongs to the server: replacing the whole dataset leaves it
+	// as it is. If it is nil, none does.
+	Owned func(graph term.Key) bool
 	// Prefixes are used in the graphs that are sent.
 	Prefixes map[string]string
 	// Log receives a line when an answer breaks off; nil discards.
@@ -56,6 +59,9 @@ func New(store *triplestore.Store, o Options) (*Handler, error) {
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = DefaultMaxBody
+	}
+	if o.Owned == nil {
+		o.Owned = func(term.Key) bool { return false }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

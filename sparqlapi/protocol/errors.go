@@ -25,6 +25,7 @@ var outcomes = []struct {
 	{sparql.ErrRemote, http.StatusBadGateway, "Another server failed"},
 	{sparql.ErrNoEndpoint, http.StatusBadRequest, "The query cannot be answered"},
 	{sparql.ErrDocument, http.StatusUnprocessableEntity, "The document cannot be queried"},
+	{sparql.ErrNoDocument, http.StatusNotFound, "Not in the archive"},
 	{sparql.ErrArguments, http.StatusBadRequest, "Wrong arguments"},
 	{sparql.ErrUnknownFunction, http.StatusBadRequest, "Unknown function"},
 	{sparql.ErrGraphExists, http.StatusConflict, "The graph exists already"},

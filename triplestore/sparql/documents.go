@@ -14,7 +14,8 @@ import (
 )
 
 // Resolve returns the document that a graph name of FROM or FROM NAMED stands for, if the dataset has no graph of that
-// name. ok is false if there is no such document; then the graph is empty, as for any other name.
+// name. ok is false if the name cannot be that of a document; then the graph is empty, and a warning says so. The error
+// wraps ErrNoDocument if only a document can have the name, and there is none.
 type Resolve func(ctx context.Context, iri string) (doc Document, ok bool, err error)
 
 // maxDocuments is the number of documents that one query may read.
@@ -25,8 +26,8 @@ const documentQuad = 256
 
 // withDocuments returns ds with the documents that q names as graphs. All triples of a document are in the graph of its
 // name, whatever graphs it has itself. They are held in memory, which release gives back.
-func (e *Engine) withDocuments(ctx context.Context, ds term.Dataset, q *algebra.Query, memory int64) (out term.Dataset, release func(), err error) {
-	held := int64(0)
+func (e *Engine) withDocuments(w *work, ds term.Dataset, q *algebra.Query, memory int64) (out term.Dataset, release func(), err error) {
+	ctx, held := w.ctx, int64(0)
 	release = func() { e.pool.Release(held) }
 	if e.opts.Resolve == nil || len(q.From)+len(q.FromNamed) == 0 {
 		return ds, release, nil
@@ -45,6 +46,7 @@ func (e *Engine) withDocuments(ctx context.Context, ds term.Dataset, q *algebra.
 		}
 		doc, ok, err := e.opts.Resolve(ctx, name)
 		if err == nil && !ok {
+			w.warn(fmt.Sprintf("FROM <%s>: there is no graph of this name", name))
 			continue
 		}
 		if err == nil {

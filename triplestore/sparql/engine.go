@@ -235,7 +235,7 @@ func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o Query
 	w := e.newWork(ctx, o)
 	ctx = w.ctx
 	w.begin()
-	ds, release, err := e.withDocuments(ctx, ds, q, e.memory(o))
+	ds, release, err := e.withDocuments(w, ds, q, e.memory(o))
 	w.end()
 	if err != nil {
 		w.close()

@@ -26,6 +26,7 @@ var (
 	ErrIncomplete    = errors.New("the answer may be incomplete")   // a strict SERVICE whose endpoint limits its answers
 	ErrNoEndpoint    = exec.ErrNoEndpoint                           // SERVICE ?var, where ?var is not bound to an IRI
 	ErrDocument      = errors.New("the document cannot be queried") // FROM, of a document that is not RDF or broken
+	ErrNoDocument    = errors.New("there is no such document")      // FROM, of a name that only a document can have
 	// ErrUnknownFunction means that a strict query calls a function that the engine does not have.
 	ErrUnknownFunction = errors.New("unknown function")
 	// ErrArguments means that a property function, such as arc:matches, is used with arguments that it does not take.

@@ -26,7 +26,8 @@ type Faces struct {
 	crawl *crawl.Crawl
 	pages func() error // closes the pages of Handler
 
-	places *fair.Places
+	places    *fair.Places
+	unpacking chan struct{} // bounds how many files are unpacked for requests at a time
 }
 
 // New makes the faces of an archive. Federated queries and LOAD fetch through the crawler's client.
@@ -38,8 +39,9 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 	}
 	q := s.Config.Serve.Queries
 	places := fair.NewPlaces(fair.Settings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait, Answers: int64(q.TotalTemp) / 2})
-	return &Faces{store: s, crawl: c, places: places, Engine: sparql.New(sparql.Options{
-		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: versionOf(s),
+	files := &opener{archive: s.Archive, mint: s.Mint, spool: c.Spool, slots: make(chan struct{}, membersAtOnce)}
+	return &Faces{store: s, crawl: c, places: places, unpacking: files.slots, Engine: sparql.New(sparql.Options{
+		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: files.resolve,
 		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client),
 	})}
 }

@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/ns"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/cdx"
@@ -52,7 +53,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 	versions := &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: mementos.Links, IRI: a.store.Mint.Version, Log: a.store.Log}
 	mementos.Serve = versions.Version
 	graphs, err := graphstore.New(a.store.Triples, graphstore.Options{
-		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.Check, MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Prefixes: vocab.Prefixes(), Log: a.store.Log})
+		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.Check, MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Owned: a.owned, Prefixes: vocab.Prefixes(), Log: a.store.Log})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		SPARQL:     a.protocol(guard, pages),
 		GraphStore: graphs,
 		Versions:   versions,
-		Members:    &fileserve.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Slots: make(chan struct{}, membersAtOnce), IRI: a.store.Mint.Version},
+		Members:    &fileserve.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Slots: a.unpacking, IRI: a.store.Mint.Version},
 		Zips:       &bundle.Handler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a}, Mint: a.store.Mint, Log: a.store.Log},
 		Mementos:   mementos,
 		CDX:        &cdx.Handler{Archive: a.store.Archive},
@@ -81,6 +82,15 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Check:      a.checkHandler(),
 		Figures:    a.figuresHandler(),
 	}), nil
+}
+
+// owned reports whether a graph holds the archive's own records: the default graph, or what a portal says.
+func (a *Faces) owned(g term.Key) bool {
+	if g == "" {
+		return true
+	}
+	ref, ok := a.store.Mint.Parse(g.Value())
+	return ok && ref.Kind == ns.KindGraph
 }
 
 // membersAtOnce is how many files are unpacked for requests at a time.
