@@ -11,8 +11,8 @@ import (
 )
 
 // spool is the way of an answer to its reader. What a query writes goes to a small buffer, from which a goroutine sends
-// it. If the reader is slower than the query, the rest goes to a temporary file, so that the query ends and gives up its
-// place and its memory. If there is no room for that, the query waits without its place.
+// it. If the reader is slower than the query, the next megabytes go to a temporary file, so that the query ends and gives up its
+// place and its memory. If the answer is longer than that, or there is no room, the query waits without its place.
 //
 // As long as nothing is sent, the answer may still become another one.
 type spool struct {
@@ -20,7 +20,7 @@ type spool struct {
 	place  *fair.Query
 	client string
 	budget *fair.Budget
-	temp   func() (*sparql.TempFile, error)
+	temp   func(size int64) (*sparql.TempFile, error)
 	stall  time.Duration // how long the query waits for the reader before it uses the file, in all
 	buf    []byte        // of the sender
 	ended  bool          // finish or abort has been called
@@ -41,6 +41,9 @@ type spool struct {
 const (
 	// spoolMemory is how much of an answer is kept in memory.
 	spoolMemory = 64 << 10
+	// spoolAhead is how much of an answer is kept in its file. Computing more than that for a reader who may never want it
+	// would cost others the processors and the disk.
+	spoolAhead = 16 << 20
 	// maxStall is how long a query waits for its reader, in all, before the file is used.
 	maxStall = 500 * time.Millisecond
 	// pieceSize is how much is sent at a time.
@@ -51,7 +54,7 @@ const (
 	crowdedAfter = time.Minute
 )
 
-func newSpool(w http.ResponseWriter, place *fair.Query, client string, budget *fair.Budget, temp func() (*sparql.TempFile, error)) *spool {
+func newSpool(w http.ResponseWriter, place *fair.Query, client string, budget *fair.Budget, temp func(size int64) (*sparql.TempFile, error)) *spool {
 	s := &spool{w: w, place: place, client: client, budget: budget, temp: temp, stall: maxStall, sent: make(chan struct{})}
 	s.changed = sync.NewCond(&s.mu)
 	return s
@@ -121,7 +124,7 @@ func (s *spool) wait() bool {
 // put writes p to the file. It returns false if there is no room.
 func (s *spool) put(p []byte) (ok bool, err error) {
 	if s.file == nil && !s.noFile {
-		if s.file, err = s.temp(); err != nil {
+		if s.file, err = s.temp(spoolAhead); err != nil {
 			return false, err
 		}
 		s.noFile = s.file == nil
@@ -130,23 +133,31 @@ func (s *spool) put(p []byte) (ok bool, err error) {
 	if s.noFile || s.budget.Reserve(s.client, n) != nil {
 		return false, nil
 	}
-	if ok, err = s.file.Append(p); !ok || err != nil {
-		s.budget.Release(s.client, n)
-		return false, err
-	}
-	s.held += n
-	return true, nil
+	before := s.file.Size()
+	ok, err = s.file.Append(p)
+	grown := s.file.Size() - before
+	s.budget.Release(s.client, n-grown)
+	s.held += grown
+	return ok, err
 }
 
 // errReader is the error of an answer whose reader is so slow that others need what it holds.
 var errReader = errors.New("protocol: the reader of the answer is too slow")
+
+// waiting returns how many bytes the file has for the reader.
+func (s *spool) waiting() int64 {
+	if s.file == nil {
+		return 0
+	}
+	return s.file.Len()
+}
 
 // park waits for the sender without a place for the query.
 func (s *spool) park() error {
 	if s.place.Park() != nil {
 		return errReader
 	}
-	for n, m := len(s.mem), s.held; len(s.mem) == n && s.held == m && s.err == nil; {
+	for n, before := len(s.mem), s.waiting(); len(s.mem) == n && (before == 0 || s.waiting() > before/2) && s.err == nil; {
 		s.changed.Wait()
 	}
 	s.mu.Unlock()
@@ -223,8 +234,8 @@ func (s *spool) next() (piece []byte, flush bool, err error) {
 			if s.file.Len() == 0 {
 				s.budget.Release(s.client, s.held)
 				s.held = 0
-				s.changed.Broadcast()
 			}
+			s.changed.Broadcast()
 			return s.buf[:n], false, err
 		}
 		if s.flush && !s.done {

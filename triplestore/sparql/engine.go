@@ -145,9 +145,10 @@ func New(o Options) *Engine {
 // TempFile is a temporary file that counts against Options.MaxTemp. It may be read while it is written.
 type TempFile = exec.TempFile
 
-// Temp makes a temporary file, for what waits for a slow reader. It returns nil if the engine has no temporary files.
-func (e *Engine) Temp() (*TempFile, error) {
-	t, err := e.spill.Temp()
+// Temp makes a temporary file for size bytes that wait for a slow reader. It returns nil if the engine has no temporary
+// files.
+func (e *Engine) Temp(size int64) (*TempFile, error) {
+	t, err := e.spill.Temp(size)
 	if err != nil {
 		return nil, fmt.Errorf("sparql: make a temporary file: %w", err)
 	}

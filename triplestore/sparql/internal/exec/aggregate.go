@@ -21,8 +21,7 @@ type aggregate struct {
 	best     []term.ID
 	accs     []expr.Accumulator
 	sizes    int
-	seen     *idSet // distinct values by group
-	row      []term.ID
+	seen     *distinctValues // nil without DISTINCT
 	keys     []term.Key
 	ids      []term.ID // results of a Vector, and their groups
 	groups   []int32
@@ -57,8 +56,14 @@ func (q *query) aggregate(a plan.Aggregate, cols []int) (*aggregate, error) {
 			}
 			width = 1 + len(g.solution)
 		}
-		g.seen = newIDSet(width, q.budget)
-		g.row = make([]term.ID, width)
+		hashed := a.Func == "COUNT" && g.ev != nil
+		if hashed {
+			width = 3
+		}
+		g.seen = q.distinctValues(width)
+		if hashed {
+			g.seen.hashing()
+		}
 	}
 	return g, nil
 }
@@ -102,11 +107,7 @@ func (g *aggregate) add(b *batch, nrs []int32) error {
 			return err
 		}
 		if g.seen != nil && !v.IsErr() {
-			id, err := g.q.valueID(v)
-			if err != nil {
-				return err
-			}
-			if fresh, err := g.fresh(nr, id); err != nil || !fresh {
+			if fresh, err := g.freshValue(nr, v); err != nil || !fresh {
 				if err != nil {
 					return err
 				}
@@ -177,11 +178,11 @@ func (g *aggregate) countRows(b *batch, nrs []int32) error {
 		return nil
 	}
 	for i, nr := range nrs {
-		g.row[0] = term.ID(nr) + 1
+		g.seen.row[0] = term.ID(nr) + 1
 		for k, c := range g.solution {
-			g.row[1+k] = b.cols[c][i]
+			g.seen.row[1+k] = b.cols[c][i]
 		}
-		_, fresh, err := g.seen.add(g.row)
+		fresh, err := g.seen.add()
 		if err != nil {
 			return err
 		}
@@ -194,9 +195,20 @@ func (g *aggregate) countRows(b *batch, nrs []int32) error {
 
 // fresh reports whether an id is new in its group.
 func (g *aggregate) fresh(nr int32, id term.ID) (bool, error) {
-	g.row[0], g.row[1] = term.ID(nr)+1, id
-	_, fresh, err := g.seen.add(g.row)
-	return fresh, err
+	g.seen.row[0], g.seen.row[1] = term.ID(nr)+1, id
+	return g.seen.add()
+}
+
+// freshValue reports whether a computed value is new in its group.
+func (g *aggregate) freshValue(nr int32, v expr.Value) (bool, error) {
+	if len(g.seen.seeds) > 0 {
+		return g.seen.addValue(nr, v)
+	}
+	id, err := g.q.valueID(v)
+	if err != nil {
+		return false, err
+	}
+	return g.fresh(nr, id)
 }
 
 // addIDs aggregates a column of ids. It looks up only the terms of ids that it cannot aggregate directly.

@@ -106,6 +106,11 @@ func (g *group) run() error {
 		}
 	}
 	g.in.close()
+	for _, a := range g.aggs {
+		if err := a.finish(); err != nil {
+			return err
+		}
+	}
 	return g.finish()
 }
 

@@ -69,6 +69,10 @@ func TestWhatDoesNotFitIntoMemoryIsKeptInFiles(t *testing.T) {
 		{"SELECT DISTINCT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c", true, 1 << 20},
 		{"SELECT DISTINCT ?a ?c ?d ?f { { ?a ?b ?c . ?d ?e ?f } UNION { ?d ?b ?c . ?a ?e ?f } }", true, 1 << 20},
 		{"SELECT ?a ?c ?d ?f (COUNT(*) AS ?n) (MIN(?b) AS ?m) (GROUP_CONCAT(STR(?e)) AS ?g) { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a ?c ?d ?f", false, 4 << 20},
+		{"SELECT (COUNT(DISTINCT *) AS ?n) { ?a ?b ?c . ?d ?e ?f }", false, 1 << 20},
+		{"SELECT ?a (COUNT(DISTINCT CONCAT(STR(?c), STR(?f))) AS ?n) { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a", false, 1 << 20},
+		{"SELECT (COUNT(DISTINCT CONCAT(STR(?a), STR(?c), STR(?f))) AS ?n) { ?a ?b ?c . ?d ?e ?f }", false, 1 << 20},
+		{"SELECT (SUM(DISTINCT 100 * STRLEN(STR(?a)) + ?c * 1000 + ?f) AS ?n) (COUNT(DISTINCT ?d) AS ?k) { ?a ?b ?c . ?d ?e ?f }", false, 1 << 20},
 		{"SELECT ?a ?x (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } ?a ?b ?c } GROUP BY ?a ?x", false, 1 << 20},
 	} {
 		want, held := answer(t, c.text, ds, exec.Options{})

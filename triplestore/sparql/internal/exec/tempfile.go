@@ -2,29 +2,30 @@ package exec
 
 import (
 	"fmt"
-	"io"
 	"os"
 )
 
-// TempFile is a temporary file that is written at its end while it is read. It has no name, so it disappears with the
-// process, and its bytes count against a Spill. Its methods must not be called concurrently.
+// TempFile is a queue of bytes in a temporary file. The file has no name, so it disappears with the process, and its
+// bytes count against a Spill. Its methods must not be called concurrently.
 type TempFile struct {
 	space *Spill
 	f     *os.File
-	from  int64 // what is before it has been read
-	to    int64
+	max   int64 // of the file, which is used as a ring
+	size  int64 // of the file, counted against space
+	from  int64 // how many bytes have been read
+	to    int64 // how many have been written
 }
 
-// Temp makes a temporary file. It returns nil if there are no temporary files.
-func (s *Spill) Temp() (*TempFile, error) {
+// Temp makes a temporary file that holds up to size bytes. It returns nil if there are no temporary files.
+func (s *Spill) Temp(size int64) (*TempFile, error) {
 	if s == nil {
 		return nil, nil
 	}
 	f, err := s.create()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("exec: %w: %w", ErrTemp, withoutPath(err))
 	}
-	return &TempFile{space: s, f: f}, nil
+	return &TempFile{space: s, f: f, max: size}, nil
 }
 
 // create makes a file and removes its name.
@@ -43,42 +44,52 @@ func (s *Spill) create() (*os.File, error) {
 	return f, nil
 }
 
-// Append writes p after what the file has. It returns false, and writes nothing, if there is no room.
+// Append adds p to the queue. It returns false, and adds nothing, if there is no room.
 func (t *TempFile) Append(p []byte) (ok bool, err error) {
 	n := int64(len(p))
-	if t.space.used.Add(n) > t.space.limit {
-		t.space.used.Add(-n)
+	if t.Len()+n > t.max {
 		return false, nil
 	}
-	if _, err := t.f.WriteAt(p, t.to); err != nil {
-		t.space.used.Add(-n)
-		return false, fmt.Errorf("exec: write a %w: %w", ErrTemp, withoutPath(err))
+	more := max(0, min(t.max, t.to+n)-t.size)
+	if t.space.used.Add(more) > t.space.limit {
+		t.space.used.Add(-more)
+		return false, nil
 	}
-	t.to += n
+	t.size += more
+	for len(p) > 0 {
+		at := t.to % t.max
+		k := min(int64(len(p)), t.max-at)
+		if _, err := t.f.WriteAt(p[:k], at); err != nil {
+			return false, fmt.Errorf("exec: write %w: %w", ErrTemp, withoutPath(err))
+		}
+		p = p[k:]
+		t.to += k
+	}
 	return true, nil
 }
 
-// Len returns how many bytes have not been read.
-func (t *TempFile) Len() int64 { return t.to - t.from }
+// Len returns how many bytes are in the queue, and Size how many the file has.
+func (t *TempFile) Len() int64  { return t.to - t.from }
+func (t *TempFile) Size() int64 { return t.size }
 
-// Read reads the next bytes. It returns 0 if all have been read. Then their space is free again.
+// Read takes bytes from the queue. It returns 0 if there are none. When the queue is empty, the file is.
 func (t *TempFile) Read(p []byte) (int, error) {
-	p = p[:min(int64(len(p)), t.Len())]
+	at := t.from % max(t.max, 1)
+	p = p[:min(int64(len(p)), t.Len(), t.max-at)]
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n, err := t.f.ReadAt(p, t.from)
-	if err != nil && err != io.EOF || n < len(p) {
-		return n, fmt.Errorf("exec: read a %w: %w", ErrTemp, withoutPath(err))
+	if n, err := t.f.ReadAt(p, at); n < len(p) {
+		return n, fmt.Errorf("exec: read %w: %w", ErrTemp, withoutPath(err))
 	}
-	if t.from += int64(n); t.from == t.to {
+	if t.from += int64(len(p)); t.from == t.to {
 		if err := t.f.Truncate(0); err != nil {
-			return n, fmt.Errorf("exec: empty a %w: %w", ErrTemp, withoutPath(err))
+			return len(p), fmt.Errorf("exec: empty %w: %w", ErrTemp, withoutPath(err))
 		}
-		t.space.used.Add(-t.to)
-		t.from, t.to = 0, 0
+		t.space.used.Add(-t.size)
+		t.from, t.to, t.size = 0, 0, 0
 	}
-	return n, nil
+	return len(p), nil
 }
 
 // Close removes the file. It may be called twice, and on nil.
@@ -86,7 +97,7 @@ func (t *TempFile) Close() {
 	if t != nil && t.f != nil {
 		t.f.Close() // nothing of it is needed any more
 		t.f = nil
-		t.space.used.Add(-t.to)
-		t.from, t.to = 0, 0
+		t.space.used.Add(-t.size)
+		t.from, t.to, t.size = 0, 0, 0
 	}
 }
