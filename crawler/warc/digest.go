@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"hash"
 	"io"
-	"strings"
 )
 
 // Digester computes the digests of a record's block while the block is written to it. Digests are written as "sha256:"
@@ -25,7 +24,7 @@ type Digester struct {
 	sent     hash.Hash // the body as it was sent
 	body     hash.Hash // the body without its chunks, nil if it has none
 	bodySize int64
-	chunks   dechunker
+	chunks   Chunks
 }
 
 // NewDigester returns a digester of a block, which is an HTTP message if http is set.
@@ -61,7 +60,7 @@ func (d *Digester) Write(p []byte) (int, error) {
 		d.sent.Write(p)
 		d.bodySize += int64(len(p))
 		if d.body != nil {
-			d.chunks.write(p, d.body)
+			d.chunks.Write(p, d.body)
 		}
 	}
 	return n, nil
@@ -123,7 +122,7 @@ func (d *Digester) Digests() (block, payload string) {
 
 // payload returns the digest of an HTTP message's payload.
 func (d *Digester) payload() string {
-	if d.body != nil && d.chunks.complete() {
+	if d.body != nil && d.chunks.Complete() {
 		return spell(d.body)
 	}
 	return spell(d.sent)
@@ -133,88 +132,3 @@ func spell(h hash.Hash) string { return FormatDigest(h.Sum(nil)) }
 
 // FormatDigest returns a SHA-256 as it is written in records.
 func FormatDigest(sha256 []byte) string { return "sha256:" + hex.EncodeToString(sha256) }
-
-// dechunker takes the chunks of RFC 9112 §7.1 off a body that arrives in pieces.
-type dechunker struct {
-	state chunkState
-	line  []byte // of a chunk's size
-	left  uint64 // of the current chunk
-}
-
-type chunkState int
-
-const (
-	chunkSize  chunkState = iota // in the line with the size
-	chunkData                    // in the data
-	chunkEnd                     // in the line end behind the data
-	chunkTrail                   // behind the last chunk
-	chunkBad                     // malformed
-)
-
-// maxChunkLine bounds the line that starts a chunk, with its extensions.
-const maxChunkLine = 4 << 10
-
-// complete reports whether the last chunk was seen and nothing was malformed.
-func (c *dechunker) complete() bool { return c.state == chunkTrail }
-
-// write writes the data in p, the next piece of the body, to out.
-func (c *dechunker) write(p []byte, out hash.Hash) {
-	for len(p) > 0 {
-		switch c.state {
-		case chunkData:
-			n := min(uint64(len(p)), c.left)
-			out.Write(p[:n])
-			p = p[n:]
-			if c.left -= n; c.left == 0 {
-				c.state = chunkEnd
-			}
-		case chunkSize, chunkEnd:
-			i := bytes.IndexByte(p, '\n')
-			line := p
-			if i >= 0 {
-				line, p = p[:i], p[i+1:]
-			} else {
-				p = nil
-			}
-			if c.line = append(c.line, line...); len(c.line) > maxChunkLine {
-				c.state = chunkBad
-			} else if i >= 0 {
-				c.state = c.next(string(bytes.TrimSuffix(c.line, []byte("\r"))))
-				c.line = c.line[:0]
-			}
-		default:
-			return
-		}
-	}
-}
-
-// next returns the state after a line.
-func (c *dechunker) next(line string) chunkState {
-	if c.state == chunkEnd {
-		if line != "" {
-			return chunkBad
-		}
-		return chunkSize
-	}
-	line, _, _ = strings.Cut(line, ";")
-	line = strings.Trim(line, " \t")
-	if line == "" || len(line) > 15 {
-		return chunkBad
-	}
-	c.left = 0
-	for _, b := range []byte(line) {
-		switch {
-		case b >= '0' && b <= '9':
-			b -= '0'
-		case b|0x20 >= 'a' && b|0x20 <= 'f':
-			b = b | 0x20 - 'a' + 10
-		default:
-			return chunkBad
-		}
-		c.left = c.left<<4 | uint64(b)
-	}
-	if c.left == 0 {
-		return chunkTrail
-	}
-	return chunkData
-}

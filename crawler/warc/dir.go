@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,6 +25,7 @@ type DirOptions struct {
 	MaxSize int64            // bytes after which a file is closed and a new one is begun; default 1 GiB
 	Reserve int64            // bytes of the disk that stay free; default 512 MiB, or a quarter of a small disk; negative for none
 	Now     func() time.Time // default time.Now
+	Log     *slog.Logger     // where OpenDir says what it cut out of files; default none
 }
 
 func (o DirOptions) withDefaults() DirOptions {
@@ -39,6 +41,9 @@ func (o DirOptions) withDefaults() DirOptions {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	return o
 }
 
@@ -46,8 +51,8 @@ func (o DirOptions) withDefaults() DirOptions {
 // to it, and loses the .open when it is complete. It starts with a warcinfo record. Files are begun when there is
 // something to write.
 //
-// A killed process leaves an .open file behind; the next OpenDir cuts off an incomplete record at its end and completes
-// it. Several processes may use one directory, each with files of its own. Records that Append has accepted survive the
+// A killed process leaves an .open file behind; the next OpenDir cuts out what is damaged or incomplete in it, and
+// completes it. Several processes may use one directory, each with files of its own. Records that Append has accepted survive the
 // end of the process. They are on the disk, and survive a loss of power, after at most syncEvery bytes more, and when
 // the file is complete.
 //
@@ -86,7 +91,7 @@ func OpenDir(path string, o DirOptions) (*Dir, error) {
 		return nil, fmt.Errorf("warc: %w", err)
 	}
 	for _, name := range left {
-		if err := complete(strings.TrimSuffix(name, opened)); err != nil {
+		if err := d.complete(strings.TrimSuffix(name, opened)); err != nil {
 			return nil, fmt.Errorf("warc: complete %s: %w", name, err)
 		}
 	}
@@ -302,69 +307,6 @@ func seal(f *os.File, name string) error {
 		return errors.Join(err, f.Close())
 	}
 	return errors.Join(os.Rename(name+opened, name), f.Close(), syncDir(filepath.Dir(name)))
-}
-
-// complete cuts off what is incomplete at the end of a file that a killed process left, and gives it its name. A file
-// without captures is removed. It does nothing if a living process has the file.
-func complete(name string) error {
-	f, err := os.OpenFile(name+opened, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) { // another process was faster
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if err := lockFile(f); err != nil {
-		return f.Close()
-	}
-	end, captures, err := soundEnd(f, readCheckpoint(name))
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if !captures {
-		_ = os.Remove(name + checkpoint)
-		return errors.Join(f.Close(), os.Remove(name+opened))
-	}
-	if err := f.Truncate(end); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	return seal(f, name)
-}
-
-func readCheckpoint(name string) int64 {
-	raw, _ := os.ReadFile(name + checkpoint)
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
-}
-
-// soundEnd returns the end of the last sound record of a file, which is sound up to from. captures reports whether
-// there is more than the warcinfo record.
-func soundEnd(f *os.File, from int64) (end int64, captures bool, err error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, false, err
-	}
-	if from > info.Size() {
-		from = 0
-	}
-	end, captures = from, from > 0
-	r := NewReader(io.NewSectionReader(f, from, info.Size()-from), Limits{})
-	for {
-		rec, err := r.Next()
-		if err == io.EOF || errors.As(err, new(*Fault)) {
-			return end, captures, nil
-		}
-		if err != nil {
-			return 0, false, err
-		}
-		if err := r.Finish(); err != nil || rec.Length == 0 {
-			return end, captures, nil
-		}
-		end, captures = from+rec.Offset+rec.Length, captures || rec.Type != Warcinfo
-	}
 }
 
 func syncDir(path string) error {

@@ -1,8 +1,11 @@
 package warc
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,6 +180,44 @@ func TestTheNextOpenCompletesWhatAKilledProcessLeft(t *testing.T) {
 		if got := uris(t, path); !slices.Equal(got, []string{"warcinfo", "http://a.example/1", "http://a.example/2"}) {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+func TestSoundRecordsBehindDamageAreKept(t *testing.T) {
+	t.Parallel()
+	path := t.TempDir()
+	d := openDir(t, path, DirOptions{})
+	name := appendFile(t, d, "http://a.example/1", "one")
+	var ends []int64
+	for i := 2; i <= 6; i++ {
+		ends = append(ends, d.size)
+		appendFile(t, d, fmt.Sprint("http://a.example/", i), "text")
+	}
+	open := filepath.Join(path, name+opened)
+	raw, err := os.ReadFile(open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[ends[0]+40] ^= 1 // in the second record
+	copy(raw[ends[2]:], make([]byte, 10))
+	if err := errors.Join(os.WriteFile(open, raw[:len(raw)-3], 0o644), os.WriteFile(filepath.Join(path, name+mending), []byte("of another crash"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	d.file.Close() // as the end of the process does
+	d.file = nil
+	var log bytes.Buffer
+	openDir(t, path, DirOptions{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if got := uris(t, path); !slices.Equal(got, []string{"warcinfo", "http://a.example/1", "http://a.example/3", "http://a.example/5"}) {
+		t.Errorf("%q", got)
+	}
+	for i, want := range []string{fmt.Sprintf("offset=%d bytes=%d", ends[0], ends[1]-ends[0]), fmt.Sprintf("offset=%d bytes=%d", ends[2], ends[3]-ends[2]),
+		fmt.Sprintf("offset=%d bytes=%d", ends[4], int64(len(raw)-3)-ends[4])} {
+		if lines := strings.Split(log.String(), "\n"); i >= len(lines) || !strings.Contains(lines[i], want) {
+			t.Errorf("line %d of the log is not of %s:\n%s", i, want, log.String())
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(path, "*")); len(left) != 1 {
+		t.Errorf("left behind: %q", left)
 	}
 }
 

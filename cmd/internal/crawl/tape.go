@@ -21,7 +21,7 @@ func (c *Crawl) openTape(path, prefix string) (*tape.Tape, error) {
 	if path == "" || c.store.DB.ReadOnly() {
 		return nil, nil
 	}
-	dir, err := warc.OpenDir(path, warc.DirOptions{Prefix: prefix, Info: warcInfo(c.store), Now: c.store.Clock})
+	dir, err := warc.OpenDir(path, warc.DirOptions{Prefix: prefix, Info: warcInfo(c.store), Now: c.store.Clock, Log: c.store.Log})
 	if err != nil {
 		return nil, err
 	}

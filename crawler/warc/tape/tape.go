@@ -184,7 +184,7 @@ func repeats(hop fetch.Hop, original *fetch.Original, payload string) string {
 
 // revisit returns the record of a response that repeats an earlier one.
 func revisit(hop fetch.Hop, date time.Time, original fetch.Original, profile, payload, id string) *warc.Record {
-	rec := &warc.Record{Header: head(warc.Revisit, hop, date), Block: bytes.NewReader(hop.Head), ContentLength: int64(len(hop.Head))}
+	rec := &warc.Record{Header: head(warc.Revisit, hop, date), Block: io.NewSectionReader(hop.Wire.File, 0, hop.Wire.Head), ContentLength: hop.Wire.Head}
 	rec.Header[1].Value = id
 	rec.Header.Add("WARC-Profile", profile)
 	if original.Record != "" {

@@ -177,10 +177,11 @@ func TestRequestsAndResponsesAreRecordedByteForByte(t *testing.T) {
 		"/large":   "HTTP/1.1 200 OK\r\nContent-Length: 300000\r\n\r\n" + strings.Repeat("large ", 50000),
 		"/missing": "HTTP/1.1 404 Not Found\r\nContent-Length: 20000\r\n\r\n" + strings.Repeat("none", 5000),
 		"/empty":   "HTTP/1.1 204 No Content\r\n\r\n",
+		"/excess":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Sum: 1\r\n\r\n" + surplus + "<close>",
 		"/more":    "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na;b" + surplus + "<close>",
 	})
 	f, tape, records := taping(t, fetch.Options{AllowPrivateHosts: true})
-	paths := []string{"/plain", "/chunked", "/old", "/hints", "/large", "/missing", "/empty", "/more"}
+	paths := []string{"/plain", "/chunked", "/old", "/hints", "/large", "/missing", "/empty", "/excess", "/more"}
 	for _, p := range paths {
 		get(t, f, fetch.Request{URL: w.base + p})
 	}
@@ -199,7 +200,7 @@ func TestRequestsAndResponsesAreRecordedByteForByte(t *testing.T) {
 			t.Errorf("%s: %s %.200q, was sent %.200q", p, ask.Type, ask.block, w.requests[i])
 		}
 		_, body, _ := strings.Cut(want, "\r\n\r\n")
-		if sum := sha256.Sum256([]byte(body)); p != "/chunked" && p != "/old" && answer.Header.Get("WARC-Payload-Digest") != warc.FormatDigest(sum[:]) {
+		if sum := sha256.Sum256([]byte(body)); p != "/chunked" && p != "/excess" && p != "/old" && answer.Header.Get("WARC-Payload-Digest") != warc.FormatDigest(sum[:]) {
 			t.Errorf("%s: payload digest %s", p, answer.Header.Get("WARC-Payload-Digest"))
 		}
 		if ip, cut := answer.Header.Get("WARC-IP-Address"), answer.Header.Get("WARC-Truncated"); ip != "127.0.0.1" || cut != "" {
@@ -427,5 +428,17 @@ func TestAResponseWaitsForItsCompressedBytes(t *testing.T) {
 	}
 	if tape.Missed() != 0 {
 		t.Errorf("%d are missing", tape.Missed())
+	}
+}
+
+func TestARevisitHasAWholeHead(t *testing.T) {
+	t.Parallel()
+	answer := "HTTP/1.1 304 Not Modified\r\nX-Long: " + strings.Repeat("long ", 20_000) + "\r\n\r\n"
+	w := listen(t, map[string]string{"/long": answer})
+	f, _, records := taping(t, fetch.Options{AllowPrivateHosts: true})
+	get(t, f, fetch.Request{URL: w.base + "/long", ETag: `"v"`, Original: &fetch.Original{URL: w.base + "/long", Date: time.Unix(1e9, 0)}})
+	all := records()
+	if len(all) != 2 || all[0].Type != warc.Revisit || all[0].block != answer {
+		t.Fatalf("%d records, the first is a %s with %d bytes, want %d", len(all), all[0].Type, len(all[0].block), len(answer))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"hash"
+	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -104,6 +105,8 @@ type capture struct {
 	sum  hash.Hash // of file
 	left int64     // bytes of the body that are still to come, -1 if the head does not say how many
 
+	chunks *warc.Chunks // finds the end of the body; nil if it has no chunks
+
 	http2  bool
 	closed bool
 	tls    *tls.ConnectionState
@@ -149,11 +152,16 @@ func (c *capture) received(p []byte) {
 			continue
 		}
 		c.headed = true
-		c.left = bodyLength(c.head)
+		if c.left = bodyLength(c.head); c.left == chunked {
+			c.left, c.chunks = -1, new(warc.Chunks)
+		}
 		c.write(c.head)
 		p = rest
 	}
-	if c.left >= 0 { // what follows the body is not of this response
+	if c.chunks != nil { // what follows the body is not of this response
+		p = p[:c.chunks.Write(p, io.Discard)]
+	}
+	if c.left >= 0 {
 		p = p[:min(int64(len(p)), c.left)]
 		c.left -= int64(len(p))
 	}
@@ -162,7 +170,10 @@ func (c *capture) received(p []byte) {
 	}
 }
 
-// bodyLength returns the length of the body that follows a head, -1 if that does not say it (RFC 9112 §6.3).
+// chunked is the length of a body in chunks.
+const chunked = -2
+
+// bodyLength returns the length of the body that follows a head, -1 if that does not say it, or chunked (RFC 9112 §6.3).
 func bodyLength(head []byte) int64 {
 	m, _, err := warc.ReadMessage(bytes.NewReader(head))
 	if err != nil {
@@ -170,6 +181,9 @@ func bodyLength(head []byte) int64 {
 	}
 	if s := m.Status(); s == http.StatusNoContent || s == http.StatusNotModified {
 		return 0
+	}
+	if m.Chunked() && !strings.HasPrefix(m.StartLine, "HTTP/1.0") {
+		return chunked
 	}
 	if m.Header.Get("Transfer-Encoding") != "" {
 		return -1
