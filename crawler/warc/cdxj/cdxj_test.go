@@ -182,3 +182,16 @@ func FuzzParseLine(f *testing.F) {
 		}
 	})
 }
+
+func TestALineOfCDX11HasElevenFields(t *testing.T) {
+	t.Parallel()
+	c := Capture{Key: "example,a)/x", URL: "http://a.example/x y", At: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), MIME: "text/csv", Status: 200,
+		Digest: "sha1:ABC", Span: Span{Offset: 7, Length: 8}, File: "a b.warc.gz"}
+	if got, want := c.CDX11(), "example,a)/x 20260102030405 http://a.example/x%20y text/csv 200 ABC - - 8 7 a%20b.warc.gz"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c = Capture{Key: "example,a)/", URL: "http://a.example/", Digest: "sha256:0f", MIME: revisitMIME}
+	if got, want := c.CDX11(), "example,a)/ 00010101000000 http://a.example/ warc/revisit - sha256:0f - - 0 0 -"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
