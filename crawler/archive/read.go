@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/ns"
+	"odarchive/triplestore/kv"
 )
 
 // view runs f over one unchanging state of the records.
@@ -143,6 +144,15 @@ func (a *Archive) Inside(ctx context.Context, id string) (in *inspect.Inside, er
 		return err
 	})
 	return in, err
+}
+
+// LoseExchange removes what was on the wire when a version was fetched, because it cannot be read.
+func (a *Archive) LoseExchange(ctx context.Context, versionID string) error {
+	err := a.db.Update(ctx, func(txn *kv.Txn) error { return records.Txn{Txn: txn}.DropExchange(versionID) })
+	if err != nil {
+		return fmt.Errorf("archive: lose the exchange of %s: %w", versionID, err)
+	}
+	return nil
 }
 
 // Exchange returns what was on the wire when a version was fetched, nil if that is not known.

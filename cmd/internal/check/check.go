@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
@@ -70,6 +71,7 @@ type found struct {
 	report  Report
 	files   map[content.Digest]string // unreadable, and why
 	hit     []catalog.Version         // whose bytes these are
+	wires   []catalog.Version         // whose record of the exchange is damaged
 	gone    []string                  // losses that no repair has reported
 	absent  bool                      // triples that follow from the records are missing
 	unsound bool                      // there is something to mend in the database, the packs or the frontier
@@ -213,11 +215,17 @@ func (c *Checker) checkPacks(ctx context.Context, f *found, progress func(done, 
 	return err
 }
 
-// checkVersions names the versions whose bytes are damaged or missing.
+// checkVersions names the versions whose bytes are damaged or missing, or whose record of the exchange is damaged.
 func (c *Checker) checkVersions(ctx context.Context, f *found, progress func(done, total int64)) error {
 	return c.Store.Archive.EachVersion(ctx, func(v catalog.Version) error {
 		f.report.Versions++
 		progress(int64(f.report.Versions), -1)
+		if _, err := c.Store.Archive.Exchange(ctx, v); errors.Is(err, archive.ErrBadRecord) {
+			f.damage("%s", badExchange(v))
+			f.wires = append(f.wires, v)
+		} else if err != nil {
+			return err
+		}
 		if _, damaged := f.files[v.Digests.SHA256]; damaged {
 			f.damage("version %s of %s cannot be read", v.ID, v.URL)
 			f.hit = append(f.hit, v)
@@ -240,6 +248,10 @@ func (c *Checker) checkVersions(ctx context.Context, f *found, progress func(don
 		}
 		return nil
 	})
+}
+
+func badExchange(v catalog.Version) string {
+	return fmt.Sprintf("what was on the wire for version %s of %s cannot be read", v.ID, v.URL)
 }
 
 func noBytes(v catalog.Version) string {

@@ -15,8 +15,11 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
+	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
+	"odarchive/ns"
 	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
 
@@ -46,26 +49,7 @@ func TestALossIsDamageUntilARepairHasNamedIt(t *testing.T) {
 
 func TestVersionsThatNoTripleNamesAreMissedAndDescribedAgain(t *testing.T) {
 	t.Parallel()
-	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, ".csv") {
-			w.Write([]byte("id,name\n1,a\n2,b\n" + r.URL.Path))
-			return
-		}
-		http.NotFound(w, r)
-	}))
-	defer host.Close()
-	cfg := config.Defaults()
-	cfg.Data, cfg.Base, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = t.TempDir(), "http://a.example/", true, 0
-	n, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Create: true})
-	if err == nil {
-		_, err = n.Intake.Add(t.Context(), []catalog.Seed{{URL: host.URL + "/a.csv"}, {URL: host.URL + "/b.csv"}})
-	}
-	if err == nil {
-		_, err = n.Pipeline.Run(t.Context(), crawler.RunOptions{Once: true})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	n, host := crawled(t)
 	all := func() map[term.Quad]bool {
 		t.Helper()
 		quads := map[term.Quad]bool{}
@@ -89,7 +73,7 @@ func TestVersionsThatNoTripleNamesAreMissedAndDescribedAgain(t *testing.T) {
 		t.Fatalf("before: %+v", r)
 	}
 	whole := all()
-	if _, err := n.Update(t.Context(), "DELETE WHERE { <"+host.URL+"/a.csv> <http://purl.org/dc/terms/hasVersion> ?v . ?v ?p ?o }"); err != nil {
+	if _, err := n.Update(t.Context(), "DELETE WHERE { <"+host+"/a.csv> <http://purl.org/dc/terms/hasVersion> ?v . ?v ?p ?o }"); err != nil {
 		t.Fatal(err)
 	}
 	if r := run(false); r.Err(false) == nil || !slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, "1 versions are not described") }) {
@@ -103,6 +87,62 @@ func TestVersionsThatNoTripleNamesAreMissedAndDescribedAgain(t *testing.T) {
 		t.Errorf("below another base: %+v", r)
 	}
 	closeNode(t, n, nil)
+}
+
+func TestADamagedRecordOfAnExchangeIsNamedAndGivenUp(t *testing.T) {
+	t.Parallel()
+	n, host := crawled(t)
+	v, err := n.Archive.Newest(t.Context(), host+"/a.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resource, number, _ := ns.SplitVersionID(v.ID)
+	err = n.DB.Update(t.Context(), func(txn *kv.Txn) error {
+		return txn.Set(kv.SpaceArchive, records.VersionKey('z', resource, number), []byte("damaged"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := n.Archive.Fetched(v.ID); err != nil || f.Exchange != nil { // an export goes on without it
+		t.Errorf("%+v, %v", f.Exchange, err)
+	}
+	want := "what was on the wire for version " + v.ID + " of " + v.URL + " cannot be read"
+	for i, c := range []struct {
+		repair         bool
+		damaged, newly []string
+	}{{false, []string{want}, nil}, {true, nil, []string{want}}, {false, nil, nil}} {
+		r, err := n.Check(t.Context(), c.repair, time.Time{}, nil)
+		if err != nil || !slices.Equal(r.Damaged, c.damaged) || !slices.Equal(r.NewlyLost, c.newly) {
+			t.Errorf("check %d: %+v, %v", i, r, err)
+		}
+	}
+	closeNode(t, n, nil)
+}
+
+// crawled returns an archive with two versions, and the address of their host.
+func crawled(t *testing.T) (*app.Node, string) {
+	t.Helper()
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".csv") {
+			w.Write([]byte("id,name\n1,a\n2,b\n" + r.URL.Path))
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(host.Close)
+	cfg := config.Defaults()
+	cfg.Data, cfg.Base, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = t.TempDir(), "http://a.example/", true, 0
+	n, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Create: true})
+	if err == nil {
+		_, err = n.Intake.Add(t.Context(), []catalog.Seed{{URL: host.URL + "/a.csv"}, {URL: host.URL + "/b.csv"}})
+	}
+	if err == nil {
+		_, err = n.Pipeline.Run(t.Context(), crawler.RunOptions{Once: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, host.URL
 }
 
 // openIn opens the archive of a directory.

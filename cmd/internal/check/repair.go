@@ -85,6 +85,12 @@ func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
 			return err
 		}
 	}
+	for _, v := range f.wires { // it is in no other record
+		if err := c.Store.Archive.LoseExchange(ctx, v.ID); err != nil {
+			return err
+		}
+		r.NewlyLost = append(r.NewlyLost, badExchange(v))
+	}
 	r.NewlyLost = append(r.NewlyLost, f.gone...)
 	if err := c.Store.SaveLosses(ctx, true); err != nil {
 		return err

@@ -221,6 +221,15 @@ func (t Txn) AddExchange(versionID string, packed []byte) error {
 	return t.Set(kv.SpaceArchive, VersionKey(tableExchange, resource, n), packed)
 }
 
+// DropExchange deletes the record of a version's exchange.
+func (t Txn) DropExchange(versionID string) error {
+	resource, n, ok := ns.SplitVersionID(versionID)
+	if !ok {
+		return NotFound("version", versionID)
+	}
+	return t.Delete(kv.SpaceArchive, VersionKey(tableExchange, resource, n))
+}
+
 // Exchange returns what was on the wire when a version was fetched, nil if that is not known.
 func (t Txn) Exchange(v catalog.Version) (e *catalog.Exchange, err error) {
 	resource, n, _ := ns.SplitVersionID(v.ID)
