@@ -21,6 +21,7 @@ const (
 	memberPath   = "/member/" // follows a version's IRI
 	activityPath = "activity/"
 	graphPath    = "graph/"
+	warcPath     = "warc/"
 	timeMapPath  = "timemap/link/"
 	timeMapJSON  = "timemap/json/"
 	timeGatePath = "timegate/"
@@ -96,6 +97,9 @@ func (m Mint) Activity(id string) string { return m.Base + activityPath + id }
 
 // Graph returns the IRI of the named graph with a portal's catalog.
 func (m Mint) Graph(portal string) string { return m.Base + graphPath + portal }
+
+// WARC returns the IRI of a WARC file with a name, and of the graph that describes its records.
+func (m Mint) WARC(name string) string { return m.Base + warcPath + url.PathEscape(name) }
 
 // TimeMap returns the address of a resource's TimeMap in link format (RFC 7089).
 func (m Mint) TimeMap(resource string) string { return m.Base + timeMapPath + resource }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/warc"
+	"odarchive/crawler/warc/rows"
 	"odarchive/crawler/warc/wacz"
 
 	"github.com/dustin/go-humanize/english"
@@ -16,7 +20,7 @@ import (
 )
 
 func (c *cli) warcImport() *cobra.Command {
-	var dry bool
+	var dry, asRows bool
 	cmd := &cobra.Command{
 		Use:   "import FILE|URL...",
 		Short: "Archive what other archives fetched, from WARC, ARC and WACZ files",
@@ -27,9 +31,13 @@ version of the URL that was asked for, too. Revisit records get the bytes that t
 
 Addresses of files are fetched as the crawler fetches: robots.txt, delays and --max-body apply. Imported URLs are not
 crawled until they are added. Faults are lines on standard error; with any, sound records are imported and the exit status
-is 1.`,
+is 1.
+
+--records also describes every record, requests and errors too, in the named graph {base}warc/NAME, where NAME is that of
+the file without folders. Importing a file of that name again replaces the graph.`,
 		Example: `  odarchive warc import crawl-2019.warc.gz collection.wacz
   odarchive warc import --dry-run *.arc.gz
+  odarchive warc import --records crawl-2019.warc.gz
   odarchive warc import https://example.org/crawls/2024.warc.gz --max-body 2GiB`,
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,6 +59,9 @@ is 1.`,
 					return nil
 				}
 			}
+			if dry && asRows {
+				return usagef("--dry-run writes nothing, and --records does")
+			}
 			if dry {
 				for _, name := range args {
 					if isWebAddress(name) {
@@ -63,12 +74,22 @@ is 1.`,
 				return errors.Join(c.print(total, "%s could be imported, %s not", english.Plural(total.Versions, "capture", ""), english.Plural(total.Others, "record", "")), found.err())
 			}
 			err := c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
+				each := one(n.Crawl)
+				if asRows {
+					imports := each
+					each = func(o *wacz.Opened, file wacz.File) error {
+						if err := imports(o, file); err != nil {
+							return err
+						}
+						return c.describeRecords(ctx, n, file)
+					}
+				}
 				for _, name := range args {
 					var err error
 					if isWebAddress(name) {
-						err = c.importURL(ctx, n, name, one(n.Crawl))
+						err = c.importURL(ctx, n, name, each)
 					} else {
-						err = c.eachWARC(ctx, []string{name}, one(n.Crawl))
+						err = c.eachWARC(ctx, []string{name}, each)
 					}
 					if err != nil {
 						return err
@@ -82,9 +103,29 @@ is 1.`,
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&dry, "dry-run", false, "only count what could be imported")
+	fl.BoolVar(&asRows, "records", false, "also describe every record, in a named graph of the file")
 	fl.BoolVar(&c.json, "json", false, "machine-readable output")
 	c.cfg.FetchFlags(fl)
 	return cmd
+}
+
+// describeRecords replaces the graph that describes the records of a file. Its faults are known from the import.
+func (c *cli) describeRecords(ctx context.Context, n *app.Node, file wacz.File) error {
+	name := filepath.ToSlash(file.Name)
+	outer, inner, inside := strings.Cut(name, "!")
+	if name = path.Base(outer); inside {
+		name += "!" + inner
+	}
+	graph := n.Mint.WARC(name)
+	if _, err := n.Update(ctx, "DROP SILENT GRAPH <"+graph+">"); err != nil {
+		return err
+	}
+	in, done := c.readWARC(ctx, file)
+	defer done()
+	if _, err := n.Triples.Load(ctx, rows.New(in, graph, func(warc.Fault) {})); err != nil {
+		return fmt.Errorf("%s: %w", file.Name, err)
+	}
+	return n.Triples.IndexLiterals(ctx)
 }
 
 func isWebAddress(name string) bool {

@@ -110,6 +110,20 @@ const (
 	Software    = NS + "software"    // portal -> software that it runs
 )
 
+// Records of WARC files (crawler/warc/rows).
+const (
+	WARCFile      = NS + "WARCFile"      // class
+	WARCRecord    = NS + "WARCRecord"    // class
+	RecordCount   = NS + "recordCount"   // file -> number of records that could be read
+	RecordType    = NS + "recordType"    // record -> WARC-Type
+	TargetURI     = NS + "targetURI"     // record -> WARC-Target-URI
+	PayloadDigest = NS + "payloadDigest" // record -> WARC-Payload-Digest
+	RemoteAddress = NS + "remoteAddress" // record -> WARC-IP-Address
+	RefersTo      = NS + "refersTo"      // record -> WARC-Refers-To, without angle brackets
+	Offset        = NS + "offset"        // record -> place in the file, of the gzip member in a compressed one
+	Length        = NS + "length"        // record -> bytes in the file, of the gzip member in a compressed one
+)
+
 // Metadata records of repositories.
 const (
 	MetadataRecord = NS + "metadataRecord" // dataset -> description by the repository, in its own XML format

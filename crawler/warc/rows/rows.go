@@ -1,0 +1,155 @@
+// Package rows describes the records of a WARC or ARC file as triples, a row of a table each: what a query by field asks
+// for that an import does not keep, such as requests, errors, and the places of records.
+package rows
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"odarchive/crawler/warc"
+	"odarchive/crawler/warc/cdxj"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/xsd"
+)
+
+// Reader returns the triples about the records of one file, in the order of the file. Damaged records are passed over.
+type Reader struct {
+	graph   string // IRI of the file, and of the graph
+	in      *warc.Reader
+	fault   func(warc.Fault)
+	records int64
+	last    int64 // offset of the last record
+	within  int   // its number among the records of its gzip member, from 0
+	queue   []term.Quad
+	end     bool
+}
+
+// maxValue bounds a text of a record, in bytes; longer ones are left out.
+const maxValue = 2 << 10
+
+// New returns a reader of triples about a file, in the graph whose IRI is graph. The IRI of a record is that, "#" and its
+// offset, with a further number for all but the first record of a gzip member. fault is called for each fault of the file.
+func New(r io.Reader, graph string, fault func(warc.Fault)) *Reader {
+	return &Reader{graph: graph, in: warc.NewReader(r, warc.Limits{}), fault: fault}
+}
+
+// Records returns the number of records so far.
+func (r *Reader) Records() int64 { return r.records }
+
+// Read returns the next triple. The error is io.EOF at the end, or one of reading the file.
+func (r *Reader) Read() (term.Quad, error) {
+	for len(r.queue) == 0 {
+		if r.end {
+			return term.Quad{}, io.EOF
+		}
+		if err := r.next(); err != nil {
+			return term.Quad{}, err
+		}
+	}
+	q := r.queue[0]
+	r.queue = r.queue[1:]
+	return q, nil
+}
+
+// next queues the triples about the next record, at the end those about the file.
+func (r *Reader) next() error {
+	rec, err := r.in.Next()
+	if f, ok := errors.AsType[*warc.Fault](err); ok {
+		r.fault(*f)
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		r.end = true
+		r.add(r.graph, rdf.Type, term.IRI(arc.WARCFile))
+		r.add(r.graph, arc.RecordCount, integer(r.records))
+		r.add(r.graph, dcat.ByteSize, integer(r.in.Position()))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c, m, _, err := cdxj.Describe(rec, "", true)
+	if _, ok := errors.AsType[*warc.Fault](err); !ok && err != nil { // Finish returns a fault, too
+		r.fault(warc.Fault{Offset: rec.Offset, Why: err.Error()}) // what should be an HTTP message is none
+	}
+	if f, ok := errors.AsType[*warc.Fault](r.in.Finish()); ok {
+		r.fault(*f)
+		if !r.in.Whole() {
+			return nil
+		}
+	}
+	r.describe(rec, c, m)
+	return nil
+}
+
+// describe queues the triples about a record.
+func (r *Reader) describe(rec *warc.Record, c cdxj.Capture, m *warc.Message) {
+	if r.within++; r.records == 0 || rec.Offset != r.last {
+		r.within = 0
+	}
+	r.records, r.last = r.records+1, rec.Offset
+	s := r.graph + "#" + strconv.FormatInt(rec.Offset, 10)
+	if r.within > 0 {
+		s += "." + strconv.Itoa(r.within)
+	}
+	text := func(p, value string) {
+		if value = strings.ToValidUTF8(value, "\uFFFD"); value != "" && len(value) <= maxValue {
+			r.add(s, p, term.String(value))
+		}
+	}
+	r.add(s, rdf.Type, term.IRI(arc.WARCRecord))
+	r.add(s, dcterms.IsPartOf, term.IRI(r.graph))
+	text(arc.RecordType, rec.Type)
+	text(dcterms.Identifier, strings.Trim(rec.ID(), "<>"))
+	if iri := absolute(c.URL); iri != "" && len(iri) <= maxValue {
+		r.add(s, arc.TargetURI, term.IRI(iri))
+	}
+	if !c.At.IsZero() && c.At.Year() <= 9999 {
+		r.add(s, dcterms.Date, term.Typed(c.At.UTC().Format("2006-01-02T15:04:05.000Z"), xsd.DateTime))
+	}
+	if m != nil && rec.Type != warc.Request && c.Status > 0 {
+		r.add(s, arc.HTTPStatus, integer(int64(c.Status)))
+	}
+	text(dcat.MediaType, c.MIME)
+	text(arc.PayloadDigest, c.Digest)
+	text(arc.RemoteAddress, rec.Header.Get("WARC-IP-Address"))
+	text(arc.Truncated, strings.ToLower(rec.Header.Get("WARC-Truncated")))
+	text(arc.RefersTo, strings.Trim(rec.Header.Get("WARC-Refers-To"), "<>"))
+	r.add(s, dcat.ByteSize, integer(rec.ContentLength))
+	r.add(s, arc.Offset, integer(rec.Offset))
+	if rec.Length > 0 {
+		r.add(s, arc.Length, integer(rec.Length))
+	}
+}
+
+func (r *Reader) add(s, p string, o term.Key) {
+	r.queue = append(r.queue, term.Quad{S: term.IRI(s), P: term.IRI(p), O: o, G: term.IRI(r.graph)})
+}
+
+func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), xsd.Integer) }
+
+// absolute returns a stranger's address as an absolute IRI, "" if it is none.
+func absolute(address string) string {
+	address = strings.ToValidUTF8(address, "\uFFFD")
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" {
+		return ""
+	}
+	var b strings.Builder
+	for _, c := range address {
+		if c <= ' ' || c == 0x7f || strings.ContainsRune("<>\"{}|\\^`", c) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
