@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -61,13 +63,21 @@ type WARC struct {
 	rawSize  int64
 	modified time.Time
 	etag     string
+	room     atomic.Int64 // bytes of heads that may still be kept
 }
+
+// maxHeads bounds the heads that a plan keeps in memory, in bytes, so that writing need not read their records again.
+const maxHeads = 8 << 20
+
+// noInfo is the id in heads until the warcinfo record has one, which has the same length.
+var noInfo = recordID("urn:odarchive:none")
 
 // record is what is planned of one version's record.
 type record struct {
 	offset int64    // of the member in the file
 	block  [32]byte // SHA-256 of the block
 	head   uint32   // length of the WARC head and the HTTP head together
+	kept   []byte   // these heads, if there is room for them in maxHeads; their warcinfo id is still the placeholder
 	status uint16   // of the response, 0 for a resource record
 }
 
@@ -97,7 +107,8 @@ func NewWARC(ctx context.Context, entries []Entry, meta Meta, source Source, con
 		return nil, ErrEmpty
 	}
 	slices.SortFunc(w.entries, func(a, b Entry) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
-	w.infoID = recordID("urn:odarchive:none") // has the length of every id
+	w.infoID = noInfo
+	w.room.Store(maxHeads)
 	w.records = make([]record, len(w.entries))
 	marks, err := w.planRecords(ctx, contents)
 	if err != nil {
@@ -136,6 +147,9 @@ func (w *WARC) planRecords(ctx context.Context, contents Blocks) (marks [][32]by
 				}
 				head := w.head(i, f)
 				w.records[i].head = uint32(len(head))
+				if w.room.Add(-int64(len(head))) >= 0 {
+					w.records[i].kept = head
+				}
 				marks[i] = sha256.Sum256(head)
 			}
 			if len(fresh) == 0 {
@@ -247,14 +261,26 @@ func (w *WARC) steps(out *section, c Contents, offset int64) error {
 	return nil
 }
 
+// headAgain returns the heads of a record as they were planned, with the id of the warcinfo record.
+func (w *WARC) headAgain(i int) ([]byte, error) {
+	if kept := w.records[i].kept; kept != nil {
+		return bytes.Replace(kept, []byte(noInfo), []byte(w.infoID), 1), nil // it stands before all that strangers say
+	}
+	f, err := w.source.Fetched(w.entries[i].ID)
+	if err != nil {
+		return nil, err
+	}
+	head := w.head(i, f)
+	if uint32(len(head)) != w.records[i].head {
+		return nil, errors.New("what is recorded of it has changed")
+	}
+	return head, nil
+}
+
 // writeMember writes a record without its first skip bytes.
 func (w *WARC) writeMember(out *section, c Contents, i int, skip int64) error {
 	e := &w.entries[i]
-	f, err := w.source.Fetched(e.ID)
-	head := w.head(i, f)
-	if err == nil && uint32(len(head)) != w.records[i].head {
-		err = errors.New("what is recorded of it has changed")
-	}
+	head, err := w.headAgain(i)
 	if err != nil {
 		return &EntryError{Name: e.URL, Version: w.iri(i), Err: err}
 	}

@@ -321,9 +321,16 @@ func TestAWARCIsCutOffWhereTheRecordOfAVersionChanged(t *testing.T) {
 	t.Parallel()
 	d := &described{world: sample(t), known: map[string][32]byte{}}
 	w := planWARC(t, d)
+	whole := written(t, d, w)
 	e := d.versions[d.order[3]]
 	e.URL += "/longer"
 	d.versions[d.order[3]] = e
+	if !bytes.Equal(written(t, d, w), whole) {
+		t.Error("a plan that has the heads in memory is not written as it was planned")
+	}
+	for i := range w.records {
+		w.records[i].kept = nil // as if there were more than maxHeads
+	}
 	var failed *EntryError
 	if _, err := w.WriteTo(io.Discard, d.store); !errors.As(err, &failed) || failed.Version != d.order[3] {
 		t.Errorf("%v", err)

@@ -200,8 +200,14 @@ func deflateText(b, text []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
+var inflaters = sync.Pool{New: func() any { return flate.NewReaderDict(bytes.NewReader(nil), []byte(exchangeDictionary)) }}
+
 func inflateText(raw []byte) ([]byte, error) {
-	r := flate.NewReaderDict(bytes.NewReader(raw), []byte(exchangeDictionary))
+	r := inflaters.Get().(io.ReadCloser)
+	defer inflaters.Put(r)
+	if err := r.(flate.Resetter).Reset(bytes.NewReader(raw), []byte(exchangeDictionary)); err != nil {
+		return nil, err
+	}
 	text, err := io.ReadAll(io.LimitReader(r, maxExchangeText+1))
 	if err != nil {
 		return nil, err
