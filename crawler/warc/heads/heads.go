@@ -105,7 +105,7 @@ func eachField(head []byte, f func(line []byte, name string, value []byte)) {
 	first := true
 	for line := range bytes.Lines(head) {
 		name, value, ok := bytes.Cut(line, []byte(":"))
-		if first || !ok || name[0] == ' ' || name[0] == '\t' {
+		if first || len(name) == 0 || !ok || name[0] == ' ' || name[0] == '\t' {
 			name, value = nil, nil
 		}
 		first = false

@@ -27,9 +27,10 @@ func TestAHeadIsThatWhichWasReceivedExceptForWhatIsNotTrueOfTheBytes(t *testing.
 		"HTTP/1.1 200 Fine\r\nx-lower: 1\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nX-Latin: K\xf6ln\r\ncontent-LENGTH: 7\r\n\r\n": "HTTP/1.1 200 Fine\r\nx-lower: 1\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nX-Latin: K\xf6ln\r\ncontent-LENGTH: 7\r\n\r\n",
 		"HTTP/1.1 200 OK\r\ncontent-encoding : gzip\r\nContent-Length: 12\r\nTransfer-Encoding: chunked\r\n\r\n":             "HTTP/1.1 200 OK\r\nX-Orig-content-encoding : gzip\r\nX-Orig-Content-Length: 12\r\nX-Orig-Transfer-Encoding: chunked\r\n\r\n",
 		"HTTP/1.0 200 OK\nx-orig-content-length: 12\n Content-Encoding: folded\nno colon\n\n":                                "HTTP/1.0 200 OK\nX-Orig-x-orig-content-length: 12\n Content-Encoding: folded\nno colon\n\n",
-		"HTTP/1.1 404 Not Found\r\nA: b\r\n\r\n": "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\n", // not the head of this response
-		"HTTP/1.1 200 OK\r\nA: b\r\nC":           "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\n", // cut off
-		"":                                       "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\n",
+		"HTTP/1.1 200 OK\r\n: no name\r\n:\r\n\r\n":                                                                          "HTTP/1.1 200 OK\r\n: no name\r\n:\r\n\r\n",
+		"HTTP/1.1 404 Not Found\r\nA: b\r\n\r\n":                                                                             "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\n", // not the head of this response
+		"HTTP/1.1 200 OK\r\nA: b\r\nC":                                                                                       "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\n", // cut off
+		"":                                                                                                                   "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\n",
 	} {
 		r := Response{Status: 200, Size: 7, Exchange: fetched(head), Header: http.Header{"Content-Type": {"text/csv"}, "Bad Name": {"x"}}}
 		got := string(r.HTTP())
