@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Paths below the base IRI. Others link to them, so they never change.
@@ -57,6 +58,11 @@ func (e *BaseError) Error() string {
 func ResourceID(surtKey string) string {
 	sum := sha256.Sum256([]byte(surtKey))
 	return hex.EncodeToString(sum[:12])
+}
+
+// ActivityID returns the id of the activity of a resource that begins at a time.
+func ActivityID(resourceID string, start time.Time) string {
+	return resourceID + "-" + strconv.FormatInt(start.UnixMilli(), 10)
 }
 
 // VersionID returns the id of version n of a resource, counted from 0.

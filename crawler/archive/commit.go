@@ -99,11 +99,10 @@ type update struct {
 // update runs f as one transaction. It may run f again, so f must not keep anything of an earlier run.
 func (a *Archive) update(ctx context.Context, f func(*update) error) error {
 	return a.triples.Update(ctx, func(txn *triplestore.Txn) error {
-		index, err := a.search.Begin(txn.KV())
-		if err != nil {
-			return err
+		u := &update{
+			Archive: a, triples: txn, records: records.Txn{Txn: txn.KV()}, diary: diary.Txn{Txn: txn.KV()},
+			tallies: a.tallies.Begin(txn.KV()), search: a.search.Begin(txn.KV()),
 		}
-		u := &update{Archive: a, triples: txn, records: records.Txn{Txn: txn.KV()}, diary: diary.Txn{Txn: txn.KV()}, tallies: a.tallies.Begin(txn.KV()), search: index}
 		if err := f(u); err != nil {
 			return err
 		}
@@ -162,7 +161,7 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	if err != nil {
 		return err
 	}
-	act.URL, act.ID = before.URL, diary.ActivityID(id, next.Start)
+	act.URL, act.ID = before.URL, ns.ActivityID(id, next.Start)
 	act.Start, act.End = next.Start, act.End.Add(next.Start.Sub(act.Start))
 	if visit.Past != nil && before.Versions > 0 && act.Start.Before(before.Changed) {
 		return u.addPast(ctx, before, next, act, visit)

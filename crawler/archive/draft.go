@@ -40,7 +40,7 @@ func (a *Archive) draft(ctx context.Context, id string, visit Visit) (d draft, e
 		if err != nil {
 			return err
 		}
-		act.ID, act.Start = diary.ActivityID(id, next.Start), next.Start
+		act.ID, act.Start = ns.ActivityID(id, next.Start), next.Start
 		v := visit.Kept.version(r, act, ref)
 		if r.Versions > 0 {
 			v.Previous = latestID(r)

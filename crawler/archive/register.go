@@ -212,6 +212,9 @@ func (u *update) saveResource(before, after records.Resource) error {
 	if err := u.search.SetResource(before, after); err != nil {
 		return err
 	}
+	if describe.SameResource(before.Resource, after.Resource) {
+		return nil
+	}
 	var was []term.Quad
 	if before.ID != "" {
 		was = describe.Resource(before.Resource)

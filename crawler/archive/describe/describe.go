@@ -9,6 +9,7 @@ package describe
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,6 +103,12 @@ func Resource(r catalog.Resource) []term.Quad {
 		g.source(url, s)
 	}
 	return g.quads
+}
+
+// SameResource reports that Resource describes two records alike, without describing them.
+func SameResource(a, b catalog.Resource) bool {
+	return a.URL == b.URL && a.Title == b.Title && a.FileName == b.FileName && a.MediaType == b.MediaType && a.Format == b.Format && a.Host == b.Host &&
+		slices.Equal(a.Sources, b.Sources)
 }
 
 // Portal describes a portal by its title. It returns nothing if either is missing.

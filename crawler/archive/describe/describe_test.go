@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,31 @@ func TestDescriptionsAreAsWrittenDown(t *testing.T) {
 		"zip": Inside(mint, version(), inside(t, "a.zip", aZip(t))),
 	} {
 		compare(t, filepath.Join("testdata", name+".ttl"), quads)
+	}
+}
+
+func TestSameResourceReportsEveryDifferenceThatIsDescribed(t *testing.T) {
+	t.Parallel()
+	full := catalog.Resource{
+		ID: "0123456789abcdef01234567", URL: "http://data.example/a.csv", Host: "data.example", Title: "Trees", Format: "CSV", MediaType: "text/csv", FileName: "a.csv",
+		Sources: []catalog.Source{{Portal: "http://p.example/", Dataset: "http://p.example/d", DatasetTitle: "d", Delisted: at(3)}}, Portals: []string{"http://p.example/"},
+		Datasets: []string{"http://p.example/d"}, DatasetTitle: "d", SourcesOmitted: 1, Added: at(1), Versions: 2, ErrorPages: 1, OutOfOrder: true, NewestN: 1, Size: 5,
+		FirstSeen: at(1), Changed: at(2), Visits: 3, Errors: 1, LastVisit: at(4), NextVisit: at(5), Interval: 1, Stopped: true, Outcome: catalog.NoVersion,
+		ErrorClass: catalog.ErrDNS, Why: "why",
+	}
+	if !SameResource(full, full) {
+		t.Error("a resource differs from itself")
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[catalog.Resource]()) {
+		other := full
+		of := reflect.ValueOf(&other).Elem().FieldByIndex(field.Index)
+		if of.IsZero() {
+			t.Errorf("%s is not set", field.Name)
+		}
+		of.SetZero()
+		if SameResource(full, other) && !slices.Equal(Resource(full), Resource(other)) {
+			t.Errorf("%s is described, and not compared", field.Name)
+		}
 	}
 }
 

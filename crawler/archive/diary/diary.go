@@ -15,7 +15,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -331,11 +330,6 @@ func (t Txn) locate(ctx context.Context, resource string, start int64) (in Stret
 		return !ok, nil
 	})
 	return in, v, ok, err
-}
-
-// ActivityID returns the id of the activity of a resource that begins at a time.
-func ActivityID(resource string, start time.Time) string {
-	return resource + "-" + strconv.FormatInt(start.UnixMilli(), 10)
 }
 
 // versionID returns the id of version n-1 of a resource, or "" if n is 0.

@@ -14,6 +14,7 @@ import (
 
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
+	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
 
@@ -411,7 +412,7 @@ func FuzzDecode(f *testing.F) {
 // addOld writes a visit as format 1 did.
 func (b *book) addOld(i int, act catalog.Activity) {
 	b.t.Helper()
-	act.URL, act.ID = fmt.Sprintf("http://data.example/%d.csv", i), ActivityID(b.ids[i], act.Start)
+	act.URL, act.ID = fmt.Sprintf("http://data.example/%d.csv", i), ns.ActivityID(b.ids[i], act.Start)
 	raw, err := json.Marshal(act)
 	if err == nil {
 		err = b.db.Update(context.Background(), func(txn *kv.Txn) error {

@@ -63,7 +63,7 @@ func (s Stretch) continues(other Stretch) bool {
 func (s Stretch) Start() int64 { return s.start }
 
 // ID returns the id of the stretch's activity, which is that of its first visit.
-func (s Stretch) ID() string { return ActivityID(s.Resource, moment(s.start)) }
+func (s Stretch) ID() string { return ns.ActivityID(s.Resource, moment(s.start)) }
 
 // Activity returns the stretch as one activity: from the start of its first visit to the end of its last.
 func (s Stretch) Activity(url string) catalog.Activity {

@@ -22,9 +22,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The archive's keyspace, by first byte. Values are JSON, mostly packed (packed.go), except those of tableInside
-// (inside.go), tableSketches, tableExchange, tableBlock, and of the indexes, which are empty. Package joining owns 'j', package tallies
-// 'c', and package diary 'a', 'b', 'u', 'w' and 'y'.
+// The archive's keyspace, by first byte. Values are JSON, mostly packed (packed.go), except those of tableResource and
+// tableVersion (binary.go), tableInside (inside.go), tableSketches, tableExchange, tableBlock, and of the indexes, which
+// are empty. Package joining owns 'j', package tallies 'c', and package diary 'a', 'b', 'u', 'w' and 'y'.
 const (
 	tableResource  = 'r' // resource id                           -> Resource
 	tableVersion   = 'v' // resource id, N (4 bytes)              -> catalog.Version
@@ -137,7 +137,11 @@ func (t Txn) get(k []byte, value any) (bool, error) {
 	return t.Read(kv.SpaceArchive, k, func(raw []byte) error { return decode(k, raw, value) })
 }
 
+// decode reads a record from its key and value.
 func decode(k, raw []byte, value any) error {
+	if len(raw) > 0 && raw[0] == binaryRecord {
+		return decodeBinary(k, raw, value)
+	}
 	text, err := Plain(raw)
 	if err == nil {
 		err = json.Unmarshal(text, value)
@@ -153,15 +157,22 @@ func badRecord(k []byte, err error) error {
 }
 
 func (t Txn) set(k []byte, value any) error {
-	raw, err := encode(value)
+	raw, err := encode(k, value)
 	if err != nil {
 		return fmt.Errorf("archive: record %q: %w", k, err)
 	}
 	return t.Set(kv.SpaceArchive, k, raw)
 }
 
-// encode returns a record: JSON, packed.
-func encode(value any) ([]byte, error) {
+// encode returns the record for a key: binary, or JSON, packed.
+func encode(k []byte, value any) ([]byte, error) {
+	switch value := value.(type) {
+	case Resource:
+		return encodeResource(value), nil
+	case catalog.Version:
+		resource, n := VersionAt(k)
+		return encodeVersion(resource, n, value), nil
+	}
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
@@ -338,8 +349,10 @@ type PackedVersion struct {
 
 // PackVersion encodes the records of a version, before a transaction writes them. change is nil if it is unknown.
 func PackVersion(v catalog.Version, change *diff.Summary) (p PackedVersion, err error) {
-	if p.version, err = encode(v); err == nil && change != nil {
-		p.change, err = encode(change)
+	resource, n, _ := ns.SplitVersionID(v.ID)
+	p.version = encodeVersion(resource, n, v)
+	if change != nil {
+		p.change, err = encode(VersionKey(tableChange, resource, n), change)
 	}
 	if err != nil {
 		return p, fmt.Errorf("archive: record of version %s: %w", v.ID, err)

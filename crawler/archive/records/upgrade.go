@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
@@ -13,7 +14,7 @@ import (
 // and the key of the last record that was looked at.
 const (
 	upgradeKey = "archive/records"
-	format     = "2" // 1 or nothing: JSON, with the sketches of all versions
+	format     = "3" // 2: all records are JSON; 1 or nothing: not packed, and with the sketches of all versions
 )
 
 // Bounds of a transaction of Upgrade.
@@ -22,8 +23,8 @@ const (
 	upgradedBytes  = 2 << 20 // of them, about
 )
 
-// Upgrade rewrites the records of an older program in the format of this one: packed, and with the sketches of the
-// latest versions alone. It continues where it was interrupted, and is quick if there is nothing to do. Nothing else may
+// Upgrade rewrites the records of an older program in the format of this one: binary or packed, and with the
+// sketches of the latest versions alone. It continues where it was interrupted, and is quick if there is nothing to do. Nothing else may
 // write meanwhile.
 func Upgrade(ctx context.Context, db *kv.DB, sample Sample) error {
 	for done := false; !done; {
@@ -63,7 +64,7 @@ func upgradeSome(ctx context.Context, t Txn, sample Sample) (done bool, err erro
 		err := t.scan(ctx, key(table), from, func(k, v []byte) (bool, error) {
 			last = append(last[:0], k...)
 			seen++
-			if isPiece := table == tableInside && len(k) != len(VersionKey(table, "", 0))+IDLen; isPiece || len(v) == 0 || v[0] == packed {
+			if isPiece := table == tableInside && len(k) != len(VersionKey(table, "", 0))+IDLen; isPiece || isCurrent(table, v) {
 				return !full(), nil
 			}
 			if v[0] == insidePieces {
@@ -77,12 +78,7 @@ func upgradeSome(ctx context.Context, t Txn, sample Sample) (done bool, err erro
 		}
 	}
 	for _, r := range old {
-		if r.key[0] == tableInside {
-			err = t.upgradeInside(r.key, sample)
-		} else if r.value, err = pack(r.value); err == nil {
-			err = t.Set(kv.SpaceArchive, r.key, r.value)
-		}
-		if err != nil {
+		if err := t.upgrade(r.key, r.value, sample); err != nil {
 			return false, err
 		}
 	}
@@ -92,8 +88,36 @@ func upgradeSome(ctx context.Context, t Txn, sample Sample) (done bool, err erro
 	return true, t.Set(kv.SpaceMeta, []byte(upgradeKey), []byte(format))
 }
 
-// upgradeInside rewrites what is inside a version. A record that cannot be read stays as it is: a check of the archive
-// reports it.
+// isCurrent reports whether a record has the format of this program, or need not have it.
+func isCurrent(table byte, v []byte) bool {
+	return len(v) == 0 || v[0] == binaryRecord || v[0] == packed && table != tableResource && table != tableVersion
+}
+
+// upgrade rewrites a record. One that cannot be read stays as it is: a check of the archive reports it.
+func (t Txn) upgrade(k, raw []byte, sample Sample) (err error) {
+	switch k[0] {
+	case tableInside:
+		return t.upgradeInside(k, sample)
+	case tableResource:
+		var r Resource
+		if decode(k, raw, &r) == nil {
+			err = t.set(k, r)
+		}
+		return err
+	case tableVersion:
+		var v catalog.Version
+		if decode(k, raw, &v) == nil {
+			err = t.set(k, v)
+		}
+		return err
+	}
+	if raw, err = pack(raw); err != nil {
+		return err
+	}
+	return t.Set(kv.SpaceArchive, k, raw)
+}
+
+// upgradeInside rewrites what is inside a version, unless it cannot be read.
 func (t Txn) upgradeInside(k []byte, sample Sample) error {
 	resource, n := VersionAt(k)
 	in, err := t.Inside(ns.VersionID(resource, n))

@@ -11,7 +11,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// formerArchive writes resources with two versions each, as older programs did.
+// formerArchive writes resources with two versions each, as older programs did: every third in format 2, whose JSON is
+// packed.
 func formerArchive(t *testing.T, db *kv.DB, in *inspect.Inside, n int) {
 	t.Helper()
 	for from := 0; from < n; from += 500 {
@@ -19,12 +20,22 @@ func formerArchive(t *testing.T, db *kv.DB, in *inspect.Inside, n int) {
 			for i := from; i < min(from+500, n); i++ {
 				resource := fmt.Sprintf("%024x", i)
 				r := fmt.Sprintf(`{"ID":%q,"URL":"http://data.example/%d.csv","Host":"data.example","Versions":2,"Title":"a title as long as titles are"}`, resource, i)
-				if err := txn.Set(kv.SpaceArchive, key(tableResource, id(resource)), []byte(r)); err != nil {
+				former := func(text string) []byte {
+					if i%3 > 0 {
+						return []byte(text)
+					}
+					value, err := pack([]byte(text))
+					if err != nil || value[0] != packed {
+						t.Fatalf("%q, %v", value, err)
+					}
+					return value
+				}
+				if err := txn.Set(kv.SpaceArchive, key(tableResource, id(resource)), former(r)); err != nil {
 					return err
 				}
 				for v := range 2 {
 					text := fmt.Sprintf(`{"ID":"%s_%d","URL":"http://data.example/%d.csv","N":%d,"Size":77,"Type":"text/csv"}`, resource, v, i, v)
-					if err := txn.Set(kv.SpaceArchive, VersionKey(tableVersion, resource, v), []byte(text)); err != nil {
+					if err := txn.Set(kv.SpaceArchive, VersionKey(tableVersion, resource, v), former(text)); err != nil {
 						return err
 					}
 					if i%10 != 0 {
@@ -83,10 +94,10 @@ func TestTheRecordsOfOlderProgramsAreUpgradedInParts(t *testing.T) {
 		t.Errorf("%d parts, %d records", parts, len(before))
 	}
 	err := View(db, func(txn Txn) error {
-		for _, table := range []byte{tableResource, tableVersion, tableInside} {
+		for table, first := range map[byte]byte{tableResource: binaryRecord, tableVersion: binaryRecord, tableInside: packed} {
 			if err := txn.scan(t.Context(), key(table), nil, func(k, v []byte) (bool, error) {
-				if v[0] != packed {
-					t.Errorf("%q is not packed", k)
+				if v[0] != first {
+					t.Errorf("%q begins with %d", k, v[0])
 				}
 				return true, nil
 			}); err != nil {

@@ -68,8 +68,8 @@ func (x *Index) build(ctx context.Context) (n int, err error) {
 }
 
 func (x *Index) addBatch(txn *kv.Txn, batch []records.Resource, done bool) error {
-	u, err := x.Begin(txn)
-	if err != nil {
+	u := x.Begin(txn)
+	if err := u.readState(); err != nil {
 		return err
 	}
 	u.state.Format = 0

@@ -53,20 +53,34 @@ func appendDoc(b []byte, doc uint32) []byte { return binary.BigEndian.AppendUint
 type Update struct {
 	index *Index
 	txn   records.Txn
-	state state
+	state *state // nil until it is needed: most visits change nothing
+	was   state  // as it is stored
 	words wordindex.Changes
 	rows  map[uint32]row
 }
 
 // Begin starts an update in a transaction.
-func (x *Index) Begin(txn *kv.Txn) (*Update, error) {
-	s, known, err := readState(txn)
+func (x *Index) Begin(txn *kv.Txn) *Update {
+	u := &Update{index: x, txn: records.Txn{Txn: txn}, rows: map[uint32]row{}}
+	u.words.Newest = &x.newest
+	return u
+}
+
+// readState reads u.state, unless it is read already.
+func (u *Update) readState() error {
+	if u.state != nil {
+		return nil
+	}
+	s, known, err := readState(u.txn.Txn)
+	if err != nil {
+		return err
+	}
+	u.was = s
 	if !known {
 		s.Format = format // the index of an empty archive is complete
 	}
-	u := &Update{index: x, txn: records.Txn{Txn: txn}, state: s, rows: map[uint32]row{}}
-	u.words.Newest = &x.newest
-	return u, err
+	u.state = &s
+	return nil
 }
 
 func readState(txn *kv.Txn) (s state, known bool, err error) {
@@ -96,7 +110,11 @@ func (u *Update) Write() error {
 	return u.writeState()
 }
 
+// writeState writes the state if it has changed.
 func (u *Update) writeState() error {
+	if err := u.readState(); err != nil || *u.state == u.was {
+		return err
+	}
 	raw, err := json.Marshal(u.state)
 	if err != nil {
 		return err
@@ -106,6 +124,12 @@ func (u *Update) writeState() error {
 
 // SetResource indexes a record without its columns; before is the record as it was indexed, zero if it is new.
 func (u *Update) SetResource(before, after records.Resource) error {
+	r := rowOf(after)
+	sameWords := before.ID != "" && before.Title == after.Title && before.Format == after.Format && before.MediaType == after.MediaType &&
+		before.FileName == after.FileName && slices.Equal(before.Sources, after.Sources)
+	if sameWords && r.equals(rowOf(before)) {
+		return nil
+	}
 	number := u.document
 	if before.ID == "" {
 		number = u.newDocument
@@ -114,14 +138,13 @@ func (u *Update) SetResource(before, after records.Resource) error {
 	if err != nil {
 		return err
 	}
-	u.rows[doc] = rowOf(after)
+	u.rows[doc] = r
 	if before.ID == "" {
 		if err := u.addCapture(after); err != nil {
 			return err
 		}
 	}
-	if before.ID != "" && before.Title == after.Title && before.Format == after.Format && before.MediaType == after.MediaType &&
-		before.FileName == after.FileName && slices.Equal(before.Sources, after.Sources) {
+	if sameWords {
 		return nil
 	}
 	u.words.Replace(doc, fieldTitle, titleWords(before), titleWords(after))
@@ -151,6 +174,9 @@ func (u *Update) document(id string) (uint32, error) {
 
 // newDocument numbers a resource that has no document yet.
 func (u *Update) newDocument(id string) (doc uint32, err error) {
+	if err := u.readState(); err != nil {
+		return 0, err
+	}
 	doc = u.state.Next
 	u.state.Next++
 	u.words.Newest.Add(doc)
