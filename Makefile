@@ -8,7 +8,7 @@ SHIP := -trimpath -ldflags='-s -w'
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 
-.PHONY: demo test check lint build ui module licences sbom reproducible test-browser bench bench-store bench-sparql kill model faults fuzz golden w3c clean help
+.PHONY: demo test check lint build ui module licences sbom reproducible test-browser bench bench-store bench-growth bench-sparql kill model faults fuzz golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -109,6 +109,10 @@ golden: ## rewrite the expected files; read the diff
 
 w3c: ## the W3C suites alone (they need the test data; see ODARCHIVE_SHARED)
 	$(GO) test ./triplestore/rdfio/... ./triplestore/sparql/... ./sparqlapi/... ./crawler/inspect/csvw -run W3C -v | grep -v -e '^=== ' -e 'no test'
+
+bench-growth: ## what a new file costs in an archive of FILES files
+	ODARCHIVE_FILES=$(FILES) $(GO) test ./crawler -run '^$$' -bench '^BenchmarkGrowth$$' -benchtime 1x -timeout 8h -v
+FILES ?= 1000,10000,100000
 
 # The engine against real peers: needs the benchmark programs beside the checkout, Python 3, and peers that already serve
 # the same triples (their README says how to start them); PEERS names them as NAME=URL. QUERIES=triplestore/sparql/testdata/shapes
