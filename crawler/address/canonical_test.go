@@ -188,3 +188,27 @@ func TestFileNamesAreDecoded(t *testing.T) {
 		}
 	}
 }
+
+func TestPlainNamesAreThoseThatMappingLeavesAsTheyAre(t *testing.T) {
+	t.Parallel()
+	names := []string{"data.example", "a", "a.b.", "ex_ample.com", "-a-.b", "127.0.0.1", "a..b", ".a", "1.2.3", "a--b.c", "ab--cd.e", strings.Repeat("a", 64) + ".com"}
+	letters := "ab09-_.n"
+	for n := range 20_000 { // all short ones
+		name := ""
+		for ; n > 0; n /= len(letters) {
+			name += letters[n%len(letters) : n%len(letters)+1]
+		}
+		names = append(names, name)
+	}
+	for _, name := range names {
+		mapped, err := lookup.ToASCII(name)
+		if isPlainName(name) && (err != nil || mapped != name) {
+			t.Errorf("%q is plain, and mapped to %q, %v", name, mapped, err)
+		}
+	}
+	for _, name := range []string{"Data.example", "bücher.example", "xn--bcher-kva.example", "a.xn--a", "a b"} {
+		if isPlainName(name) {
+			t.Errorf("%q is plain", name)
+		}
+	}
+}

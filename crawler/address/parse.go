@@ -203,12 +203,14 @@ func parseHost(h string) (host, what string) {
 	if err != nil {
 		return "", "a broken escape in the host"
 	}
-	name, err := lookup.ToASCII(h)
-	if err == nil && utf8.ValidString(h) {
-		_, err = lookup.ToASCII(strings.ToLower(name)) // the mapped name must be valid too
-	}
-	if err != nil || !utf8.ValidString(h) {
-		return "", "the host " + strconv.Quote(h) + " is not a domain name"
+	name := h
+	if !isPlainName(h) {
+		if name, err = lookup.ToASCII(h); err == nil && utf8.ValidString(h) {
+			_, err = lookup.ToASCII(strings.ToLower(name)) // the mapped name must be valid too
+		}
+		if err != nil || !utf8.ValidString(h) {
+			return "", "the host " + strconv.Quote(h) + " is not a domain name"
+		}
 	}
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
 	if name == "" {
@@ -233,6 +235,18 @@ func parseHost(h string) (host, what string) {
 		return a.String(), ""
 	}
 	return name, ""
+}
+
+// isPlainName reports whether a host is what lookup maps to itself: letters a to z, digits, hyphens, underscores and
+// dots, without a label in Punycode. Almost all hosts are, and mapping takes most of the time of Parse.
+func isPlainName(h string) bool {
+	for i := range len(h) {
+		c := h[i]
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return !strings.Contains(h, "xn--")
 }
 
 func forbiddenInHost(r rune) bool {

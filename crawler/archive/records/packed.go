@@ -26,8 +26,9 @@ const dictionaryID = 1
 
 // Bounds of packed JSON.
 const (
-	minPacked = 64       // bytes; anything shorter is stored as it is
-	maxRecord = 32 << 20 // bytes unpacked; longer than any record
+	minPacked  = 64        // bytes; anything shorter is stored as it is
+	packWindow = 256 << 10 // bytes; a compressor keeps buffers of twice as many, and records are shorter
+	maxRecord  = 32 << 20  // bytes unpacked; longer than any record
 )
 
 var zstdMagic = binary.LittleEndian.AppendUint32(nil, 0xFD2FB528)
@@ -41,7 +42,7 @@ type packers struct {
 
 var loadPackers = sync.OnceValue(func() (p packers) {
 	var errs [2]error
-	p.in, errs[0] = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithEncoderDictRaw(dictionaryID, dictionary))
+	p.in, errs[0] = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithWindowSize(packWindow), zstd.WithEncoderDictRaw(dictionaryID, dictionary))
 	p.out, errs[1] = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxRecord), zstd.WithDecoderDictRaw(dictionaryID, dictionary), zstd.WithDecoderConcurrency(0))
 	p.err = errors.Join(errs[:]...)
 	return p
