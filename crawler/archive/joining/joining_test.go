@@ -3,6 +3,7 @@ package joining_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +175,45 @@ func places(from, to int) string {
 		fmt.Fprintf(&b, "Place %d,%d.5\n", i, i)
 	}
 	return b.String()
+}
+
+func TestAnIndexOfFormatFiveIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 24 {
+		w.visit(fmt.Sprintf("http://data.example/%d.csv", i), places(i, i+40), day.Add(time.Duration(i)*time.Minute))
+	}
+	w.join(w.restart())
+	matches := func() (all []string) {
+		for i := range 24 {
+			found, err := w.Joins(t.Context(), w.latest(fmt.Sprintf("http://data.example/%d.csv", i)))
+			if err != nil || len(found) == 0 {
+				t.Fatalf("%d: %d matches, %v", i, len(found), err)
+			}
+			all = append(all, fmt.Sprint(found))
+		}
+		return all
+	}
+	before := matches()
+	format := []byte("archive/joins")
+	if err := w.DB().Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, format, []byte("5")) }); err != nil {
+		t.Fatal(err)
+	}
+	if q := w.restart(); q.Len() != 0 {
+		t.Errorf("%d versions are to be indexed again", q.Len())
+	}
+	if after := matches(); !slices.Equal(before, after) {
+		t.Error("the matches changed")
+	}
+	err := w.DB().View(func(txn *kv.Txn) error {
+		if v, _, err := txn.Get(kv.SpaceMeta, format); err != nil || string(v) != "6" {
+			t.Errorf("format %s, %v", v, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestAVersionThatIsTooMuchForOneTransactionIsTakenInApart(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 // formatKey in SpaceMeta holds the format of the index, once all latest versions are in the index or marked.
 const (
 	formatKey = "archive/joins"
-	format    = "5" // see crawler/archive/joins/FORMAT.md
+	format    = "6" // see crawler/archive/joins/FORMAT.md
+	unpruned  = "5" // the same with more entries than needed
 )
 
 // Upgrade counts the marked versions. If an older program wrote the index, or none did, it calls rebuild first. It
@@ -27,7 +28,11 @@ func (q *Queue) Upgrade(ctx context.Context) error {
 		written, _, err = txn.Get(kv.SpaceMeta, []byte(formatKey))
 		return err
 	})
-	if err == nil && string(written) != format {
+	switch {
+	case err != nil || string(written) == format:
+	case string(written) == unpruned:
+		err = q.prune(ctx)
+	default:
 		err = q.rebuild(ctx)
 	}
 	if err == nil {
@@ -37,6 +42,24 @@ func (q *Queue) Upgrade(ctx context.Context) error {
 		return fmt.Errorf("archive: index columns: %w", err)
 	}
 	return nil
+}
+
+// prune drops what format 5 has and this one has not. If it is interrupted, it starts over.
+func (q *Queue) prune(ctx context.Context) error {
+	var last []byte
+	for {
+		var next []byte
+		err := q.db.Update(ctx, func(txn *kv.Txn) (err error) {
+			if next, err = joins.Prune(txn, last); err == nil && next == nil {
+				err = txn.Set(kv.SpaceMeta, []byte(formatKey), []byte(format))
+			}
+			return err
+		})
+		if err != nil || next == nil {
+			return err
+		}
+		last = next
+	}
 }
 
 func (q *Queue) countMarks(ctx context.Context) error {

@@ -82,7 +82,9 @@ func Prepare(txn *kv.Txn, samples Samples, replacements []Replacement) (*Update,
 	if u.filed, err = u.entries(); err != nil {
 		return nil, fmt.Errorf("joins: postings: %w", err)
 	}
-	u.collectChanges()
+	if err := u.collectChanges(); err != nil {
+		return nil, fmt.Errorf("joins: matches: %w", err)
+	}
 	return u, nil
 }
 

@@ -1,7 +1,6 @@
 package joins
 
 import (
-	"maps"
 	"slices"
 
 	"odarchive/crawler/inspect/csvprofile"
@@ -180,13 +179,4 @@ func (u *Update) countHits(n number, c arrival, isNew bool) (filed int, err erro
 		}
 	}
 	return filed, nil
-}
-
-// collectChanges sets Changes to the versions whose matches changed.
-func (u *Update) collectChanges() {
-	for _, version := range slices.Sorted(maps.Keys(u.before)) {
-		if before, after := u.before[version], u.after[version]; !slices.Equal(before, after) {
-			u.Changes = append(u.Changes, Change{version, before, after})
-		}
-	}
 }

@@ -23,7 +23,7 @@ const (
 	tablePosting = 'p' // greatest hash of a partition, id -> pairs of a hash and a number
 	tableVersion = 'v' // version id                      -> numbers of sets that have columns of it
 	tableMatches = 'm' // version id                      -> its matches: their count, and each one's fields
-	tableSeen    = 'r' // version id, 0, other version id -> index: matches of the other version name the first
+	tableSeen    = 'r' // version id, 0, other version id -> index: matches of the other version name the first, and not the other way round
 )
 
 // number is the number of a set of values in the index. It is never reused, and not 0. See numberOf.
@@ -206,20 +206,6 @@ func (t tables) put(e entry) error {
 
 func (t tables) dropSet(n number) error {
 	return t.txn.Delete(kv.SpaceJoins, nkey(tableSet, uint32(n)))
-}
-
-// seenBy returns the versions whose matches name a version.
-func (t tables) seenBy(version string) (list []string, err error) {
-	prefix := vkey(tableSeen, version)
-	err = t.txn.Scan(kv.SpaceJoins, prefix, nil, func(k, _ []byte) (bool, error) {
-		r := reader{fields.Reader{B: k[len(prefix):]}}
-		list = append(list, r.id())
-		if r.End() != nil {
-			return false, fmt.Errorf("%w: key %x", errDamaged, k)
-		}
-		return true, nil
-	})
-	return list, err
 }
 
 // reader reads the parts of records.

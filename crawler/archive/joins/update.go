@@ -17,6 +17,7 @@ type Update struct {
 	postings
 	samples       Samples
 	filed         []entry // changes of the postings
+	seen          []entry // changes of tableSeen
 	sets          map[number]*set
 	prints        map[fingerprint]number       // 0: no set has the fingerprint
 	printed       map[fingerprint]bool         // fingerprints whose number changed
@@ -81,33 +82,9 @@ func (u *Update) Write(txn *kv.Txn) error {
 		if err := t.setMatches(c.Version, c.After); err != nil {
 			return err
 		}
-		if err := t.setSeen(c); err != nil {
-			return err
-		}
 	}
-	return nil
-}
-
-// setSeen updates tableSeen.
-func (t tables) setSeen(c Change) error {
-	dropped := map[string]bool{}
-	for _, m := range c.Before {
-		dropped[m.Other.Version] = true
-	}
-	for _, m := range c.After {
-		if _, was := dropped[m.Other.Version]; was {
-			dropped[m.Other.Version] = false
-			continue
-		}
-		if err := t.txn.Set(kv.SpaceJoins, seenKey(m.Other.Version, c.Version), nil); err != nil {
-			return err
-		}
-	}
-	for other, dropped := range dropped {
-		if !dropped {
-			continue
-		}
-		if err := t.txn.Delete(kv.SpaceJoins, seenKey(other, c.Version)); err != nil {
+	for _, e := range u.seen {
+		if err := t.put(e); err != nil {
 			return err
 		}
 	}
@@ -209,6 +186,14 @@ func (u *Update) seenBy(version string) ([]string, error) {
 	list, err := u.tables.seenBy(version)
 	if err != nil {
 		return nil, err
+	}
+	if err := u.readMatches(version); err != nil {
+		return nil, err
+	}
+	for other := range named(u.before[version]) {
+		if !slices.Contains(list, other) {
+			list = append(list, other)
+		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(u.after)) {
 		if slices.ContainsFunc(u.after[other], func(m Match) bool { return m.Other.Version == version }) && !slices.Contains(list, other) {

@@ -11,7 +11,7 @@ import (
 // Sizes of a Sketch, in hashes.
 const (
 	SketchSize    = 1024 // the maximum
-	WholeSketch   = 256  // a sketch with fewer has all values of its column
+	WholeSketch   = 192  // a sketch with fewer has all values of its column
 	sampledValues = 4    // a longer one has one of so many values, within these bounds
 )
 
