@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	badger "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
@@ -328,12 +329,15 @@ func (c *cache) flushed() (number uint64) {
 	return number
 }
 
-// verify reads every table in use and returns the damaged ones.
+// verify reads every table in use and returns the damaged ones. If there are none, the next opening need not read them
+// again.
 func (c *cache) verify(ctx context.Context, opts verifyOptions) ([]badTable, error) {
 	if c.dir == "" {
 		return nil, nil
 	}
-	bad, err := verifyTables(ctx, c.dir, c.tables(), opts.throttle, opts.progress)
+	began, tables := time.Now(), c.tables()
+	stamped := stampTables(c.dir, tables)
+	bad, err := verifyTables(ctx, c.dir, tables, opts.throttle, opts.progress)
 	if err != nil {
 		return nil, err
 	}
@@ -346,6 +350,13 @@ func (c *cache) verify(ctx context.Context, opts verifyOptions) ([]badTable, err
 		if info, err := os.Stat(filepath.Join(c.dir, b.name)); err == nil && info.Size() > 0 || inUse[b.name] {
 			left = append(left, b)
 		}
+	}
+	switch {
+	case c.lock != nil: // the directory of a reader, which is temporary
+	case len(left) > 0:
+		forgetVerified(c.dir)
+	default:
+		verifiedList{Boot: bootID()}.with(tables, stamped, began).write(c.dir)
 	}
 	return left, nil
 }

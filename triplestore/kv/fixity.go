@@ -12,8 +12,12 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// suspect makes the scrub look at the tables soon because of err, which it returns.
+// suspect makes the scrub look at the tables soon because of err, which it returns, and the next opening, should that
+// come first.
 func (db *DB) suspect(err error) error {
+	if c := db.cache.Load(); c != nil && c.dir != "" && c.lock == nil {
+		forgetVerified(c.dir)
+	}
 	db.fixity.Wake()
 	return err
 }

@@ -98,7 +98,8 @@ func (r *recovery) run(ctx context.Context) error {
 	return r.dropAside()
 }
 
-// verifyCache verifies every table that MANIFEST lists. bad is the fault found. It is nil if the cache is sound, or if
+// verifyCache verifies every table that MANIFEST lists, unless an earlier opening did (see verifiedName). bad is the
+// fault found. It is nil if the cache is sound, or if
 // there is none and none is expected.
 func (r *recovery) verifyCache(ctx context.Context) (bad, err error) {
 	dir := r.path(cacheDir)
@@ -122,13 +123,7 @@ func (r *recovery) verifyCache(ctx context.Context) (bad, err error) {
 		}
 	}
 	progress := newProgress(r.opts.Log, "verifying the database")
-	var total int64
-	for _, id := range tables {
-		if info, err := os.Stat(filepath.Join(dir, tableName(id))); err == nil {
-			total += info.Size()
-		}
-	}
-	list, err := verifyTables(ctx, dir, tables, nil, func(n int64) { progress.add(n, total) })
+	list, err := verifyUnlisted(ctx, dir, dir, tables, true, progress.add)
 	if err != nil {
 		return nil, err
 	}
