@@ -33,7 +33,7 @@ func growthData(b *testing.B, n int) triplestore.QuadReader {
 	return rdfio.NewReader(bufio.NewReaderSize(f, 1<<20), rdfio.NTriples(), rdfio.Options{File: name})
 }
 
-// growthSteps is the number of steps in which BenchmarkGrowth loads its data. 
+// growthSteps is the number of steps in which BenchmarkGrowth loads its data.
 const growthSteps = 16
 
 // sampled passes quads on and keeps some of their subjects, spread over all that it has passed on.
