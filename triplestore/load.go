@@ -220,7 +220,7 @@ func (l *loader) identify(ctx context.Context, keys []term.Key) ([]term.ID, erro
 	ids[0] = term.DefaultGraph
 	snap := l.s.db.Snapshot() // includes the terms of earlier chunks
 	defer snap.Close()
-	if err := l.w.builder.View().LookupAll(ctx, snap, keys[1:], ids[1:]); err != nil {
+	if err := l.w.builder.LookupAll(ctx, snap, keys[1:], ids[1:]); err != nil {
 		return nil, err
 	}
 	var fresh []uint32

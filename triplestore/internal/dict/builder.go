@@ -24,6 +24,9 @@ type Builder struct {
 	pending []entry    // terms that are in no run yet
 	nextID  func() uint64
 
+	lookups int     // calls of LookupAll
+	filter  *filter // of the hashes of all terms; nil until the second call
+
 	obsolete, fresh [][]byte
 }
 
@@ -66,7 +69,11 @@ func (b *Builder) Append(ctx context.Context, keys []term.Key) (first uint64, er
 		}
 		n := b.v.flushed
 		b.v.flushed++
-		b.pending = append(b.pending, entry{hashOf(k), n})
+		hash := hashOf(k)
+		b.pending = append(b.pending, entry{hash, n})
+		if b.filter != nil {
+			b.filter.add(hash)
+		}
 		if len(k) > longTerm {
 			if err := b.set(longKey(n), sealed.Append([]byte(k), n)); err != nil {
 				return 0, err

@@ -7,9 +7,21 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// LookupAll looks up many distinct terms. It sets ids[i] to the id of keys[i], or to 0 if the dictionary does not have
-// it. It reads runs and blocks sequentially.
-func (v *View) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID) error {
+// LookupAll looks up many distinct terms in what the builder has made findable. It sets ids[i] to the id of keys[i], or
+// to 0 if the dictionary does not have it. It reads runs and blocks sequentially. From the second call on, it leaves out
+// terms that are certainly new.
+func (b *Builder) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID) (err error) {
+	b.lookups++
+	if b.lookups > 1 && (b.filter == nil || b.filter.crowded()) {
+		if b.filter, err = b.v.filter(ctx, r); err != nil {
+			return err
+		}
+	}
+	return b.View().lookupAll(ctx, r, keys, ids, b.filter)
+}
+
+// lookupAll is LookupAll with a filter of all hashes, which may be nil.
+func (v *View) lookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID, f *filter) error {
 	type probe struct {
 		entry
 		i int // index of the term
@@ -22,7 +34,9 @@ func (v *View) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids []t
 		} else if id, ok := v.Recent.lookup(k); ok {
 			ids[i] = id
 		} else if len(v.runs) > 0 {
-			wanted = append(wanted, probe{entry{hash: hashOf(k)}, i})
+			if hash := hashOf(k); f == nil || f.may(hash) {
+				wanted = append(wanted, probe{entry{hash: hash}, i})
+			}
 		}
 	}
 	slices.SortFunc(wanted, func(a, b probe) int { return compareEntries(a.entry, b.entry) })

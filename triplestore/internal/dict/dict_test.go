@@ -121,7 +121,7 @@ func TestEveryTermIsFoundAndComesBack(t *testing.T) {
 			t.Fatal("ids became other terms")
 		}
 		bulk := make([]term.ID, len(all))
-		if err := v.LookupAll(t.Context(), snap, all, bulk); err != nil {
+		if err := v.lookupAll(t.Context(), snap, all, bulk, nil); err != nil {
 			t.Fatal(err)
 		}
 		for i, k := range all {
