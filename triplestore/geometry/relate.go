@@ -51,6 +51,12 @@ func intersects(a, b geom.Geometry) (bool, error) { return geom.Intersects(a, b)
 // IsRelation reports whether a local name of GeoSPARQL, such as sfWithin, is a topological relation.
 func IsRelation(name string) bool { _, ok := relations[name]; return ok }
 
+// NeedsMeeting reports whether a relation holds only for geometries whose boxes meet.
+func NeedsMeeting(name string) bool {
+	r, ok := relations[name]
+	return ok && !r.apart
+}
+
 // Relates reports whether the relation with the local name holds for a and b.
 func Relates(name string, a, b *Geometry) (bool, error) {
 	r, ok := relations[name]

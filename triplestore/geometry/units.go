@@ -30,8 +30,11 @@ var units = map[string]unit{
 	"hectare": {metres: 1e4, square: true}, "ha": {metres: 1e4, square: true}, "hectom2": {metres: 1e4, square: true},
 }
 
-// Metre is the unit of the functions that take none.
-const Metre = ogcUnits + "metre"
+// Metre is the unit of the functions that take none, Kilometre that of Jena's.
+const (
+	Metre     = ogcUnits + "metre"
+	Kilometre = ogcUnits + "kilometre"
+)
 
 func unitOf(iri string) (unit, error) {
 	name, ok := strings.CutPrefix(iri, ogcUnits)
@@ -58,6 +61,18 @@ func (g *Geometry) lengthUnit(iri string) (metres float64, err error) {
 		return u.radians * earthRadius, nil
 	}
 	return 0, ErrUnit
+}
+
+// Metres returns the metres in a unit of length; of an angle, those of the arc on the Earth.
+func Metres(iri string) (float64, error) {
+	u, err := unitOf(iri)
+	switch {
+	case err != nil || u.square:
+		return 0, ErrUnit
+	case u.metres > 0:
+		return u.metres, nil
+	}
+	return u.radians * earthRadius, nil
 }
 
 // areaUnit returns the square metres in a unit of area. The square of a unit of length may be named by that unit.

@@ -144,6 +144,11 @@ func Within(g *geometry.Geometry, metres float64) Region {
 	return regionOf(layer, geometry.Box{MinX: b.MinX - metres, MinY: b.MinY - metres, MaxX: b.MaxX + metres, MaxY: b.MaxY + metres})
 }
 
+// World returns the region of all literals with longitudes and latitudes.
+func World() Region {
+	return regionOf(0, geometry.Box{MinX: math.Inf(-1), MinY: math.Inf(-1), MaxX: math.Inf(1), MaxY: math.Inf(1)})
+}
+
 func regionOf(layer uint32, boxes ...geometry.Box) Region {
 	r := Region{layer: layer}
 	for _, b := range boxes {

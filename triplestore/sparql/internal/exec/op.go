@@ -99,6 +99,8 @@ func (q *query) openNode(n plan.Node) (op, error) {
 		return q.openGraphs(n)
 	case *plan.TextSearch:
 		return q.openTextSearch(n), nil
+	case *plan.Places:
+		return &places{q: q, node: n}, nil
 	case *plan.Counts:
 		return &counts{q: q, node: n}, nil
 	case *plan.PathScan:
@@ -132,6 +134,8 @@ func (q *query) openNode(n plan.Node) (op, error) {
 		o, err = q.openBind(n, in, cols)
 	case *plan.PathJoin:
 		o, err = q.openPathJoin(n, in, cols)
+	case *plan.PlacesJoin:
+		o = q.openPlacesJoin(n, in, cols)
 	case *plan.Filter:
 		o, err = q.openFilter(n, in, cols)
 	case *plan.Extend:

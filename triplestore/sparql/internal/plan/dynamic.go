@@ -88,7 +88,7 @@ func (t *table) joinSplits(mask uint, bushy, connected bool) (any bool) {
 			continue
 		}
 		single := bits.OnesCount(rest) == 1
-		if connected && t.slotsOf(sub).covered.And(t.slotsOf(rest).covered).Empty() {
+		if connected && t.slotsOf(sub).covered.And(t.slotsOf(rest).covered).Empty() && !t.g.near(t.slotsOf(sub).sure, t.slotsOf(rest).sure) {
 			continue
 		}
 		any = true

@@ -40,6 +40,9 @@ func exprCost(e algebra.Expr) float64 {
 		case "REGEX", "CONTAINS", "STR", "LCASE", "UCASE", "STRSTARTS", "STRENDS", "LANG", "REPLACE":
 			c += costTerm
 		}
+		if geometryCall(e) {
+			c += costGeometry
+		}
 		return c
 	case algebra.In:
 		c := exprCost(e.Expr) + costExpr // for looking the constants up

@@ -43,7 +43,7 @@ func (b *builder) greedy(g *group) Node {
 		for pass := 0; pass < 2 && best == nil; pass++ { // connected factors first
 			for i, fi := range left {
 				f := &g.factors[fi]
-				if pass == 0 && !f.cols.Overlaps(have) {
+				if pass == 0 && !f.cols.Overlaps(have) && !g.near(cur.Info().Sure, f.sure) {
 					continue
 				}
 				c := &joiner{b: b, rows: -1, filters: b.newlyCovered(g.filters, cur.Info().Sure, f.sure)}

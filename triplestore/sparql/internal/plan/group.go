@@ -109,6 +109,9 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 		if err != nil {
 			return nil, err
 		}
+		if done, err := b.bindGeometry(g, op, sc); done || err != nil {
+			return g, err
+		}
 		p := step{extend: &op, binds: setOf(b.slot(sc, op.Var))}
 		p.reads = b.slots(sc, deepVars(op.Expr)).Or(p.binds)
 		b.addStep(g, p)

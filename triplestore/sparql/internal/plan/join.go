@@ -139,7 +139,7 @@ func (b *builder) leaves(f *factor, filters []Expr) []Node {
 			}
 			out = append(out, n)
 		}
-		return out
+		return b.withPlaces(out, *f.pos, own)
 	case f.path != nil:
 		return b.pathLeaves(f.path, own)
 	default:

@@ -98,6 +98,8 @@ func rowwise(n Node) (in Node, work float64, ok bool) {
 		return n.L, max(0, n.Cost-n.L.Info().Cost), true
 	case *PathJoin:
 		return n.L, max(0, n.Cost-n.L.Info().Cost), true
+	case *PlacesJoin:
+		return n.L, max(0, n.Cost-n.L.Info().Cost), true
 	}
 	return nil, 0, false
 }

@@ -21,6 +21,7 @@ func (c *joiner) probe(l Node, f *factor, filters []Expr) {
 	if f.pos == nil || !c.b.allows("bind") {
 		return
 	}
+	c.probePlaces(l, f, filters)
 	p, ok := c.b.planProbe(l, *f.pos, c.rows)
 	if ok && c.want(p.cost+c.extra, p.sorted) {
 		c.finish(c.b.withFiltersOf(c.b.newBindJoin(l, *f.pos, p, Inner, c.distinct), l, f, filters))

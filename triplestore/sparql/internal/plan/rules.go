@@ -15,8 +15,9 @@ type Rule struct {
 
 // rules are applied one after the other, each to the whole tree.
 var rules = []Rule{
-	{"constants", "a variable that a filter makes equal to an IRI or a string is replaced by it", nil},   // by joinFactors
-	{"computed-keys", "patterns that only a filter f(?a) = g(?b) connects are joined by its value", nil}, // by joinFactors
+	{"constants", "a variable that a filter makes equal to an IRI or a string is replaced by it", nil},                  // by joinFactors
+	{"computed-keys", "patterns that only a filter f(?a) = g(?b) connects are joined by its value", nil},                // by joinFactors
+	{"places", "patterns whose geometries a filter wants to be near something start from the index of geometries", nil}, // by leaves and probe
 	{"top-k", "a LIMIT over a sort keeps only the first rows while sorting", topK},
 	{"sorted-distinct", "DISTINCT over a sorted input compares neighbours", sortedDistinct},
 	{"loose-scan", "DISTINCT over a prefix of an index order skips from value to value", looseScan},

@@ -75,7 +75,7 @@ func areNodes(n Node, slot int, graph Pos) bool {
 			}
 		}
 		return len(n.Branches) > 0
-	case *PathJoin, *Filter, *Extend, *Rename, *Sort, *Project, *Distinct, *Slice, *Substitute:
+	case *PathJoin, *PlacesJoin, *Filter, *Extend, *Rename, *Sort, *Project, *Distinct, *Slice, *Substitute:
 		return areNodes(Inputs(n)[0], slot, graph)
 	}
 	return false

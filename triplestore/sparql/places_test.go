@@ -1,0 +1,285 @@
+package sparql_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/naive"
+	"odarchive/triplestore/sparql"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/geosparql"
+)
+
+// randomGeometry returns a literal near one of a few places, or at the edges of the world, in several reference systems,
+// and sometimes one that is none.
+func randomGeometry(r *rand.Rand) term.Key {
+	x, y := float64(r.IntN(4))*5+r.NormFloat64(), 45+float64(r.IntN(3))+r.NormFloat64()
+	switch r.IntN(10) {
+	case 0:
+		x, y = []float64{-180, 179.99, -179.99, 0}[r.IntN(4)], []float64{-90, 89.99, 0, 60}[r.IntN(4)]
+	case 1:
+		x, y = float64(r.IntN(4))*5, 45 // exactly equal ones
+	}
+	d := math.Pow(10, r.Float64()*4-3)
+	system, at := "", func(x, y float64) string { return fmt.Sprintf("%v %v", x, y) }
+	switch r.IntN(8) {
+	case 0:
+		system = "<http://www.opengis.net/def/crs/EPSG/0/4326> "
+		at = func(x, y float64) string { return fmt.Sprintf("%v %v", y, x) }
+	case 1:
+		system = "<http://www.opengis.net/def/crs/EPSG/0/3857> "
+		at = func(x, y float64) string {
+			return fmt.Sprintf("%v %v", x*111319.49, 6378137*math.Asinh(math.Tan(max(-85, min(85, y))*math.Pi/180)))
+		}
+	case 2:
+		system = "<http://www.opengis.net/def/crs/EPSG/0/31287> "
+	}
+	text := "POINT(" + at(x, y) + ")"
+	switch r.IntN(10) {
+	case 0:
+		text = "LINESTRING(" + at(x, y) + ", " + at(x+d, y-d) + ")"
+	case 1, 2:
+		text = "POLYGON((" + at(x, y) + ", " + at(x+d, y) + ", " + at(x+d, y+d) + ", " + at(x, y+d) + ", " + at(x, y) + "))"
+	case 3:
+		if system == "" {
+			return term.Typed(fmt.Sprintf(`{"type":"Point","coordinates":[%v,%v]}`, x, y), geosparql.GeoJSONLiteral)
+		}
+	case 4:
+		text = []string{"POINT EMPTY", "POINT(", "", "GEOMETRYCOLLECTION(" + text + ")"}[r.IntN(4)]
+	}
+	return term.Typed(system+text, geosparql.WKTLiteral)
+}
+
+// constantOf writes a literal as in a query.
+func constantOf(k term.Key) string {
+	return fmt.Sprintf("%q^^<%s>", k.Value(), k.Datatype())
+}
+
+// randomPlaceQuery returns a query about where things are.
+func randomPlaceQuery(r *rand.Rand) string {
+	relation := []string{"sfWithin", "sfIntersects", "sfContains", "sfEquals", "sfTouches", "sfDisjoint", "ehMeet", "rcc8ntpp", "ehCoveredBy", "sfOverlaps"}[r.IntN(10)]
+	near := func(a, b string) string {
+		if r.IntN(2) == 0 {
+			a, b = b, a
+		}
+		limit := fmt.Sprintf("%.6g", math.Pow(10, r.Float64()*8-1))
+		switch r.IntN(6) {
+		case 0:
+			return fmt.Sprintf("geof:distance(%s, %s, uom:metre) <= %s", a, b, limit)
+		case 1:
+			return fmt.Sprintf("%s > geof:metricDistance(%s, %s)", limit, a, b)
+		case 2:
+			return fmt.Sprintf("geof:distance(%s, %s, uom:degree) < %g", a, b, r.Float64()*4)
+		case 3:
+			return fmt.Sprintf("geof:distance(%s, %s, uom:kilometre) = 0", a, b)
+		}
+		return fmt.Sprintf("geof:%s(%s, %s)", relation, a, b)
+	}
+	area := constantOf(randomGeometry(r))
+	switch r.IntN(8) {
+	case 0:
+		return fmt.Sprintf("SELECT ?a ?b { ?a ex:at ?v . ?b ex:in ?w FILTER(%s) }", near("?v", "?w"))
+	case 1:
+		return fmt.Sprintf("SELECT ?a ?b { ?a ex:at ?v ; ex:next ?b . ?b ex:in ?w FILTER(%s) FILTER(%s) }", near("?v", "?w"), near("?v", area))
+	case 2:
+		return fmt.Sprintf("SELECT ?a ?w { BIND(%s AS ?area) ?a ex:at ?w FILTER(%s) }", area, near("?area", "?w"))
+	case 3:
+		return fmt.Sprintf("SELECT ?a ?w { VALUES ?area { %s %s } ?a ex:at ?w FILTER(%s) }", area, constantOf(randomGeometry(r)), near("?area", "?w"))
+	case 4:
+		return fmt.Sprintf("SELECT ?a ?g { GRAPH ?g { ?a ?p ?w FILTER(%s) } }", near("?w", area))
+	case 5:
+		return fmt.Sprintf("SELECT ?a ?b { ?a ex:next ?b OPTIONAL { ?b ex:at ?w FILTER(%s) } FILTER NOT EXISTS { ?a ex:in ?v FILTER(%s) } }", near("?w", area), near("?v", area))
+	case 6:
+		return fmt.Sprintf("SELECT ?a ?b { ?a ex:at ?v . ?a ex:in ?w . ?b ex:in ?w FILTER(%s || %s) FILTER(%s) }", near("?v", area), near("?w", area), near("?v", "?w"))
+	}
+	return fmt.Sprintf("SELECT ?a ?w { ?a ex:at ?w FILTER(%s) FILTER(%s) }", near("?w", area), near("?w", constantOf(randomGeometry(r))))
+}
+
+// A store with an index of geometries must answer as one whose geometries are compared one by one, at any time: after
+// commits, loads, deletions, merges, sweeps, and when it is opened again.
+func TestTheIndexOfGeometriesAnswersAsComparingAllDoes(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 4))
+		db, err := kv.Open("", kv.Options{InMemory: true})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer db.Close()
+		options := triplestore.Options{MergeAt: 1 + r.IntN(60), KeepChanges: int64(1 + r.IntN(4000))}
+		store, err := triplestore.Open(db, options)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer func() { store.Close() }()
+		ex := func(s string) term.Key { return term.IRI("http://example.org/" + s) }
+		model := map[term.Quad]bool{}
+		random := func() term.Quad {
+			q := term.Quad{S: ex(fmt.Sprint(r.IntN(30))), P: ex([]string{"at", "in"}[r.IntN(2)]), O: randomGeometry(r), G: []term.Key{"", "", "", ex("g")}[r.IntN(4)]}
+			if r.IntN(4) == 0 {
+				q.P, q.O = ex("next"), ex(fmt.Sprint(r.IntN(30)))
+			}
+			return q
+		}
+		e := sparql.New(sparql.Options{})
+		ctx := context.Background()
+		for range 5 {
+			var added []term.Quad
+			for range r.IntN(120) {
+				added = append(added, random())
+			}
+			switch r.IntN(7) {
+			case 0:
+				if _, err := store.Load(ctx, &quadList{added}); err != nil {
+					rt.Fatal(err)
+				}
+			case 1:
+				if err := store.Merge(ctx); err != nil {
+					rt.Fatal(err)
+				}
+				added = nil
+			case 2:
+				store.Close()
+				if store, err = triplestore.Open(db, options); err != nil {
+					rt.Fatal(err)
+				}
+				added = nil
+			case 3:
+				if _, err := store.Sweep(ctx); err != nil {
+					rt.Fatal(err)
+				}
+				added = nil
+			default:
+				if err := store.Update(ctx, func(tx *triplestore.Txn) error {
+					for q := range model {
+						if r.IntN(8) == 0 {
+							delete(model, q)
+							if err := tx.Delete(q); err != nil {
+								return err
+							}
+						}
+					}
+					for _, q := range added {
+						if err := tx.Insert(q); err != nil {
+							return err
+						}
+					}
+					return nil
+				}); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			for _, q := range added {
+				model[q] = true
+			}
+			var quads []term.Quad
+			for q := range model {
+				quads = append(quads, q)
+			}
+			snap := store.Snapshot()
+			for range 8 {
+				query := geoPrefixes + "PREFIX ex: <http://example.org/> " + randomPlaceQuery(r)
+				got, err := answersOf(e, snap, query)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				want, err := answersOf(e, naive.New(quads...).Snapshot(), query)
+				if err != nil || !slices.Equal(got, want) {
+					rt.Fatalf("%s\ngot  %q\nwant %q %v", query, got, want, err)
+				}
+			}
+			snap.Release()
+		}
+		if _, err := store.Check(ctx); err != nil {
+			rt.Fatal(err)
+		}
+	})
+}
+
+// explain returns the plan of a query and the number of its rows.
+func explain(t *testing.T, e *sparql.Engine, ds term.Dataset, query string) (plan string, rows int) {
+	t.Helper()
+	r, err := e.Query(context.Background(), ds, query, sparql.QueryOptions{Explain: true})
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer r.Close()
+	for {
+		if _, err := r.Next(); err != nil {
+			break
+		}
+		rows++
+	}
+	return r.Explain(), rows
+}
+
+func TestPlansStartFromTheIndexOfGeometries(t *testing.T) {
+	t.Parallel()
+	store := tripleStore(t, triplestore.Options{})
+	ex := func(s string) term.Key { return term.IRI("http://example.org/" + s) }
+	var quads []term.Quad
+	for i := range 4000 {
+		s := ex(fmt.Sprint("f", i))
+		w := term.Typed(fmt.Sprintf("POINT(%v %v)", float64(i%200)/10, 40+float64(i/200)/10), geosparql.WKTLiteral)
+		quads = append(quads, term.Quad{S: s, P: term.IRI(geosparql.HasGeometry), O: ex(fmt.Sprint("g", i))},
+			term.Quad{S: ex(fmt.Sprint("g", i)), P: term.IRI(geosparql.AsWKT), O: w})
+		if i < 3 {
+			quads = append(quads, term.Quad{S: s, P: ex("type"), O: ex("castle")})
+		}
+	}
+	quads = append(quads, term.Quad{S: ex("town"), P: ex("border"), O: term.Typed("POLYGON((0.95 40.45, 1.25 40.45, 1.25 40.75, 0.95 40.75, 0.95 40.45))", geosparql.WKTLiteral)})
+	insert(t, store, quads...)
+	if err := store.IndexLiterals(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	snap := store.Snapshot()
+	defer snap.Release()
+	e := sparql.New(sparql.Options{})
+	for query, want := range map[string]struct {
+		rows  int
+		parts []string
+	}{
+		`SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfWithin(?w, "POLYGON((0.95 40.45, 1.25 40.45, 1.25 40.75, 0.95 40.75, 0.95 40.45))"^^geo:wktLiteral)) }`: {9, []string{"Places ?w meeting POLYGON"}},
+		`SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:distance("POINT(1 41)"^^geo:wktLiteral, ?w, uom:kilometre) < 10) }`:                                       {3, []string{"Places ?w within 10000 m of POINT(1 41)"}},
+		`SELECT ?f { ex:town ex:border ?area . ?f geo:hasGeometry ?g . ?g geo:asWKT ?w FILTER(geof:sfContains(?area, ?w)) }`:                                               {9, []string{"PlacesJoin ?w meeting ?area"}},
+		`SELECT ?f { ?c ex:type ex:castle ; geo:hasGeometry/geo:asWKT ?v . ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:metricDistance(?v, ?w) < 9000) }`:                   {8, []string{"PlacesJoin ?w within 9000 m of ?v"}},
+		`SELECT ?f { BIND("POINT(1 41)"^^geo:wktLiteral AS ?here) ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfEquals(?w, ?here)) }`:                                      {1, []string{"PlacesJoin ?w meeting ?here"}},
+		`SELECT ?w { ex:g7 geo:asWKT ?w FILTER(geof:sfWithin(?w, "POLYGON((-9 0, 99 0, 99 80, -9 80, -9 0))"^^geo:wktLiteral)) }`:                                          {1, []string{"Scan"}},
+	} {
+		plan, rows := explain(t, e, snap, geoPrefixes+"PREFIX ex: <http://example.org/> "+query)
+		if rows != want.rows {
+			t.Errorf("%s\n%d rows, want %d", query, rows, want.rows)
+		}
+		for _, p := range want.parts {
+			if !strings.Contains(plan, p) {
+				t.Errorf("%s\nno %q in\n%s", query, p, plan)
+			}
+		}
+	}
+}
+
+func TestAnUpdateFindsTheGeometriesThatItsEarlierOperationsInserted(t *testing.T) {
+	t.Parallel()
+	store := tripleStore(t, triplestore.Options{})
+	insert(t, store, term.Quad{S: term.IRI("http://example.org/a"), P: term.IRI("http://example.org/at"), O: term.Typed("POINT(1 1)", geosparql.WKTLiteral)})
+	e := sparql.New(sparql.Options{})
+	if _, err := e.Update(context.Background(), sparql.StoreOf(store.View, store.Update), geoPrefixes+`PREFIX ex: <http://example.org/>
+		INSERT DATA { ex:b ex:at "POINT(2 2)"^^geo:wktLiteral . ex:c ex:at "POINT(9 9)"^^geo:wktLiteral } ;
+		INSERT { ?s ex:found true } WHERE { ?s ex:at ?w FILTER(geof:sfWithin(?w, "POLYGON((0 0, 3 0, 3 3, 0 3, 0 0))"^^geo:wktLiteral)) }`, sparql.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	snap := store.Snapshot()
+	defer snap.Release()
+	if got := answers(t, e, snap, `SELECT ?s { ?s ex:found true }`); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("found %v", got)
+	}
+}
