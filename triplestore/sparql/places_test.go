@@ -2,6 +2,7 @@ package sparql_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -281,5 +282,103 @@ func TestAnUpdateFindsTheGeometriesThatItsEarlierOperationsInserted(t *testing.T
 	defer snap.Release()
 	if got := answers(t, e, snap, `SELECT ?s { ?s ex:found true }`); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("found %v", got)
+	}
+}
+
+// featureData are places with geometries, in the ways in which datasets have them.
+func featureData() []term.Quad {
+	ex := func(s string) term.Key { return term.IRI("http://example.org/" + s) }
+	geo := func(s string) term.Key { return term.IRI(geosparql.NS + s) }
+	wkt := func(s string) term.Key { return term.Typed(s, geosparql.WKTLiteral) }
+	spatial, box := term.IRI("http://purl.org/dc/terms/spatial"), term.IRI("http://www.w3.org/ns/dcat#bbox")
+	return []term.Quad{
+		{S: ex("tyrol"), P: geo("hasGeometry"), O: term.Blank("t")},
+		{S: term.Blank("t"), P: geo("asWKT"), O: wkt("POLYGON((10.1 46.7, 12.9 46.7, 12.9 47.7, 10.1 47.7, 10.1 46.7))")},
+		{S: ex("innsbruck"), P: geo("hasDefaultGeometry"), O: ex("innsbruck-point")},
+		{S: ex("innsbruck"), P: geo("hasGeometry"), O: ex("innsbruck-point")},
+		{S: ex("innsbruck-point"), P: geo("asWKT"), O: wkt("POINT(11.39 47.27)")},
+		{S: ex("innsbruck-point"), P: geo("asGeoJSON"), O: term.Typed(`{"type":"Point","coordinates":[11.39,47.27]}`, geosparql.GeoJSONLiteral)},
+		{S: ex("vienna"), P: ex("at"), O: wkt("<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(48.21 16.37)")},
+		{S: ex("dataset"), P: spatial, O: term.Blank("d")},
+		{S: term.Blank("d"), P: box, O: wkt("POLYGON((11 47, 12 47, 12 47.5, 11 47.5, 11 47))")},
+		{S: ex("hamlet"), P: geo("sfWithin"), O: ex("tyrol")},
+		{S: ex("fiji"), P: ex("at"), O: wkt("POINT(179.9 -17)")},
+		{S: ex("samoa"), P: ex("at"), O: wkt("POINT(-172 -13.8)"), G: ex("g")},
+		{S: ex("samoa"), P: ex("name"), O: term.String("POINT(0 0)")},
+	}
+}
+
+func TestFeaturesAreComparedByTheirGeometries(t *testing.T) {
+	t.Parallel()
+	store := tripleStore(t, triplestore.Options{})
+	insert(t, store, featureData()...)
+	snap := store.Snapshot()
+	defer snap.Release()
+	e := sparql.New(sparql.Options{})
+	prefixes := geoPrefixes + "PREFIX ex: <http://example.org/> PREFIX spatial: <http://jena.apache.org/spatial#> PREFIX dct: <http://purl.org/dc/terms/> "
+	for query, want := range map[string]string{
+		`SELECT ?f { ?f geo:sfWithin ex:tyrol FILTER(isIRI(?f)) }`:                                                               "hamlet innsbruck innsbruck-point tyrol",
+		`SELECT ?f { ?f geo:sfWithin "POLYGON((16 48, 17 48, 17 49, 16 49, 16 48))"^^geo:wktLiteral }`:                           "vienna",
+		`SELECT ?f { ?f geo:hasGeometry ?g ; geo:sfWithin ex:tyrol }`:                                                            "innsbruck tyrol",
+		`SELECT ?r { ex:innsbruck geo:sfWithin ?r FILTER(isIRI(?r)) }`:                                                           "innsbruck innsbruck-point tyrol",
+		`SELECT ?a { ?a geo:sfContains ?b . ?b geo:hasDefaultGeometry ?g FILTER(isIRI(?a)) }`:                                    "innsbruck innsbruck-point tyrol",
+		`SELECT ?a { ?a geo:ehInside ?b FILTER(isIRI(?a) && isIRI(?b)) }`:                                                        "innsbruck innsbruck-point",
+		`SELECT ?x { BIND(1 AS ?x) ex:innsbruck geo:sfWithin ex:tyrol }`:                                                         "1",
+		`SELECT ?x { BIND(1 AS ?x) ex:vienna geo:sfWithin ex:tyrol }`:                                                            "",
+		`SELECT ?f { ?f geo:sfDisjoint ex:innsbruck FILTER(isIRI(?f)) }`:                                                         "fiji vienna",
+		`SELECT ?g { GRAPH ?g { ?f geo:sfEquals ?f } }`:                                                                          "g",
+		`SELECT ?f { ?f spatial:nearby (47.27 11.39 20) FILTER(isIRI(?f)) }`:                                                     "dataset innsbruck tyrol",
+		`SELECT ?f { ?f spatial:nearby (48.2 16.3 10000 uom:metre) }`:                                                            "vienna",
+		`SELECT ?f { ?f spatial:nearby (48.2 16.3 10 "miles") }`:                                                                 "vienna",
+		`SELECT ?f { ?f spatial:nearby (48.2 16.3 5000 uom:kilometre 1) }`:                                                       "vienna",
+		`SELECT ?f { ?f spatial:nearbyGeom ("POINT(16.3 48.2)"^^geo:wktLiteral 10) }`:                                            "vienna",
+		`SELECT ?f { ?f spatial:withinCircle (48.2 16.3 10) }`:                                                                   "vienna",
+		`SELECT ?f { ?f spatial:withinBox (46 10 48 13) FILTER(isIRI(?f)) }`:                                                     "dataset innsbruck tyrol",
+		`SELECT ?f { ?f spatial:withinBox (47.1 11 48 13) }`:                                                                     "innsbruck",
+		`SELECT ?f { ?f spatial:intersectBox (47.1 11 48 13) FILTER(isIRI(?f)) }`:                                                "dataset innsbruck tyrol",
+		`SELECT ?f { ?f spatial:withinBox (-20 170 -10 -170) }`:                                                                  "fiji",
+		`SELECT ?f { GRAPH ?g { ?f spatial:nearby (-13 -172 200) } }`:                                                            "samoa",
+		`SELECT ?f { ?f spatial:withinBoxGeom ("LINESTRING(16 48, 17 49)"^^geo:wktLiteral) }`:                                    "vienna",
+		`SELECT ?f { ?f spatial:nearby (47.27 11.39 1) ; geo:hasDefaultGeometry ?g }`:                                            "innsbruck",
+		`SELECT ?x { BIND("yes" AS ?x) ex:vienna spatial:nearby (48.2 16.3 10) }`:                                                "yes",
+		`SELECT ?f { ?f spatial:nearby (48.2 16.3 "10"^^xsd:double) . FILTER NOT EXISTS { ?f spatial:nearby (48.2 16.3 0.1) } }`: "vienna",
+	} {
+		for name, ds := range map[string]term.Dataset{"indexed": snap, "compared one by one": naive.New(featureData()...).Snapshot()} {
+			if got := strings.Join(answers(t, e, ds, prefixes+query), " "); got != want {
+				t.Errorf("%s, %s\ngot  %s\nwant %s", query, name, got, want)
+			}
+		}
+	}
+	for _, query := range []string{
+		`SELECT * { ?f spatial:nearby (47 11) }`, `SELECT * { ?f spatial:nearby (47 ?x 1) }`, `SELECT * { ?f spatial:nearby (97 11 1) }`, `SELECT * { ?f spatial:nearby (47 11 1 "parsecs") }`,
+		`SELECT * { ?f spatial:nearby (47 11 1 uom:metre 1 2) }`, `SELECT * { ?f spatial:nearbyGeom ("x" 1) }`, `SELECT * { ?f spatial:withinBox (48 10 47 11) }`, `SELECT * { ?f spatial:withinBox 48 }`,
+		`SELECT * { (?f ?g) spatial:nearby (47 11 1) }`, `SELECT * { ?f geo:sfWithin (?a ?b) }`, `SELECT * { ?f spatial:withinCircle (47 11 1e9) }`,
+	} {
+		if _, err := e.Query(context.Background(), snap, prefixes+query, sparql.QueryOptions{}); !errors.Is(err, sparql.ErrArguments) {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+func TestAKnownFeatureSeedsARelation(t *testing.T) {
+	t.Parallel()
+	store := tripleStore(t, triplestore.Options{})
+	ex := func(s string) term.Key { return term.IRI("http://example.org/" + s) }
+	var quads []term.Quad
+	for i := range 5000 {
+		s := ex(fmt.Sprint("f", i))
+		quads = append(quads, term.Quad{S: s, P: term.IRI(geosparql.HasGeometry), O: ex(fmt.Sprint("g", i))},
+			term.Quad{S: ex(fmt.Sprint("g", i)), P: term.IRI(geosparql.AsWKT), O: term.Typed(fmt.Sprintf("POINT(%v %v)", float64(i%200)/10, 40+float64(i/200)/10), geosparql.WKTLiteral)})
+	}
+	quads = append(quads, term.Quad{S: ex("f7"), P: ex("type"), O: ex("castle")})
+	insert(t, store, quads...)
+	if err := store.IndexLiterals(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	snap := store.Snapshot()
+	defer snap.Release()
+	plan, rows := explain(t, sparql.New(sparql.Options{}), snap, geoPrefixes+`PREFIX ex: <http://example.org/> SELECT ?f { ?c ex:type ex:castle . ?f geo:sfEquals ?c . ?f geo:hasGeometry ?g }`)
+	if rows != 1 || !strings.Contains(plan, "Seed") || !strings.Contains(plan, "PlacesJoin") {
+		t.Errorf("%d rows by\n%s", rows, plan)
 	}
 }

@@ -57,4 +57,4 @@ func RegionOf(k term.Key) (r Region, ok bool) {
 }
 
 // Has reports whether the region contains the box of an entry.
-func (r Region) Has(e Entry) bool { return e.Layer == r.layer && r.meets(e.Box) }
+func (r Region) Has(e Entry) bool { return r.in(e.Layer) && r.meets(e.Box) }

@@ -114,7 +114,7 @@ func (x *Index) Count(r Region) float64 {
 		n += s.count(r)
 	}
 	for _, e := range x.tail {
-		if e.Layer == r.layer && r.meets(e.Box) {
+		if r.Has(e) {
 			n++
 		}
 	}
@@ -154,7 +154,7 @@ func (v *View) Search(r Region, out []term.ID) ([]term.ID, error) {
 		}
 	}
 	for i := range v.tail {
-		if e := &v.tail[i]; e.Layer == r.layer && r.meets(e.Box) {
+		if e := &v.tail[i]; r.Has(*e) {
 			out = append(out, e.ID)
 		}
 	}

@@ -56,7 +56,7 @@ func (s *segment) blocks(r Region, f func(i int, inside bool) error) error {
 			continue
 		}
 		for i := g * groupBlocks; i < min((g+1)*groupBlocks, len(s.fences)); i++ {
-			if b := &s.fences[i]; b.layer == r.layer && r.meets(b.box) {
+			if b := &s.fences[i]; r.in(b.layer) && r.meets(b.box) {
 				if err := f(i, len(r.boxes) == 1 && r.boxes[0].contains(b.box)); err != nil {
 					return err
 				}

@@ -113,8 +113,9 @@ func EntryOf(id term.ID, k term.Key) (e Entry, ok bool) {
 
 // Region is where literals are looked for.
 type Region struct {
-	layer uint32
-	boxes []Box // any of them
+	layer      uint32
+	boxes      []Box // any of them
+	everywhere bool  // in any layer
 }
 
 // slack is added to regions of longitudes and latitudes, in degrees, about a metre: web maps end before the poles, and
@@ -144,9 +145,11 @@ func Within(g *geometry.Geometry, metres float64) Region {
 	return regionOf(layer, geometry.Box{MinX: b.MinX - metres, MinY: b.MinY - metres, MaxX: b.MaxX + metres, MaxY: b.MaxY + metres})
 }
 
-// World returns the region of all literals with longitudes and latitudes.
-func World() Region {
-	return regionOf(0, geometry.Box{MinX: math.Inf(-1), MinY: math.Inf(-1), MaxX: math.Inf(1), MaxY: math.Inf(1)})
+// Everywhere returns the region of all literals.
+func Everywhere() Region {
+	r := regionOf(0, geometry.Box{MinX: math.Inf(-1), MinY: math.Inf(-1), MaxX: math.Inf(1), MaxY: math.Inf(1)})
+	r.everywhere = true
+	return r
 }
 
 func regionOf(layer uint32, boxes ...geometry.Box) Region {
@@ -162,6 +165,9 @@ func regionOf(layer uint32, boxes ...geometry.Box) Region {
 
 // Empty reports whether nothing can be found in the region.
 func (r Region) Empty() bool { return len(r.boxes) == 0 }
+
+// in reports whether the region has a part in a layer.
+func (r Region) in(layer uint32) bool { return r.everywhere || r.layer == layer }
 
 // meets reports whether a box of the region's layer may belong to a literal of the region.
 func (r Region) meets(b Box) bool {

@@ -271,6 +271,10 @@ func (b *builder) distinct(op algebra.Op, sc scope) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newDistinct(in), nil
+}
+
+func newDistinct(in Node) *Distinct {
 	p := in.Info()
 	n := &Distinct{In: in, Props: *p}
 	rows := 1.0
@@ -279,7 +283,7 @@ func (b *builder) distinct(op algebra.Op, sc scope) (Node, error) {
 	}
 	n.Rows = min(rows, p.Rows)
 	n.Cost += p.Rows * costHashBuild
-	return n, nil
+	return n
 }
 
 func newSlice(in Node, offset, limit int64) *Slice {

@@ -11,9 +11,7 @@ func (b *builder) patterns(op algebra.BGP, sc scope) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range calls {
-		g.factors = append(g.factors, nodeFactor(n))
-	}
+	g.factors = append(g.factors, calls...)
 	for _, t := range rest {
 		var pos [4]Pos
 		for i, n := range [3]algebra.Node{t.S, t.P, t.O} {

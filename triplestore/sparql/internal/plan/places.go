@@ -54,7 +54,7 @@ func metres(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) + " m"
 
 // nearness says that two geometries meet or, if metres is not negative, are at most that far apart.
 type nearness struct {
-	a, b   algebra.Expr // variables or constants
+	a, b   algebra.Expr // variables or constants; b is nil if a is only said to be a geometry
 	metres float64
 }
 
@@ -71,6 +71,14 @@ func nearnessOf(e algebra.Expr) (n nearness, ok bool) {
 	}
 	if name, ok := strings.CutPrefix(c.Func, geosparql.FunctionNS); ok && len(c.Args) == 2 && geometry.NeedsMeeting(name) {
 		return nearness{c.Args[0], c.Args[1], -1}, isOperand(c.Args[0]) && isOperand(c.Args[1])
+	}
+	if c.Func == "!" && len(c.Args) == 1 {
+		d, ok := c.Args[0].(algebra.Call)
+		if !ok || d.Func != geosparql.FunctionNS+"isEmpty" || len(d.Args) != 1 {
+			return n, false
+		}
+		_, ok = d.Args[0].(algebra.VarExpr)
+		return nearness{a: d.Args[0]}, ok
 	}
 	if len(c.Args) != 2 {
 		return n, false
@@ -128,6 +136,9 @@ func numberOf(e algebra.Expr) (float64, bool) {
 // region returns where the geometries are for which a nearness to a constant holds.
 func (n nearness) region() (slot algebra.Var, r spatial.Region, about string, ok bool) {
 	v, ok := n.a.(algebra.VarExpr)
+	if n.b == nil {
+		return v.Var, spatial.Everywhere(), "anywhere", ok
+	}
 	k, constant := n.b.(algebra.ConstExpr)
 	if !ok || !constant {
 		v, ok = n.b.(algebra.VarExpr)
@@ -229,7 +240,7 @@ func (c *joiner) probePlaces(l Node, f *factor, filters []Expr) {
 			return
 		}
 		n := &PlacesJoin{L: l, From: from, To: to, Metres: near.metres, Props: *lp}
-		all := searcher.CountPlaces(spatial.World())
+		all := searcher.CountPlaces(spatial.Everywhere())
 		n.Cols = append(append([]int(nil), lp.Cols...), to)
 		n.Sure = lp.Sure.With(to)
 		n.Rows = lp.Rows * (1 + all*nearbyShare)

@@ -25,11 +25,14 @@ var propertyFunctions = map[string]propertyFunction{
 }
 
 // IsPropertyFunction reports whether an IRI names a predicate that computes its solutions.
-func IsPropertyFunction(iri string) bool { _, ok := propertyFunctions[iri]; return ok }
+func IsPropertyFunction(iri string) bool {
+	_, ok := propertyFunctions[iri]
+	return ok || isSpatialCall(iri)
+}
 
 // propertyCalls takes the calls of property functions, and the lists that are their arguments, out of a BGP and plans
 // them. rest are the other patterns.
-func (b *builder) propertyCalls(op algebra.BGP, sc scope) (rest []algebra.TriplePattern, calls []Node, err error) {
+func (b *builder) propertyCalls(op algebra.BGP, sc scope) (rest []algebra.TriplePattern, calls []factor, err error) {
 	isCall := func(t algebra.TriplePattern) bool {
 		return t.P.Term.Kind() == term.KindIRI && IsPropertyFunction(t.P.Term.Value())
 	}
@@ -60,11 +63,11 @@ func (b *builder) propertyCalls(op algebra.BGP, sc scope) (rest []algebra.Triple
 		used[i] = true
 		iri := t.P.Term.Value()
 		subject, object := arguments(t.S, cells, used), arguments(t.O, cells, used)
-		n, err := propertyFunctions[iri](b, subject, object, sc)
+		f, err := b.propertyCall(iri, subject, object, sc)
 		if err != nil {
 			return nil, nil, fmt.Errorf("<%s>: %w", iri, err)
 		}
-		calls = append(calls, n)
+		calls = append(calls, f)
 	}
 	for i, t := range op.Patterns {
 		if !used[i] {
@@ -72,6 +75,18 @@ func (b *builder) propertyCalls(op algebra.BGP, sc scope) (rest []algebra.Triple
 		}
 	}
 	return rest, calls, nil
+}
+
+func (b *builder) propertyCall(iri string, subject, object []algebra.Node, sc scope) (factor, error) {
+	f, ok := propertyFunctions[iri]
+	if !ok {
+		return b.spatialFactor(iri, subject, object, sc)
+	}
+	n, err := f(b, subject, object, sc)
+	if err != nil {
+		return factor{}, err
+	}
+	return nodeFactor(n), nil
 }
 
 // cell is one member of a list in a pattern.
