@@ -88,6 +88,9 @@ func (b *builder) selectivity(e algebra.Expr, p *Props) float64 {
 	case "!":
 		return 1 - min(0.9, b.selectivity(c.Args[0], p))
 	}
+	if _, near := nearnessOf(c); near {
+		return 0.05
+	}
 	return 0.5
 }
 

@@ -246,8 +246,13 @@ func (c *joiner) probePlaces(l Node, f *factor, filters []Expr) {
 		n.Rows = lp.Rows * (1 + all*nearbyShare)
 		n.Cost = lp.Cost + lp.Rows*costNearby + n.Rows*costGroup
 		n.Distinct = joinDistinct(lp, &Props{Distinct: map[int]float64{to: max(1, min(all, n.Rows))}}, n.Rows)
-		p, ok := b.planProbe(n, pos, c.rows)
-		if ok && c.want(p.cost+c.extra, p.sorted) {
+		rows, extra := c.rows, c.extra
+		if rows > 2*n.Rows { // other joins compare more rows, of which as many remain
+			extra *= 2 * n.Rows / rows
+			rows = 2 * n.Rows
+		}
+		p, ok := b.planProbe(n, pos, rows)
+		if ok && c.want(p.cost+extra, p.sorted) {
 			c.finish(b.withFiltersOf(b.newBindJoin(n, pos, p, Inner, c.distinct), l, f, filters))
 		}
 		return
