@@ -16,8 +16,8 @@
 // of a SELECT, Boolean for an ASK, Triple for the graph of a CONSTRUCT or DESCRIBE. Packages results and rdfio write
 // them in the usual formats.
 //
-// Every query has a deadline and a memory budget and ends soon after its context is done. Rows of ORDER BY, DISTINCT and
-// GROUP BY for which there is no memory are kept in temporary files. An error that wraps
+// Every query has a deadline and a memory budget and ends soon after its context is done. Rows of ORDER BY, DISTINCT,
+// GROUP BY and joins for which there is no memory are kept in temporary files. An error that wraps
 // ErrTimeout, ErrMemory, ErrRows or ErrQueryTooLarge names the limit; a *SyntaxError says what is wrong with a text,
 // and where.
 //

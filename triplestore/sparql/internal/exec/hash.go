@@ -83,6 +83,9 @@ func (h *hashJoin) next() (*batch, error) {
 			return nil, nil
 		}
 	}
+	if h.side.mapped() {
+		defer guardMapped()()
+	}
 	for {
 		if err := h.q.check(); err != nil {
 			return nil, err

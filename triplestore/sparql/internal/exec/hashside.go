@@ -8,7 +8,7 @@ import (
 )
 
 // hashSide is the right side of a hash join and its table. The first copy of the join that needs it builds it; then
-// all copies only read it.
+// all copies only read it. What does not fit into memory is in a mapped file.
 type hashSide struct {
 	q    *query
 	node *plan.HashJoin
@@ -27,7 +27,9 @@ func (q *query) openSide(n *plan.HashJoin) (*hashSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &hashSide{q: q, node: n, in: in, rows: newBlock(len(n.R.Info().Cols), q.budget)}, nil
+	rows := newBlock(len(n.R.Info().Cols), q.budget)
+	rows.space = q.opts.Spill
+	return &hashSide{q: q, node: n, in: in, rows: rows}, nil
 }
 
 func (s *hashSide) build() error {
@@ -41,6 +43,7 @@ func (s *hashSide) build() error {
 				panic(v)
 			}
 		}()
+		defer guardMapped()()
 		s.err = s.read()
 	}
 	return s.err
@@ -67,6 +70,9 @@ func (s *hashSide) read() error {
 	s.in.close()
 	return s.table.build(s.rows, indexes(cols, s.node.Keys), s.q.check)
 }
+
+// mapped reports whether the rows or the table are in a file.
+func (s *hashSide) mapped() bool { return s.rows.file != nil || s.table.file != nil }
 
 func (s *hashSide) close() {
 	s.in.close()

@@ -17,6 +17,7 @@ type hashTable struct {
 	paid  int
 	dense bool    // heads[id-base] is the chain of id, and of no other; there is one key
 	base  term.ID // the smallest key
+	file  *mapped // heads and link are there; nil if they are in memory
 }
 
 // maxGaps is how many ids there may be between the first and the last key for each row of a dense table. Neighbours
@@ -37,12 +38,9 @@ func (t *hashTable) build(rows *block, keys []int, check func() error) error {
 	}
 	size := 1 << bits.Len(uint(rows.n)|15)
 	t.shift = 64 - bits.TrailingZeros(uint(size))
-	t.paid = 4 * (size + rows.n)
-	if err := rows.budget.reserve(t.paid); err != nil {
+	if err := t.allocate(size); err != nil {
 		return err
 	}
-	t.heads = make([]int32, size)
-	t.link = make([]int32, rows.n)
 	if len(keys) == 1 {
 		col := rows.cols[keys[0]]
 		for i := rows.n - 1; i >= 0; i-- { // backwards, so that chains run forwards
@@ -86,11 +84,9 @@ func (t *hashTable) buildDense(col []term.ID, check func() error) (done bool, er
 		return false, nil
 	}
 	t.dense, t.base = true, lo
-	t.paid = 4 * (int(span) + 1 + len(col))
-	if err := t.rows.budget.reserve(t.paid); err != nil {
+	if err := t.allocate(int(span) + 1); err != nil {
 		return false, err
 	}
-	t.heads, t.link = make([]int32, span+1), make([]int32, len(col))
 	for i := len(col) - 1; i >= 0; i-- { // backwards, so that chains run forwards
 		if i&(1<<16-1) == 0 {
 			if err := check(); err != nil {
@@ -102,6 +98,31 @@ func (t *hashTable) buildDense(col []term.ID, check func() error) (done bool, er
 		t.heads[k] = int32(i + 1)
 	}
 	return true, nil
+}
+
+// allocate makes room for size chains.
+func (t *hashTable) allocate(size int) error {
+	rows := t.rows
+	t.paid = 4 * (size + rows.n)
+	if rows.space == nil || t.paid <= rows.budget.share() {
+		err := rows.budget.reserve(t.paid)
+		if err == nil {
+			t.heads, t.link = make([]int32, size), make([]int32, rows.n)
+			return nil
+		}
+		if rows.space == nil {
+			return err
+		}
+		rows.budget.release(t.paid)
+	}
+	file, err := rows.space.mapped(t.paid)
+	t.paid = 0
+	if err != nil {
+		return err
+	}
+	numbers := file.numbers()
+	t.file, t.heads, t.link = file, numbers[:size], numbers[size:]
+	return nil
 }
 
 // first returns the first row, plus 1, of the chain for row i of some columns; 0 if there is none.
@@ -142,6 +163,7 @@ func (t *hashTable) free() {
 	if t.rows != nil {
 		t.rows.budget.release(t.paid)
 	}
+	t.file.free()
 	t.heads, t.link, t.rows, t.paid = nil, nil, nil, 0
 }
 

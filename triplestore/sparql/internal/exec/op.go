@@ -256,6 +256,8 @@ type block struct {
 	cols   [][]term.ID
 	budget *budget
 	paid   int
+	space  *Spill  // where the rows go if there are many; nil if they must stay in memory
+	file   *mapped // they are there; nil if they are in memory
 }
 
 func newBlock(k int, b *budget) *block { return &block{cols: make([][]term.ID, k), budget: b} }
@@ -291,8 +293,14 @@ func (k *block) grow(n int) error {
 		room = max(room, old+old/4)
 	}
 	need := 8 * len(k.cols) * room
+	if k.space != nil && (k.file != nil || need > k.budget.share()) {
+		return k.growFile(room)
+	}
 	if err := k.budget.reserve(need); err != nil {
 		k.budget.release(need)
+		if k.space != nil {
+			return k.growFile(room)
+		}
 		return err
 	}
 	k.paid += need
@@ -304,6 +312,25 @@ func (k *block) grow(n int) error {
 	k.room = room
 	k.paid -= 8 * len(k.cols) * old
 	k.budget.release(8 * len(k.cols) * old)
+	return nil
+}
+
+// growFile is grow for rows in a file, or moves them there.
+func (k *block) growFile(room int) error {
+	room = max(room, 2*k.room)
+	file, err := k.space.mapped(8 * len(k.cols) * room)
+	if err != nil {
+		return err
+	}
+	ids := file.ids()
+	for i, c := range k.cols {
+		moved := ids[i*room : i*room+len(c) : (i+1)*room]
+		copy(moved, c)
+		k.cols[i] = moved
+	}
+	k.budget.release(k.paid)
+	k.file.free()
+	k.paid, k.room, k.file = 0, room, file
 	return nil
 }
 
@@ -321,6 +348,7 @@ func (k *block) free() {
 	k.budget.release(k.paid)
 	k.paid, k.n, k.room = 0, 0, 0
 	k.cols = nil
+	k.file.free()
 }
 
 func identity(n int) []int {

@@ -181,3 +181,59 @@ func TestQueriesShareThePool(t *testing.T) {
 		r.Close()
 	}
 }
+
+func TestJoinsWhoseRightSideIsLargeUseFiles(t *testing.T) {
+	t.Parallel()
+	ds := graph(45, 5)
+	const big = "{ SELECT DISTINCT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } }"
+	for _, text := range []string{
+		"SELECT (COUNT(*) AS ?n) (SUM(?c + ?f) AS ?m) { " + big + " ?a ?p ?o }",
+		"SELECT (COUNT(*) AS ?n) (COUNT(?f) AS ?m) { ?a ?p ?o OPTIONAL " + big + " }",
+		"SELECT (COUNT(*) AS ?n) (COUNT(?f) AS ?m) { ?a ?p ?o OPTIONAL { " + big + " FILTER (?o != ?f) } }",
+		"SELECT (COUNT(*) AS ?n) { ?a ?p ?o MINUS " + big + " }",
+	} {
+		for workers, limit := range map[int]int64{0: 2 << 20, 4: 8 << 20} { // several processors have their output in memory
+			o := plan.Options{Join: "hash", Workers: workers, ParallelFrom: 1}
+			if workers == 0 {
+				o.ParallelFrom = 1e15
+			}
+			p, err := plan.OptimiseQuery(parse(t, text), ds, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := func(o exec.Options) (string, int64) {
+				o.Workers = exec.NewWorkers(workers)
+				r, err := exec.Run(context.Background(), p, ds, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer r.Close()
+				b, err := r.Next()
+				if err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+				return fmt.Sprint(b.Len, b.Cols), r.Memory()
+			}
+			want, held := run(exec.Options{})
+			space, pool := exec.NewSpill(t.TempDir(), 1<<30), exec.NewPool(limit)
+			got, part := run(exec.Options{Memory: limit, Pool: pool, Spill: space})
+			if got != want || part > limit || held <= limit && workers == 0 {
+				t.Errorf("%s: got %s with %d bytes, want %s (%d bytes)", text, got, part, want, held)
+			}
+			if space.Used() != 0 || pool.Used() != 0 {
+				t.Errorf("%s: %d bytes of files and %d of memory are left", text, space.Used(), pool.Used())
+			}
+			if p, err = plan.OptimiseQuery(parse(t, text), ds, plan.Options{Join: "hash"}); err != nil {
+				t.Fatal(err)
+			}
+			r, err := exec.Run(context.Background(), p, ds, exec.Options{Memory: limit, Spill: exec.NewSpill(t.TempDir(), 100<<10)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Next(); !errors.Is(err, exec.ErrMemory) {
+				t.Errorf("%s: %v, want the limit of files", text, err)
+			}
+			r.Close()
+		}
+	}
+}
