@@ -131,7 +131,7 @@ func TestBadOrdersAreProblemsAndDoNothing(t *testing.T) {
 		status        int
 		says          string
 	}{
-		{a.Inject, "/crawl/inject", `{"url":"http://a.example/"}`, 400, "expected ["}, {a.Inject, "/crawl/inject", ``, 400, "expected ["}, {a.Inject, "/crawl/inject", `[{"url":"bad"}]`, 400, "bad"},
+		{a.Inject, "/crawl/inject", `{"url":"http://a.example/"}`, 400, "expected ["}, {a.Inject, "/crawl/inject", ``, 400, "expected ["}, {a.Inject, "/crawl/inject", `[{"url":"bad"}]`, 400, "no scheme"},
 		{a.Requeue, "/crawl/requeue", `{}`, 400, "targets"}, {a.Requeue, "/crawl/requeue", `["a.example"]`, 400, "targets"}, {a.Requeue, "/crawl/requeue", `{"targets":["bad"]}`, 400, "is no URL"},
 		{a.Drop, "/crawl/drop", `{"targets":[],"why":"x"}`, 400, "targets"}, {a.Drop, "/crawl/drop", `{"targets":["bad"]}`, 400, "is no URL"},
 		{a.Inject, "/crawl/inject", strings.Repeat(" ", maxBody+1), 413, "bytes"},
