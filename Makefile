@@ -8,7 +8,7 @@ SHIP := -trimpath -ldflags='-s -w'
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 
-.PHONY: demo test check lint build ui module licences sbom reproducible test-browser bench bench-store bench-growth bench-sparql kill model faults fuzz golden w3c clean help
+.PHONY: demo test check lint build ui module licences sbom reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults fuzz golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -109,6 +109,11 @@ golden: ## rewrite the expected files; read the diff
 
 w3c: ## the W3C suites alone (they need the test data; see ODARCHIVE_SHARED)
 	$(GO) test ./triplestore/rdfio/... ./triplestore/sparql/... ./sparqlapi/... ./crawler/inspect/csvw -run W3C -v | grep -v -e '^=== ' -e 'no test'
+
+bench-load: ## what loading, opening and asking cost at TRIPLES triples, of a file NT or generated
+	ODARCHIVE_BENCH_TRIPLES=$(TRIPLES) ODARCHIVE_BENCH_FILE=$(NT) $(GO) test ./triplestore -run '^$$' -bench '^BenchmarkGrowth' -benchtime 1x -timeout 8h -v
+TRIPLES ?= 16000000
+NT ?=
 
 bench-growth: ## what a new file costs in an archive of FILES files
 	ODARCHIVE_FILES=$(FILES) $(GO) test ./crawler -run '^$$' -bench '^BenchmarkGrowth$$' -benchtime 1x -timeout 8h -v
