@@ -19,12 +19,13 @@ import (
 )
 
 // TestRequestsAsClientsSendThem replays what SPARQLWrapper 1.8, rdflib 6.1 (SPARQLStore, SPARQLUpdateStore),
-// fetch-sparql-endpoint and Comunica 3 have sent to a server: the lines in testdata/clients are the request line, the
+// fetch-sparql-endpoint and Comunica 3 have sent to a server, and requests in the form of YASGUI, Jena 4 (RDFConnection,
+// rsparql) and RDF4J (SPARQLRepository), written by hand: the lines in testdata/clients are the request line, the
 // headers that matter, an empty line and the body. Each must get an answer that it can read.
 func TestRequestsAsClientsSendThem(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/clients/*.http")
-	if err != nil || len(files) < 40 {
+	if err != nil || len(files) < 75 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
