@@ -83,12 +83,13 @@ func (x wordIndex) check(ids []term.ID, keys []term.Key) error {
 	return nil
 }
 
-// SearchText returns the literals that a query finds, with everything that was committed up to the snapshot.
-func (sn *Snapshot) SearchText(ctx context.Context, q *text.Query) ([]text.Hit, error) {
+// SearchText returns the literals that a query finds, with everything that was committed up to the snapshot. It calls
+// charge, if that is not nil, before it takes memory, and ends with its error.
+func (sn *Snapshot) SearchText(ctx context.Context, q *text.Query, charge func(bytes int) error) ([]text.Hit, error) {
 	l := sn.store.literals
 	var hits []text.Hit
 	err := l.search(ctx, sn.Position(), func() (err error) {
-		hits, err = l.words.Find(ctx, q)
+		hits, err = l.words.Find(ctx, q, charge)
 		return err
 	})
 	if err != nil || q.Lang() == "" {
@@ -98,17 +99,22 @@ func (sn *Snapshot) SearchText(ctx context.Context, q *text.Query) ([]text.Hit, 
 	next := sn.state.terms
 	hits = slices.DeleteFunc(hits, func(h text.Hit) bool { return !h.ID.Inline() && h.ID.Payload() >= next })
 	slices.SortFunc(hits, func(a, b text.Hit) int { return cmp.Compare(a.ID, b.ID) })
-	ids, keys := make([]term.ID, len(hits)), make([]term.Key, len(hits))
-	for i, h := range hits {
-		ids[i] = h.ID
-	}
-	if err := sn.Keys(ids, keys); err != nil {
-		return nil, err
-	}
 	out := hits[:0]
-	for i, h := range hits {
-		if _, tag, ok := text.Parts(keys[i]); ok && q.InLanguage(tag) {
-			out = append(out, h)
+	for part := range slices.Chunk(hits, objectsAtOnce) {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		ids, keys := make([]term.ID, len(part)), make([]term.Key, len(part))
+		for i, h := range part {
+			ids[i] = h.ID
+		}
+		if err := sn.Keys(ids, keys); err != nil {
+			return nil, err
+		}
+		for i, h := range part {
+			if _, tag, ok := text.Parts(keys[i]); ok && q.InLanguage(tag) {
+				out = append(out, h)
+			}
 		}
 	}
 	return out, nil

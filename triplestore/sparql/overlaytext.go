@@ -20,8 +20,8 @@ type overlaySearcher struct {
 	o *overlay
 }
 
-func (s overlaySearcher) SearchText(ctx context.Context, q *text.Query) ([]text.Hit, error) {
-	hits, err := s.Searcher.SearchText(ctx, q)
+func (s overlaySearcher) SearchText(ctx context.Context, q *text.Query, charge func(bytes int) error) ([]text.Hit, error) {
+	hits, err := s.Searcher.SearchText(ctx, q, charge)
 	if err != nil {
 		return nil, err
 	}

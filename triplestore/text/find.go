@@ -32,7 +32,15 @@ type searcher struct {
 	a       Analyser
 	leaves  []leaf
 	hits    [][][]hit // by leaf and segment
+	charge  func(bytes int) error
 }
+
+// Sizes in bytes of what a search keeps in memory.
+const (
+	hitBytes        = 8
+	occurrenceBytes = 8
+	resultBytes     = 16
+)
 
 // find returns the documents of all segments, ascending by id within each.
 func (s *searcher) find() ([]Hit, error) {
@@ -68,8 +76,19 @@ func (s *searcher) find() ([]Hit, error) {
 	}
 	var out []Hit
 	for i, src := range s.sources {
-		next := 0
-		for _, h := range s.eval(s.q.root, i, &next) {
+		next, longest := 0, 0
+		for _, h := range s.hits {
+			longest = max(longest, len(h[i]))
+		}
+		if err := s.charge(2 * hitBytes * longest * len(s.hits)); err != nil { // at most this much is combined at a time
+			return nil, err
+		}
+		hits := s.eval(s.q.root, i, &next)
+		if err := s.charge(resultBytes * len(hits)); err != nil {
+			return nil, err
+		}
+		out = slices.Grow(out, len(hits))
+		for _, h := range hits {
 			out = append(out, Hit{src.documents().ids[h.doc], h.value})
 		}
 	}
@@ -193,6 +212,9 @@ func (s *searcher) leafHits(src source, l leaf) ([]hit, error) {
 	}
 	var out []hit
 	for _, list := range lists {
+		if err := s.charge(2 * hitBytes * list.docs); err != nil { // twice, for the list that it is merged into
+			return nil, err
+		}
 		hits := make([]hit, 0, list.docs)
 		if !readPostings(list.b, uint32(len(src.documents().ids)), func(doc uint32, positions []uint32) {
 			hits = append(hits, hit{doc, float32(len(positions))})
@@ -259,17 +281,23 @@ func (s *searcher) lists(src source, w queryWord, prefix bool) ([]postingList, e
 			if err != nil {
 				return nil, err
 			}
+			if err := s.charge(len(e.list.b)); err != nil {
+				return nil, err
+			}
 			out = append(out, e.list)
 		}
 		return out, nil
 	}
 	terms := []string{w.word}
 	for _, lang := range s.langs {
-		terms = append(terms, stemTerm(lang, s.a.stem(lang, w.full)))
+		terms = append(terms, s.a.stem(lang, w.full).term)
 	}
 	for _, t := range terms {
 		list, err := src.postings(s.read, t)
 		if err != nil {
+			return nil, err
+		}
+		if err := s.charge(len(list.b)); err != nil {
 			return nil, err
 		}
 		if list.docs > 0 {
@@ -279,41 +307,63 @@ func (s *searcher) lists(src source, w queryWord, prefix bool) ([]postingList, e
 	return out, nil
 }
 
+// occurrence is a place in a document where a phrase may continue.
+type occurrence struct{ doc, at uint32 }
+
+func (a occurrence) compare(b occurrence) int {
+	return cmp.Or(cmp.Compare(a.doc, b.doc), cmp.Compare(a.at, b.at))
+}
+
 // phraseHits returns the documents that contain the words of a leaf one after the other. The forms of a word may mix
 // only as far as they are of the document's own language, and every stem in a document is.
 func (s *searcher) phraseHits(src source, l leaf) ([]hit, error) {
-	var at map[uint32][]uint32 // where the phrase so far may continue, by document
+	var at []occurrence // where the phrase so far may continue, ascending
 	for i, w := range l.words {
 		lists, err := s.lists(src, w, l.prefix && i == len(l.words)-1)
 		if err != nil {
 			return nil, err
 		}
-		next := map[uint32][]uint32{}
+		var next []occurrence
 		for _, list := range lists {
+			most := max(0, len(list.b)-list.docs) // each document and each position takes a byte or more
+			if i > 0 {
+				most = min(most, len(at))
+			}
+			if err := s.charge(2 * occurrenceBytes * most); err != nil { // twice, for the room that append makes
+				return nil, err
+			}
+			before := at
 			if !readPostings(list.b, uint32(len(src.documents().ids)), func(doc uint32, positions []uint32) {
-				before, ok := at[doc]
-				if i > 0 && !ok {
-					return
-				}
 				for _, p := range positions {
-					if _, follows := slices.BinarySearch(before, p); i == 0 || follows {
-						next[doc] = append(next[doc], p+1)
+					if i > 0 {
+						for len(before) > 0 && before[0].compare(occurrence{doc, p}) < 0 {
+							before = before[1:]
+						}
+						if len(before) == 0 || before[0] != (occurrence{doc, p}) {
+							continue
+						}
 					}
+					next = append(next, occurrence{doc, p + 1})
 				}
 			}) {
 				return nil, errPostings
 			}
 		}
-		for doc, list := range next {
-			slices.Sort(list)
-			next[doc] = slices.Compact(list)
+		if len(lists) > 1 {
+			slices.SortFunc(next, occurrence.compare)
+			next = slices.Compact(next)
 		}
-		at = next
+		if at = next; len(at) == 0 {
+			return nil, nil
+		}
 	}
-	out := make([]hit, 0, len(at))
-	for doc, ends := range at {
-		out = append(out, hit{doc, float32(len(ends))})
+	var out []hit
+	for _, o := range at {
+		if n := len(out); n > 0 && out[n-1].doc == o.doc {
+			out[n-1].value++
+		} else {
+			out = append(out, hit{o.doc, 1})
+		}
 	}
-	slices.SortFunc(out, func(a, b hit) int { return cmp.Compare(a.doc, b.doc) })
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -23,6 +24,8 @@ type growing struct {
 	known map[term.ID]bool
 	words map[string]*postingWriter
 	bytes int // approximate size
+
+	positions []uint32 // scratch
 }
 
 // docs are the documents of a segment by number.
@@ -36,25 +39,38 @@ func newGrowing() *growing {
 	return &growing{known: map[term.ID]bool{}, words: map[string]*postingWriter{}}
 }
 
+// occurrenceOf is a place of a term in the document that is being added.
+type occurrenceOf struct {
+	term string
+	at   uint32
+}
+
 // add indexes a document that the segment does not have.
 func (g *growing) add(a *Analyser, d Doc) {
 	lang := stemLanguage(d.Tag)
-	at := map[string][]uint32{}
+	found := a.found[:0]
 	n := 0
 	a.tokens(d.Text, func(t token) {
 		n++
-		at[t.word] = append(at[t.word], t.at)
+		found = append(found, occurrenceOf{t.word, t.at})
 		if lang != "" {
-			s := stemTerm(lang, a.stem(lang, t.full))
-			at[s] = append(at[s], t.at)
+			found = append(found, occurrenceOf{a.stem(lang, t.full).term, t.at})
 		}
+	})
+	slices.SortFunc(found, func(x, y occurrenceOf) int {
+		return cmp.Or(strings.Compare(x.term, y.term), cmp.Compare(x.at, y.at))
 	})
 	doc := uint32(len(g.docs.ids))
 	g.known[d.ID] = true
 	g.docs.ids = append(g.docs.ids, d.ID)
 	g.docs.sizes = append(g.docs.sizes, byte(min(n, 255)))
 	g.docs.total += uint64(n)
-	for w, positions := range at {
+	for i := 0; i < len(found); {
+		w := found[i].term
+		g.positions = g.positions[:0]
+		for ; i < len(found) && found[i].term == w; i++ {
+			g.positions = append(g.positions, found[i].at)
+		}
 		p := g.words[w]
 		if p == nil {
 			p = &postingWriter{}
@@ -63,10 +79,12 @@ func (g *growing) add(a *Analyser, d Doc) {
 			g.bytes += len(w) + 96
 		}
 		before := len(p.b)
-		p.add(doc, positions)
+		p.add(doc, g.positions)
 		g.bytes += len(p.b) - before
 	}
 	g.bytes += 32
+	clear(found) // the words may be parts of the text, which is not needed any more
+	a.found = found
 }
 
 func (g *growing) documents() *docs { return &g.docs }

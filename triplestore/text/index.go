@@ -92,10 +92,14 @@ func (x *Index) sources() []source {
 	return append(out, x.grow)
 }
 
-// Find returns the literals that a query finds, in no particular order.
-func (x *Index) Find(ctx context.Context, q *Query) ([]Hit, error) {
+// Find returns the literals that a query finds, in no particular order. It calls charge, if that is not nil, before it
+// takes memory, and ends with its error.
+func (x *Index) Find(ctx context.Context, q *Query, charge func(bytes int) error) ([]Hit, error) {
 	var out []Hit
 	err := x.search(ctx, q, func(s *searcher) (err error) {
+		if charge != nil {
+			s.charge = charge
+		}
 		out, err = s.find()
 		return err
 	})
@@ -121,7 +125,7 @@ func (x *Index) Count(ctx context.Context, q *Query) (n float64, err error) {
 func (x *Index) search(ctx context.Context, q *Query, f func(*searcher) error) error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	s := &searcher{ctx: ctx, q: q, sources: x.sources()}
+	s := &searcher{ctx: ctx, q: q, sources: x.sources(), charge: func(int) error { return nil }}
 	snap := x.db.Snapshot() // after the list of segments was read, so that it has all of them
 	defer snap.Close()
 	s.read = x.values.Reader(snap)

@@ -16,7 +16,7 @@ func (q *Query) Match(a *Analyser, text, tag string) bool {
 	a.tokens(text, func(t token) {
 		words = append(words, t.word)
 		if lang != "" {
-			stems = append(stems, a.stem(lang, t.full))
+			stems = append(stems, a.stem(lang, t.full).stem)
 		}
 	})
 	return matches(q.root, func(l leaf) bool { return l.in(a, lang, words, stems) })
@@ -53,7 +53,7 @@ func (l leaf) in(a *Analyser, lang string, words, stems []string) bool {
 		if prefix {
 			return strings.HasPrefix(words[i], w.word)
 		}
-		return words[i] == w.word || lang != "" && stems[i] == a.stem(lang, w.full)
+		return words[i] == w.word || lang != "" && stems[i] == a.stem(lang, w.full).stem
 	}
 	for i := 0; i+len(l.words) <= len(words); i++ {
 		j := 0

@@ -9,8 +9,9 @@ import (
 // Searcher is a Dataset with an index of the words of its literals. Its methods may be called concurrently.
 type Searcher interface {
 	// SearchText returns at least those literals of the dataset that q finds and that are objects of one of the
-	// TextPredicates, in no particular order. Others among them are no objects of any quad.
-	SearchText(ctx context.Context, q *Query) ([]Hit, error)
+	// TextPredicates, in no particular order. Others among them are no objects of any quad. It calls charge, if that is
+	// not nil, before it takes memory, and ends with its error.
+	SearchText(ctx context.Context, q *Query, charge func(bytes int) error) ([]Hit, error)
 	// CountText estimates the number of hits without waiting for anything.
 	CountText(q *Query) float64
 	// TextPredicates returns the predicates whose objects are indexed.

@@ -58,9 +58,14 @@ func stemLanguage(tag string) string {
 
 // Analyser cuts texts into words. It belongs to one goroutine. The zero value is ready for use.
 type Analyser struct {
-	stems map[string]string // by language, "\x00" and word
-	runes []rune
+	stems  map[string]map[string]stemmed // by language and word
+	cached int                           // words in stems
+	runes  []rune
+	found  []occurrenceOf // of growing.add
 }
+
+// stemmed is the stem of a word, and the term under which it is indexed.
+type stemmed struct{ stem, term string }
 
 // token is a word of a text.
 type token struct {
@@ -69,7 +74,7 @@ type token struct {
 	at   uint32 // position among the words of the text
 }
 
-// tokens calls f with the words of a text in order, at most maxWords.
+// tokens calls f with the words of a text in order, at most maxWords. Words may share memory with the text.
 func (a *Analyser) tokens(text string, f func(token)) {
 	run := a.runes[:0]
 	at := uint32(0)
@@ -83,7 +88,16 @@ func (a *Analyser) tokens(text string, f func(token)) {
 		}
 		run = run[:0]
 	}
-	for _, r := range text {
+	for i := 0; i < len(text) && at < maxWords; {
+		if n := asciiWord(text[i:]); n > 0 && len(run) == 0 {
+			word := cut(strings.ToLower(text[i : i+n]))
+			f(token{word, word, at})
+			at++
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		i += n
 		switch {
 		case unspaced(r):
 			flush()
@@ -96,12 +110,24 @@ func (a *Analyser) tokens(text string, f func(token)) {
 		default:
 			flush()
 		}
-		if at >= maxWords {
-			break
-		}
 	}
 	flush()
 	a.runes = run
+}
+
+// asciiWord returns the length of the word that a text begins with, if it is of ASCII letters and digits and no other
+// letter, digit or mark follows, else 0.
+func asciiWord(s string) int {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c >= utf8.RuneSelf:
+			return 0
+		default:
+			return i
+		}
+	}
+	return len(s)
 }
 
 // unspaced reports whether a letter is of a script that is written without spaces.
@@ -149,17 +175,23 @@ func cut(s string) string {
 }
 
 // stem returns the stem of a folded word in a language of stemmers, without accents.
-func (a *Analyser) stem(lang, full string) string {
-	key := lang + "\x00" + full
-	if s, ok := a.stems[key]; ok {
+func (a *Analyser) stem(lang, full string) stemmed {
+	words := a.stems[lang]
+	if s, ok := words[full]; ok {
 		return s
 	}
-	if a.stems == nil || len(a.stems) >= maxStems {
-		a.stems = map[string]string{}
+	if a.stems == nil || a.cached >= maxStems {
+		a.stems, a.cached, words = map[string]map[string]stemmed{}, 0, nil
+	}
+	if words == nil {
+		words = map[string]stemmed{}
+		a.stems[lang] = words
 	}
 	s := withoutAccents(snowball(lang, full))
-	a.stems[key] = s
-	return s
+	out := stemmed{s, stemTerm(lang, s)}
+	words[strings.Clone(full)] = out
+	a.cached++
+	return out
 }
 
 // snowball calls a stemmer. The generated stemmers panic on text that they do not expect; then the word is its own stem.

@@ -174,7 +174,7 @@ func TestTheIndexFindsWhatReadingEveryTextFinds(t *testing.T) {
 						want = append(want, id)
 					}
 				}
-				hits, err := x.Find(ctx, q)
+				hits, err := x.Find(ctx, q, nil)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -233,13 +233,42 @@ func TestABetterHitHasAHigherScore(t *testing.T) {
 	t.Parallel()
 	x := text.NewIndex(open(t, t.TempDir()), true)
 	x.Add([]text.Doc{{ID: 1, Text: "luft und wasser und erde und feuer und vieles andere mehr"}, {ID: 2, Text: "luft luft"}, {ID: 3, Text: "wasser"}, {ID: 4, Text: "luft wasser"}})
-	hits, err := x.Find(context.Background(), query(t, "luft wasser", text.Options{Any: true}))
+	hits, err := x.Find(context.Background(), query(t, "luft wasser", text.Options{Any: true}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	slices.SortFunc(hits, func(a, b text.Hit) int { return int(1e6 * (b.Score - a.Score)) })
 	if len(hits) != 4 || hits[0].ID != 4 {
 		t.Errorf("%v: the text with both words and nothing else should come first", hits)
+	}
+}
+
+func TestASearchCountsItsMemoryBeforeItTakesIt(t *testing.T) {
+	t.Parallel()
+	x := text.NewIndex(open(t, t.TempDir()), true)
+	var list []text.Doc
+	for i := range 5000 {
+		list = append(list, text.Doc{ID: term.ID(i + 1), Text: "wasser und luft"})
+	}
+	x.Add(list)
+	full := errors.New("full")
+	for _, s := range []string{"wasser", "was*", `"wasser und"`, "wasser AND luft", "wasser OR luft", "erde OR luft"} {
+		q, total := query(t, s, text.Options{}), 0
+		hits, err := x.Find(t.Context(), q, func(bytes int) error { total += bytes; return nil })
+		if least := 24 * len(hits); err != nil || total < least || len(hits) != len(list) {
+			t.Errorf("%s: %d hits and %d bytes, %v; want at least %d bytes", s, len(hits), total, err, least)
+		}
+		for limit := total - 1; limit > 0; limit /= 2 {
+			left := limit
+			if _, err := x.Find(t.Context(), q, func(bytes int) error {
+				if left -= bytes; left < 0 {
+					return full
+				}
+				return nil
+			}); !errors.Is(err, full) {
+				t.Errorf("%s: with room for %d of %d bytes: %v", s, limit, total, err)
+			}
+		}
 	}
 }
 

@@ -87,13 +87,18 @@ func (w *segmentWriter) number(sources []source) [][]uint32 {
 	return places
 }
 
+// posting is a document and the part of a slice that its positions are.
 type posting struct {
-	doc       uint32
-	positions []uint32
+	doc      uint32
+	from, to int
 }
 
-// merged iterates over the terms of all sources, in order, with their postings renumbered.
+// merged iterates over the terms of all sources, in order, with their postings renumbered. An entry is valid until the
+// next one.
 func (w *segmentWriter) merged(r segments.Reader, sources []source, places [][]uint32) iter.Seq2[termEntry, error] {
+	if g, ok := sources[0].(*growing); ok && len(sources) == 1 && ascending(places[0]) {
+		return g.each(r, "")
+	}
 	return func(yield func(termEntry, error) bool) {
 		type cursor struct {
 			next func() (termEntry, error, bool)
@@ -116,6 +121,9 @@ func (w *segmentWriter) merged(r segments.Reader, sources []source, places [][]u
 				return
 			}
 		}
+		var list []posting // of one term, as the next two
+		var positions []uint32
+		var buf []byte
 		for {
 			least, some := "", false
 			for _, c := range cursors {
@@ -126,15 +134,16 @@ func (w *segmentWriter) merged(r segments.Reader, sources []source, places [][]u
 			if !some {
 				return
 			}
-			var list []posting
+			list, positions = list[:0], positions[:0]
 			for i := range cursors {
 				c := &cursors[i]
 				if !c.ok || c.e.term != least {
 					continue
 				}
-				sound := readPostings(c.e.list.b, uint32(len(places[i])), func(doc uint32, positions []uint32) {
-					if at := places[i][doc]; at != dropped {
-						list = append(list, posting{at, slices.Clone(positions)})
+				sound := readPostings(c.e.list.b, uint32(len(places[i])), func(doc uint32, at []uint32) {
+					if to := places[i][doc]; to != dropped {
+						list = append(list, posting{to, len(positions), len(positions) + len(at)})
+						positions = append(positions, at...)
 					}
 				})
 				err := error(nil)
@@ -152,16 +161,30 @@ func (w *segmentWriter) merged(r segments.Reader, sources []source, places [][]u
 			if len(list) == 0 {
 				continue
 			}
-			slices.SortFunc(list, func(a, b posting) int { return cmp.Compare(a.doc, b.doc) })
-			var out postingWriter
-			for _, p := range list {
-				out.add(p.doc, p.positions)
+			byDoc := func(a, b posting) int { return cmp.Compare(a.doc, b.doc) }
+			if !slices.IsSortedFunc(list, byDoc) {
+				slices.SortFunc(list, byDoc)
 			}
+			out := postingWriter{b: buf[:0]}
+			for _, p := range list {
+				out.add(p.doc, positions[p.from:p.to])
+			}
+			buf = out.b
 			if !yield(termEntry{least, postingList{out.b, out.docs}}, nil) {
 				return
 			}
 		}
 	}
+}
+
+// ascending reports whether documents keep their numbers.
+func ascending(places []uint32) bool {
+	for i, p := range places {
+		if p != uint32(i) {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *segmentWriter) add(e termEntry) error {

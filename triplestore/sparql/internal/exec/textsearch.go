@@ -146,7 +146,12 @@ func (s *textSearch) find() error {
 	if len(covered) == 0 {
 		return nil
 	}
-	hits, err := searcher.SearchText(s.q.ctx, s.node.Query)
+	taken := 0
+	defer func() { s.q.budget.release(taken) }()
+	hits, err := searcher.SearchText(s.q.ctx, s.node.Query, func(bytes int) error {
+		taken += bytes
+		return s.q.budget.reserve(bytes)
+	})
 	if err != nil {
 		return err
 	}
