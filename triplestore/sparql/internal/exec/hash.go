@@ -109,7 +109,7 @@ func (h *hashJoin) next() (*batch, error) {
 		switch {
 		case h.cond != nil:
 			out, err = h.conditional()
-		case h.table.dense && h.node.Kind == plan.Inner && len(h.lmaybe) == 0:
+		case h.table.dense == 0 && len(h.lkeys) == 1 && h.node.Kind == plan.Inner && len(h.lmaybe) == 0:
 			out = h.pairUpDense()
 		case h.node.Kind == plan.Inner || h.node.Kind == plan.Outer:
 			out = h.pairUp()

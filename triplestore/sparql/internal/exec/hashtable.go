@@ -15,8 +15,8 @@ type hashTable struct {
 	link  []int32 // next row of the chain, plus 1
 	shift int
 	paid  int
-	dense bool    // heads[id-base] is the chain of id, and of no other; there is one key
-	base  term.ID // the smallest key
+	dense int     // which of the keys has the chains heads[id-base]; -1: chains are by hash
+	base  term.ID // the smallest id of that key
 	file  *mapped // heads and link are there; nil if they are in memory
 }
 
@@ -31,8 +31,9 @@ func hashID(h uint64, id term.ID) uint64 { return (h ^ uint64(id)) * hashFactor 
 // build indexes all rows; their keys must be bound. It calls check from time to time.
 func (t *hashTable) build(rows *block, keys []int, check func() error) error {
 	t.rows, t.keys = rows, keys
-	if len(keys) == 1 && rows.n > 0 {
-		if done, err := t.buildDense(rows.cols[keys[0]], check); done || err != nil {
+	t.dense = -1
+	if k := t.denseKey(); k >= 0 {
+		if err := t.buildDense(k, check); err != nil || t.dense >= 0 {
 			return err
 		}
 	}
@@ -73,31 +74,54 @@ func (t *hashTable) build(rows *block, keys []int, check func() error) error {
 	return nil
 }
 
-// buildDense makes the table dense if the ids of the keys are close enough.
-func (t *hashTable) buildDense(col []term.ID, check func() error) (done bool, err error) {
-	lo, hi := col[0], col[0]
-	for _, id := range col {
-		lo, hi = min(lo, id), max(hi, id)
+// denseKey returns the key whose ids are spread most widely but closely enough for a dense table, or -1.
+func (t *hashTable) denseKey() int {
+	best, widest := -1, uint64(0)
+	for k, c := range t.keys {
+		col := t.rows.cols[c]
+		if len(col) == 0 {
+			return -1
+		}
+		lo, hi := slices.Min(col), slices.Max(col)
+		if span := uint64(hi-lo) + 1; span/maxGaps <= uint64(len(col)) && span > widest {
+			best, widest = k, span
+		}
 	}
-	span := uint64(hi - lo)
-	if span/maxGaps >= uint64(len(col)) {
-		return false, nil
+	return best
+}
+
+// maxShare is how many rows may share an id of one key, on average, if there are others: all of them are compared.
+const maxShare = 4
+
+// buildDense makes the table dense by one of its keys. It does not if that key leaves long chains.
+func (t *hashTable) buildDense(key int, check func() error) error {
+	col := t.rows.cols[t.keys[key]]
+	lo, hi := slices.Min(col), slices.Max(col)
+	if err := t.allocate(int(hi-lo) + 1); err != nil {
+		return err
 	}
-	t.dense, t.base = true, lo
-	if err := t.allocate(int(span) + 1); err != nil {
-		return false, err
-	}
+	chains := 0
 	for i := len(col) - 1; i >= 0; i-- { // backwards, so that chains run forwards
 		if i&(1<<16-1) == 0 {
 			if err := check(); err != nil {
-				return false, err
+				return err
 			}
 		}
 		k := col[i] - lo
+		if t.heads[k] == 0 {
+			chains++
+		}
 		t.link[i] = t.heads[k]
 		t.heads[k] = int32(i + 1)
 	}
-	return true, nil
+	if len(t.keys) > 1 && chains*maxShare < len(col) {
+		t.rows.budget.release(t.paid)
+		t.file.free()
+		t.file, t.heads, t.link, t.paid = nil, nil, nil, 0
+		return nil
+	}
+	t.dense, t.base = key, lo
+	return nil
 }
 
 // allocate makes room for size chains.
@@ -127,8 +151,8 @@ func (t *hashTable) allocate(size int) error {
 
 // first returns the first row, plus 1, of the chain for row i of some columns; 0 if there is none.
 func (t *hashTable) first(cols [][]term.ID, keys []int, i int) int32 {
-	if t.dense {
-		return t.firstOf(cols[keys[0]][i])
+	if t.dense >= 0 {
+		return t.firstOf(cols[keys[t.dense]][i])
 	}
 	if len(keys) == 1 {
 		return t.heads[hashID(0, cols[keys[0]][i])>>t.shift]
@@ -141,7 +165,7 @@ func (t *hashTable) first(cols [][]term.ID, keys []int, i int) int32 {
 	return t.heads[h*hashFactor>>t.shift]
 }
 
-// firstOf is first for a dense table. Every row of the chain has this key.
+// firstOf is first for a dense table. Every row of the chain has this id.
 func (t *hashTable) firstOf(id term.ID) int32 {
 	if k := uint64(id - t.base); k < uint64(len(t.heads)) { // an id below base wraps around
 		return t.heads[k]

@@ -57,8 +57,9 @@ type query struct {
 	exprs    *expr.Context
 	seeds    map[*plan.Seed]*block
 	answers  map[answered]*block // whole answers of endpoints, by SERVICE
-	services []*service          // that are open
-	calling  int                 // endpoints that are being asked
+	paths    *pathGraphs
+	services []*service // that are open
+	calling  int        // endpoints that are being asked
 	trace    *trace
 	solved   uint64 // solutions numbered so far, for BNODE
 	// Within a chain of a Parallel: the node at its end, the operator used for that node, and the right sides of the

@@ -18,9 +18,8 @@ type walker struct {
 	spare *idSet // empty; used by the next closure
 	hops  int    // bytes of the hops found since the last call of forget
 
-	graphs  map[pathGraphKey]*pathGraph // nil where there was no memory for one
-	lookups int                         // repetitions of paths that were looked up in the index so far
-	due     int                         // starts that are still to be followed, if known
+	walks map[pathGraphKey]*pathWalk // nil where there was no memory for one
+	due   int                        // starts that are still to be followed, if known
 }
 
 // successorKey is a node and a repeated path.
@@ -38,10 +37,12 @@ func (w *walker) free() {
 	w.forget(0)
 	w.q.budget.release(w.paid)
 	w.paid, w.next = 0, nil
-	for _, g := range w.graphs {
-		g.free(w.q.budget)
+	for _, x := range w.walks {
+		if x != nil {
+			w.q.budget.release(x.paid)
+		}
 	}
-	w.graphs = nil
+	w.walks = nil
 	if w.spare != nil {
 		w.spare.free()
 		w.spare = nil
@@ -105,12 +106,12 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 		}
 		return out, nil
 	case plan.Many:
-		g, err := w.graphOf(p.Path, len(starts), forward)
+		x, err := w.walkOf(p.Path, len(starts), forward)
 		if err != nil {
 			return nil, err
 		}
-		if g != nil {
-			return w.reach(g, p, starts)
+		if x != nil {
+			return w.reach(x, p, starts)
 		}
 		var out []hop
 		for i, s := range starts {
@@ -130,12 +131,12 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 	return nil, nil
 }
 
-// reach follows a repeated path in g, which belongs to it.
-func (w *walker) reach(g *pathGraph, p plan.Many, starts []term.ID) ([]hop, error) {
+// reach follows a repeated path by x, which belongs to it.
+func (w *walker) reach(x *pathWalk, p plan.Many, starts []term.ID) ([]hop, error) {
 	var out []hop
 	counted := 0
 	for i, s := range starts {
-		if err := g.reach(w.q, p, s, func(end term.ID) { out = append(out, hop{i, end}) }); err != nil {
+		if err := x.reach(w.q, p, s, func(end term.ID) { out = append(out, hop{i, end}) }); err != nil {
 			return nil, err
 		}
 		if more := cap(out)*hopSize - counted; more > 0 {
@@ -381,7 +382,7 @@ func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, e
 // successors returns the ends of one repetition from a set of nodes. The ends of single nodes are remembered, since
 // walks from different starts meet.
 func (w *walker) successors(p plan.Path, frontier []term.ID, forward bool) ([]term.ID, error) {
-	w.lookups += len(frontier)
+	w.q.paths.lookups.Add(int64(len(frontier)))
 	if len(frontier) > 4 || !comparablePath(p) {
 		hops, err := w.follow(p, frontier, forward)
 		return ends(hops), err
@@ -411,7 +412,7 @@ func (w *walker) successors(p plan.Path, frontier []term.ID, forward bool) ([]te
 	return out, nil
 }
 
-// comparablePath reports whether a path may be part of a map key.
+// comparablePath reports whether a path may be part of a map key, and be read into memory as the step of a repetition.
 func comparablePath(p plan.Path) bool {
 	switch p := p.(type) {
 	case plan.Step:
@@ -422,6 +423,8 @@ func comparablePath(p plan.Path) bool {
 		return comparablePath(p.L) && comparablePath(p.R)
 	case plan.Alt:
 		return comparablePath(p.L) && comparablePath(p.R)
+	case plan.Many: // one that repeats without end connects too many nodes to be a step of another
+		return p.Once && comparablePath(p.Path)
 	}
 	return false
 }

@@ -2,27 +2,64 @@ package exec
 
 import (
 	"errors"
+	"sync"
+	"sync/atomic"
 
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
 )
 
 // pathGraph holds what one repetition of a path connects, so that a walk over many repetitions reads memory instead of
-// the index. Nodes are numbered from 0.
+// the index. Nodes are numbered from 0. It does not change, and all goroutines of a query share it until the query ends.
 type pathGraph struct {
 	nodes *idSet   // one id a row; the number of the row is that of the node
 	heads []uint32 // the successors of node i are next[heads[i]:heads[i+1]]
 	next  []uint32
+	paid  int
+}
+
+// pathGraphs are the graphs of one query.
+type pathGraphs struct {
+	lookups atomic.Int64 // repetitions of paths that were looked up in the index so far
+
+	mu sync.Mutex // guards by
+	by map[pathGraphKey]*pathGraphEntry
+}
+
+// pathGraphKey is a repeated path, its direction and the RDF graph it is in.
+type pathGraphKey struct {
+	path    plan.Path
+	forward bool
+	graph   term.ID
+}
+
+type pathGraphEntry struct {
+	mu   sync.Mutex // held while the graph is built; that of a longer path is taken first
+	g    *pathGraph
+	none bool // there was no memory for it
+}
+
+func (p *pathGraphs) entry(k pathGraphKey) *pathGraphEntry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.by[k]
+	if e == nil {
+		if p.by == nil {
+			p.by = map[pathGraphKey]*pathGraphEntry{}
+		}
+		e = &pathGraphEntry{}
+		p.by[k] = e
+	}
+	return e
+}
+
+// pathWalk is the state of walks through a pathGraph.
+type pathWalk struct {
+	g     *pathGraph
 	seen  []uint32 // by node: the last walk that reached it
 	walks uint32
 	queue []uint32 // of the current walk, in the order in which nodes were reached
 	paid  int
-}
-
-// pathGraphKey is a repeated path and its direction.
-type pathGraphKey struct {
-	path    plan.Path
-	forward bool
 }
 
 const (
@@ -34,31 +71,58 @@ const (
 	edgeSize    = 8 // bytes of an edge while the graph is built
 )
 
-// graphOf returns the graph of a repeated path if walks from so many more starts are likely to be cheaper with it. It
-// returns nil if they are not, if the path is not made of single steps, or if there is no memory for the graph.
-func (w *walker) graphOf(p plan.Path, starts int, forward bool) (*pathGraph, error) {
+// walkOf returns a walk through the graph of a repeated path if walks from so many more starts are likely to be cheaper
+// with it. It returns nil if they are not, if the path is not made of single steps, or if there is no memory.
+func (w *walker) walkOf(p plan.Path, starts int, forward bool) (*pathWalk, error) {
 	if !comparablePath(p) {
 		return nil, nil
 	}
-	k := pathGraphKey{p, forward}
-	if g, ok := w.graphs[k]; ok {
-		return g, nil
+	k := pathGraphKey{p, forward, w.graph.ID}
+	if x, ok := w.walks[k]; ok {
+		return x, nil
 	}
-	if float64(w.lookups+max(starts, w.due))*lookupsPerEdge < w.edges(p) {
+	if float64(w.q.paths.lookups.Load()+int64(max(starts, w.due)))*lookupsPerEdge < w.edges(p) {
 		return nil, nil
 	}
+	g, err := w.graphOf(k)
+	if err != nil {
+		return nil, err
+	}
+	var x *pathWalk
+	if g != nil {
+		x = &pathWalk{g: g, paid: 8 * g.nodes.n}
+		if err := w.q.budget.reserve(x.paid); err != nil {
+			w.q.budget.release(x.paid)
+			x = nil // as if there were no graph
+		} else {
+			x.seen, x.queue = make([]uint32, g.nodes.n), make([]uint32, 0, g.nodes.n) // a walk reaches each node once
+		}
+	}
+	if w.walks == nil {
+		w.walks = map[pathGraphKey]*pathWalk{}
+	}
+	w.walks[k] = x
+	return x, nil
+}
+
+// graphOf returns a graph, which it builds if need be, or nil if there is no memory for it.
+func (w *walker) graphOf(k pathGraphKey) (*pathGraph, error) {
+	e := w.q.paths.entry(k)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.g != nil || e.none {
+		return e.g, nil
+	}
 	g := &pathGraph{nodes: newIDSet(1, w.q.budget)}
-	if err := w.fill(g, p, forward); err != nil {
+	if err := w.fill(g, k.path, k.forward); err != nil {
 		g.free(w.q.budget)
 		if !errors.Is(err, ErrMemory) || w.q.check() != nil {
 			return nil, err
 		}
-		g = nil // the index needs no memory
+		e.none = true // the index needs no memory
+		return nil, nil
 	}
-	if w.graphs == nil {
-		w.graphs = map[pathGraphKey]*pathGraph{}
-	}
-	w.graphs[k] = g
+	e.g = g
 	return g, nil
 }
 
@@ -71,6 +135,8 @@ func (w *walker) edges(p plan.Path) float64 {
 		return w.edges(p.L) + w.edges(p.R)
 	case plan.Alt:
 		return w.edges(p.L) + w.edges(p.R)
+	case plan.Many:
+		return w.edges(p.Path)
 	case plan.Step:
 		graph := w.graph.ID
 		if w.q.plan.HasFrom { // the default graph is made of others
@@ -121,11 +187,10 @@ func (w *walker) fill(g *pathGraph, p plan.Path, forward bool) error {
 		}
 		w.forget(mark)
 	}
-	if err := g.pay(w.q.budget, 4*(len(to)+3*g.nodes.n+1)); err != nil {
+	if err := g.pay(w.q.budget, 4*(len(to)+2*g.nodes.n+1)); err != nil {
 		return err
 	}
 	g.heads, g.next = make([]uint32, g.nodes.n+1), make([]uint32, len(to))
-	g.seen = make([]uint32, g.nodes.n)
 	for _, a := range from {
 		g.heads[a+1]++
 	}
@@ -138,13 +203,13 @@ func (w *walker) fill(g *pathGraph, p plan.Path, forward bool) error {
 		g.next[at[a]] = to[i]
 		at[a]++
 	}
-	g.queue = at[:0] // a walk reaches each node once, so its queue has room for all
-	g.give(w.q.budget, g.paid-4*(len(to)+3*g.nodes.n+1))
+	g.give(w.q.budget, g.paid-4*(len(to)+g.nodes.n+1))
 	return nil
 }
 
 // reach calls found with every node that the repeated path p leads to from start, each once.
-func (g *pathGraph) reach(q *query, p plan.Many, start term.ID, found func(term.ID)) error {
+func (x *pathWalk) reach(q *query, p plan.Many, start term.ID, found func(term.ID)) error {
+	g := x.g
 	nr, _ := g.nodes.find([]term.ID{start})
 	if nr < 0 {
 		if p.Min == 0 {
@@ -152,29 +217,29 @@ func (g *pathGraph) reach(q *query, p plan.Many, start term.ID, found func(term.
 		}
 		return nil
 	}
-	if g.walks++; g.walks == 0 { // the counter has wrapped
-		clear(g.seen)
-		g.walks = 1
+	if x.walks++; x.walks == 0 { // the counter has wrapped
+		clear(x.seen)
+		x.walks = 1
 	}
 	ids := g.nodes.rows
 	if p.Min == 0 {
-		g.seen[nr] = g.walks
+		x.seen[nr] = x.walks
 		found(start)
 	}
-	g.queue = g.queue[:0]
+	x.queue = x.queue[:0]
 	at := uint32(nr)
 	for i := 0; ; i++ {
 		for _, n := range g.next[g.heads[at]:g.heads[at+1]] {
-			if g.seen[n] != g.walks {
-				g.seen[n] = g.walks
-				g.queue = append(g.queue, n)
+			if x.seen[n] != x.walks {
+				x.seen[n] = x.walks
+				x.queue = append(x.queue, n)
 				found(ids[n])
 			}
 		}
-		if i == len(g.queue) || p.Once {
+		if i == len(x.queue) || p.Once {
 			return nil
 		}
-		if at = g.queue[i]; i&(1<<12-1) == 0 {
+		if at = x.queue[i]; i&(1<<12-1) == 0 {
 			if err := q.check(); err != nil {
 				return err
 			}
@@ -193,10 +258,7 @@ func (g *pathGraph) give(b *budget, n int) {
 }
 
 func (g *pathGraph) free(b *budget) {
-	if g == nil {
-		return
-	}
 	g.give(b, g.paid)
 	g.nodes.free()
-	g.heads, g.next, g.seen, g.queue = nil, nil, nil, nil
+	g.heads, g.next = nil, nil
 }

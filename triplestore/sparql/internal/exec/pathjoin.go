@@ -133,6 +133,8 @@ func (j *pathJoin) walk(b *batch) error {
 		if w == nil {
 			w = j.q.walker(graph)
 			j.walkers[graph] = w
+		} else { // whoever wants a second batch is likely to want the rest
+			w.due = int(min(1e9, j.node.L.Info().Rows))
 		}
 		slices.Sort(list)
 		hops, err := w.follow(j.node.Path, list, !j.back)

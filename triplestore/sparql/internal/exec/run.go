@@ -101,7 +101,7 @@ func Run(ctx context.Context, p *plan.Plan, ds term.Dataset, opts Options) (*Row
 	if opts.Timeout > 0 {
 		ctx, cancel = context.WithTimeoutCause(ctx, opts.Timeout, &LimitError{Limit: ErrTimeout, Value: int64(opts.Timeout)})
 	}
-	q := &query{ctx: ctx, plan: p, ds: ds, opts: opts, budget: &budget{limit: opts.Memory, pool: opts.Pool}}
+	q := &query{ctx: ctx, plan: p, ds: ds, opts: opts, budget: &budget{limit: opts.Memory, pool: opts.Pool}, paths: &pathGraphs{}}
 	q.terms = newTerms(ds, p.Locals(), q.budget)
 	q.exprs = &expr.Context{Now: opts.Now, Base: p.Base, BlankP: fmt.Sprintf("q%xx", runs.Add(1)^uint64(opts.Now.UnixNano()))}
 	q.seeds = map[*plan.Seed]*block{}

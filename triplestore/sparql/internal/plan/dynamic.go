@@ -142,6 +142,10 @@ func (t *table) joinSets(mask, sub, rest uint, f *factor) {
 		n.Info().Rows = c.rows
 		t.keep(mask, n)
 	}
+	if c.rows < 0 && bits.OnesCount(mask) == 2 {
+		one, two := bits.TrailingZeros(sub), bits.TrailingZeros(rest)
+		c.rows = max(b.listedRows(t.g.factors[one].node, &t.g.factors[two]), b.listedRows(t.g.factors[two].node, &t.g.factors[one]))
+	}
 	for i, l := range t.plans[sub] {
 		for k, r := range t.plans[rest] {
 			if i == 0 && k == 0 {

@@ -46,7 +46,7 @@ func (b *builder) greedy(g *group) Node {
 				if pass == 0 && !f.cols.Overlaps(have) && !g.near(cur.Info().Sure, f.sure) {
 					continue
 				}
-				c := &joiner{b: b, rows: -1, filters: b.newlyCovered(g.filters, cur.Info().Sure, f.sure)}
+				c := &joiner{b: b, rows: b.listedRows(cur, f), filters: b.newlyCovered(g.filters, cur.Info().Sure, f.sure)}
 				c.want = func(cost float64, _ []int) bool { return best == nil || cost < best.Info().Cost }
 				c.add = func(n Node) {
 					p := n.Info()

@@ -23,8 +23,9 @@ type factor struct {
 	node Node
 	cols Set
 	sure Set
-	// seeded plans the operator again around the rows of a Seed. It is nil if that is not possible.
-	seeded func(*Seed) (Node, error)
+	// around plans the operator again, joined with other factors that conditions hold for. It is nil if that is not
+	// possible.
+	around func(others []factor, filters []Expr) (Node, error)
 }
 
 // step is an operator over the joins of a group. Exactly one of its first six fields is set.
@@ -162,36 +163,56 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 	}
 	g := groupOf(n)
 	if u, ok := op.(algebra.Union); ok && len(g.factors) == 1 {
-		g.factors[0].seeded = b.seededUnion(u, sc)
+		g.factors[0].around = b.unionAround(u, sc)
 	}
 	return g, nil
 }
 
-// seededUnion returns a function that joins each branch of a union with a Seed: Join(S, Union(A, B)) is Union(Join(S,
-// A), Join(S, B)).
-func (b *builder) seededUnion(op algebra.Union, sc scope) func(*Seed) (Node, error) {
+// unionAround returns a function that joins each branch of a union with other factors: Join(X, Union(A, B)) is
+// Union(Join(X, A), Join(X, B)).
+func (b *builder) unionAround(op algebra.Union, sc scope) func([]factor, []Expr) (Node, error) {
 	graph := b.graph
-	return func(seed *Seed) (Node, error) {
+	return func(others []factor, filters []Expr) (Node, error) {
 		outer := b.graph
 		b.graph = graph
 		defer func() { b.graph = outer }()
+		var cols Set
+		for _, f := range others {
+			cols = cols.Or(f.cols)
+		}
 		var branches []Node
 		for _, o := range unionBranches(op) {
 			g, err := b.flatten(o, sc)
 			if err != nil {
 				return nil, err
 			}
-			if !g.absorbs(setOf(seed.Cols...)) {
+			if !g.absorbs(cols) {
 				n, err := b.planGroup(g, sc)
 				if err != nil {
 					return nil, err
 				}
 				g = groupOf(n)
 			}
-			g.factors = append(g.factors, nodeFactor(seed))
+			for _, f := range others {
+				if f.pos != nil {
+					f = patternFactor(*f.pos) // planning changes it
+				}
+				g.factors = append(g.factors, f)
+			}
+			var late []Expr
+			for _, e := range filters {
+				if setOf(e.Slots...).In(g.sure()) {
+					g.filters = append(g.filters, e)
+				} else {
+					late = append(late, e)
+				}
+			}
 			n, err := b.planGroup(g, sc)
 			if err != nil {
 				return nil, err
+			}
+			if len(late) > 0 {
+				n = b.newFilter(n, late)
 			}
 			branches = append(branches, n)
 		}

@@ -23,7 +23,14 @@ func (b *builder) joinFactors(g *group) (Node, error) {
 	if err := b.joinOnComputed(g); err != nil {
 		return nil, err
 	}
+	spread, err := b.distribute(g) // before orderJoins, which may change the patterns
+	if err != nil {
+		return nil, err
+	}
 	n := b.orderJoins(g)
+	if _, few := n.(*Lateral); !few && spread != nil && spread.Info().Cost < n.Info().Cost {
+		n = spread
+	}
 	if err := b.check(); err != nil {
 		return nil, err
 	}
