@@ -158,9 +158,11 @@ func (m *merge) emitAlone() {
 	m.li++
 }
 
-// align advances both sides until their keys are equal or a batch ends. It returns true if the output is full.
+// align advances both sides until their keys are equal or a batch ends. It pairs left rows with a single partner itself.
+// It returns true if the output is full.
 func (m *merge) align() bool {
 	if len(m.lkeys) == 1 {
+		pairs := m.kind == plan.Inner || m.kind == plan.Outer
 		lk, rk := m.lb.cols[m.lkeys[0]][:m.lb.n], m.rb.cols[m.rkeys[0]][:m.rb.n]
 		for m.li < len(lk) && m.ri < len(rk) {
 			a, b := lk[m.li], rk[m.ri]
@@ -172,6 +174,12 @@ func (m *merge) align() bool {
 				m.emitAlone()
 			case a > b:
 				m.ri++
+			case pairs && m.rj < 0 && m.ri+1 < len(rk) && rk[m.ri+1] != b: // one right row, which needs no run
+				if m.p.full() {
+					return true
+				}
+				m.p.add(int32(m.li), int32(m.ri))
+				m.li++
 			default:
 				return false
 			}

@@ -49,7 +49,7 @@ func (q *query) openPathJoin(n *plan.PathJoin, in op, cols []int) (op, error) {
 	if n.Graph.Slot >= 0 {
 		j.graph = index(cols, n.Graph.Slot)
 	}
-	j.check = empty(n.Path)
+	j.check = empty(n.Path) && !n.Nodes
 	right := []int{}
 	if j.end < 0 && other.Slot >= 0 {
 		right = append(right, other.Slot)

@@ -33,6 +33,9 @@ func exprCost(e algebra.Expr) float64 {
 	switch e := e.(type) {
 	case algebra.Call:
 		c := costExpr / 2
+		if onIDs(e.Func) {
+			c = costExpr / 16
+		}
 		for _, a := range e.Args {
 			c += exprCost(a)
 		}
@@ -54,6 +57,15 @@ func exprCost(e algebra.Expr) float64 {
 		return c
 	}
 	return costExpr / 8
+}
+
+// onIDs reports whether a function is computed from inline ids, many rows at a time.
+func onIDs(fn string) bool {
+	switch fn {
+	case "+", "-", "*", "/", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "ABS", "CEIL", "FLOOR", "ROUND", "&&", "||", "!", "IF", "COALESCE", "BOUND":
+		return true
+	}
+	return false
 }
 
 // selectivity guesses the share of rows that a condition keeps.

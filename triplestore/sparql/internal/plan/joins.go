@@ -130,6 +130,7 @@ type PathJoin struct {
 	From, To Pos
 	Graph    Pos
 	Path     Path
+	Nodes    bool // where it starts is certainly a node of the graph
 }
 
 func (n *PathJoin) children() []*Node { return []*Node{&n.L} }

@@ -230,6 +230,11 @@ func (b *builder) pathJoin(l Node, f PathScan) Node {
 	}
 	_, partners := b.pathRows(f.Path)
 	n := &PathJoin{L: l, From: f.From, To: f.To, Graph: f.Graph, Path: f.Path}
+	if start := f.From.Slot; have.Has(start) && start >= 0 {
+		n.Nodes = areNodes(l, start, f.Graph)
+	} else {
+		n.Nodes = areNodes(l, f.To.Slot, f.Graph)
+	}
 	n.Props = *lp
 	n.Cols = append([]int(nil), lp.Cols...)
 	both := (bound(f.From) || f.From.ID != 0) && (bound(f.To) || f.To.ID != 0)
