@@ -74,7 +74,7 @@ const (
 // walkOf returns a walk through the graph of a repeated path if walks from so many more starts are likely to be cheaper
 // with it. It returns nil if they are not, if the path is not made of single steps, or if there is no memory.
 func (w *walker) walkOf(p plan.Path, starts int, forward bool) (*pathWalk, error) {
-	if !comparablePath(p) {
+	if !comparablePath(p) || empty(p) { // a step of no steps leads from any value to itself, also from one that is no node
 		return nil, nil
 	}
 	k := pathGraphKey{p, forward, w.graph.ID}
