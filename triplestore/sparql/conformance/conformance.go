@@ -104,6 +104,9 @@ func (l *loader) load(iri string) error {
 	return nil
 }
 
+// oxigraph is the namespace of the kinds of tests that only Oxigraph's own suite has.
+const oxigraph = "https://github.com/oxigraph/oxigraph/tests#"
+
 // entry returns the test t of a manifest.
 func entry(g *Graph, t term.Key, manifest string) Test {
 	dir := filepath.Dir(path(manifest))
@@ -113,6 +116,8 @@ func entry(g *Graph, t term.Key, manifest string) Test {
 	}
 	for _, k := range g.All(t, rdf.Type) {
 		if name, ok := strings.CutPrefix(k.Value(), mf); ok {
+			out.Kind = name
+		} else if name, ok := strings.CutPrefix(k.Value(), oxigraph); ok {
 			out.Kind = name
 		}
 	}

@@ -65,6 +65,13 @@ func NewReader(r io.Reader, f Format, l Limits) (*Reader, error) {
 	if len(rd.vars) > l.Vars {
 		return nil, fmt.Errorf("results: read %s: %d variables: %w", f, len(rd.vars), ErrLimit)
 	}
+	seen := make(map[string]bool, len(rd.vars))
+	for _, v := range rd.vars {
+		if seen[v] {
+			return nil, fmt.Errorf("results: read %s: the variable %q is in the head twice", f, v)
+		}
+		seen[v] = true
+	}
 	return rd, nil
 }
 

@@ -229,23 +229,35 @@ func (p *parser) isIRI() bool { return p.tok.kind == tIRI || p.tok.kind == tName
 
 // iri parses an IRI or a prefixed name and returns the absolute IRI.
 func (p *parser) iri() string {
-	var iri string
+	var abs string
 	switch p.tok.kind {
 	case tIRI:
-		iri = p.resolve(p.tok.val)
+		abs = p.resolve(p.tok.val)
 	case tName:
 		ns, ok := p.prefixes[p.tok.val]
 		if !ok {
 			p.broken(p.tok.at, fmt.Sprintf("the prefix %q is not declared", p.tok.val+":"), prefixHint(p.tok.val))
 			return ""
 		}
-		iri = ns + p.tok.local
+		abs = ns + p.tok.local
+		if endsInAuthority(ns) {
+			if err := iri.CheckPort(abs); err != nil {
+				p.broken(p.tok.at, err.Error(), "")
+				return ""
+			}
+		}
 	default:
 		p.fail("an IRI or a prefixed name")
 		return ""
 	}
 	p.advance()
-	return iri
+	return abs
+}
+
+// endsInAuthority reports whether a local name after a namespace may belong to a host or port.
+func endsInAuthority(ns string) bool {
+	_, rest, ok := strings.Cut(ns, "//")
+	return ok && !strings.ContainsAny(rest, "/?#")
 }
 
 func (p *parser) isVar() bool { return p.tok.kind == tVar }
