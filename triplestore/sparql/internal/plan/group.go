@@ -23,6 +23,8 @@ type factor struct {
 	node Node
 	cols Set
 	sure Set
+	// seeded plans the operator again around the rows of a Seed. It is nil if that is not possible.
+	seeded func(*Seed) (Node, error)
 	// around plans the operator again, joined with other factors that conditions hold for. It is nil if that is not
 	// possible.
 	around func(others []factor, filters []Expr) (Node, error)
@@ -163,9 +165,15 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 	}
 	g := groupOf(n)
 	if u, ok := op.(algebra.Union); ok && len(g.factors) == 1 {
-		g.factors[0].around = b.unionAround(u, sc)
+		g.factors[0].around, g.factors[0].seeded = b.unionAround(u, sc), b.seededUnion(u, sc)
 	}
 	return g, nil
+}
+
+// seededUnion returns a function that joins each branch of a union with a Seed.
+func (b *builder) seededUnion(op algebra.Union, sc scope) func(*Seed) (Node, error) {
+	around := b.unionAround(op, sc)
+	return func(seed *Seed) (Node, error) { return around([]factor{nodeFactor(seed)}, nil) }
 }
 
 // unionAround returns a function that joins each branch of a union with other factors: Join(X, Union(A, B)) is

@@ -224,7 +224,7 @@ func (b *builder) lateralUnion(l Node, f *factor, rows float64) Node {
 	b.seeded++
 	nr := b.temp("row")
 	seed := newSeed(lp, shared, nr)
-	r, err := f.around([]factor{nodeFactor(seed)}, nil)
+	r, err := f.seeded(seed)
 	if err != nil {
 		return nil // planning it as a whole was no error: the other ways remain
 	}

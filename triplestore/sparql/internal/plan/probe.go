@@ -12,7 +12,7 @@ func (c *joiner) probe(l Node, f *factor, filters []Expr) {
 		}
 		return
 	}
-	if f.around != nil && c.b.allows("bind") {
+	if f.seeded != nil && c.b.allows("bind") {
 		if n := c.b.lateralUnion(l, f, c.rows); n != nil && c.want(n.Info().Cost+c.extra, n.Info().Sorted) {
 			c.finish(c.b.withFiltersOf(n, l, f, filters))
 		}
