@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"odarchive/triplestore/geometry"
+	"odarchive/vocab/geosparql"
 )
 
 // ReadRows profiles a table whose rows do not come from delimited text, such as a sheet or records. next returns one
@@ -125,6 +128,10 @@ type Records struct {
 
 	Sample int // number of rows to keep in the profile
 	sample [][]string
+
+	extent    geometry.Box // of the geometries
+	located   bool         // there is one
+	displaced bool         // a geometry is not in degrees
 }
 
 // NewRecords returns an empty table of records.
@@ -158,6 +165,23 @@ func (r *Records) Add(keys, values []string) bool {
 	return all
 }
 
+// Locate adds the geometry of a record, as GeoJSON, to the extent of the table.
+func (r *Records) Locate(geoJSON string) {
+	g, err := geometry.Parse(geoJSON, geosparql.GeoJSONLiteral)
+	if err != nil || g.Empty() {
+		return
+	}
+	b := g.Bounds()
+	if b.MinX < -180 || b.MaxX > 180 || b.MinY < -90 || b.MaxY > 90 { // of an older GeoJSON with another reference system
+		r.displaced = true
+		return
+	}
+	if r.located {
+		b = b.Or(r.extent)
+	}
+	r.extent, r.located = b, true
+}
+
 // Rows returns the number of records added.
 func (r *Records) Rows() int64 { return r.table.rows }
 
@@ -167,6 +191,9 @@ func (r *Records) Profile(name string) *Profile {
 	r.table.finish(p)
 	p.Sample = r.sample
 	p.Dialect.Footer = 0
+	if b := r.extent; r.located && !r.displaced {
+		p.Extent = &[4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}
+	}
 	return p
 }
 

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"odarchive/crawler/inspect/charset"
 	"odarchive/crawler/inspect/csvprofile"
@@ -200,6 +202,9 @@ func addRecord(r *csvprofile.Records, raw json.RawMessage) bool {
 		return false
 	}
 	r.Add(keys, values)
+	if i := slices.Index(keys, "geometry"); i >= 0 && strings.HasPrefix(values[i], "{") {
+		r.Locate(values[i])
+	}
 	return true
 }
 
