@@ -16,16 +16,18 @@ import (
 
 const (
 	floor = 256 << 20 // no limit below this: collecting a small heap more often saves little
-	large = 512 << 20 // no limit for a heap in use that is larger: collecting it costs more than the memory
+	spare = 256 << 20 // maximum of memory above what is in use; the database's buffers for writing would otherwise pile up
+	large = 1 << 30   // no limit for a heap in use of this size: collecting it costs more than the memory
 	every = time.Second
 )
 
-// limitFor returns the soft limit for a number of bytes in use at the last collection: half as much again.
+// limitFor returns the soft limit for a number of bytes in use at the last collection: half as much again, but no more
+// than spare.
 func limitFor(inUse uint64) int64 {
-	if inUse > large {
+	if inUse >= large {
 		return math.MaxInt64
 	}
-	return max(floor, int64(inUse+inUse/2))
+	return max(floor, int64(inUse+min(inUse/2, spare)))
 }
 
 // Govern adjusts the limit until ctx ends, and removes it then. It does nothing if the environment sets GOMEMLIMIT or GOGC.

@@ -17,6 +17,9 @@ func TestTheLimitFollowsWhatIsInUse(t *testing.T) {
 	if got := limitFor(400 << 20); got != 600<<20 {
 		t.Errorf("a heap of 400 MiB has a limit of %d, want half as much again", got)
 	}
+	if got := limitFor(800 << 20); got != 1056<<20 {
+		t.Errorf("a heap of 800 MiB has a limit of %d, want 256 MiB more", got)
+	}
 	if got := limitFor(1 << 30); got != math.MaxInt64 {
 		t.Errorf("a heap of 1 GiB has a limit of %d, want none", got)
 	}
