@@ -1,6 +1,8 @@
 package describe_test
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +17,9 @@ import (
 	"odarchive/crawler/inspect/tables"
 	"odarchive/ns"
 	"odarchive/testdata/shared"
+	"odarchive/triplestore/naive"
+	"odarchive/triplestore/sparql"
+	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"
 )
 
@@ -105,5 +110,41 @@ func TestRealTablesHaveABoxOnlyIfTheyHavePlaces(t *testing.T) {
 		if box, is := boxOf(p), slices.Contains(placed, filepath.Base(name)); (box != "") != is {
 			t.Errorf("%s has the box %q", filepath.Base(name), box)
 		}
+	}
+}
+
+func TestTheQueryOfTheReadmeFindsTheTablesInTyrol(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, query, found := strings.Cut(string(readme), "Which tables lie in Tyrol?")
+	_, query, ok := strings.Cut(query, "```sparql\n")
+	if query, _, _ = strings.Cut(query, "```"); !found || !ok {
+		t.Fatal("the README has no such query")
+	}
+	var quads []term.Quad
+	for id, csv := range map[string]string{"tyrol": "n,lat,lon\na,47.2692,11.4041\nb,47.5123,12.1\n", "vienna": "n,lat,lon\na,48.21,16.37\nb,48.25,16.4\n"} {
+		quads = append(quads, describe.Inside(ns.Mint{Base: "http://archive/"}, catalog.Version{ID: id}, &inspect.Inside{Tables: []*csvprofile.Profile{profileOf(t, csv)}})...)
+	}
+	r, err := sparql.New(sparql.Options{}).Query(t.Context(), naive.New(quads...).Snapshot(), query, sparql.QueryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var tables []string
+	for {
+		row, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, row[0].Value())
+	}
+	if want := (ns.Mint{Base: "http://archive/"}).Version("tyrol"); len(tables) != 1 || tables[0] != want {
+		t.Errorf("found %v, want %s", tables, want)
 	}
 }
