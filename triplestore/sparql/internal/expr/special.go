@@ -96,6 +96,9 @@ var specialForms = map[string]struct {
 
 // bound compiles BOUND, which reads the id of a variable and not its term.
 func (c *compiler) bound(arg algebra.Expr) (Func, error) {
+	if _, ok := arg.(algebra.ConstExpr); ok { // the planner has put the only value of a variable in its place
+		return constant(NewBool(true)), nil
+	}
 	v, ok := arg.(algebra.VarExpr)
 	if !ok {
 		return nil, errors.New("expr: BOUND takes a variable")
