@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"odarchive/triplestore/compression"
 	"slices"
 
+	"odarchive/triplestore/compression"
 	"odarchive/triplestore/kv"
 )
 
