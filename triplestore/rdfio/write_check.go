@@ -8,8 +8,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// check returns a *TermError if q is not RDF, so that every written document can be read again.
-func check(q term.Quad) error {
+// Check returns a *TermError if q is not RDF, so that every written document can be read again.
+func Check(q term.Quad) error {
 	if !isNode(q.S) {
 		return &TermError{q.S, "a subject must be an IRI or a blank node"}
 	}

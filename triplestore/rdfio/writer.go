@@ -54,7 +54,7 @@ func (w *Writer) Write(q term.Quad) error {
 	if q.G != "" && !w.syntax.Quads {
 		return &TermError{Term: q.G, Reason: w.syntax.Name + " holds no named graphs"}
 	}
-	if err := check(q); err != nil {
+	if err := Check(q); err != nil {
 		return err
 	}
 	err := w.enc.write(q)

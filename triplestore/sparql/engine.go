@@ -254,7 +254,7 @@ func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o Query
 	case algebra.Ask:
 		err = r.readBoolean()
 	case algebra.Construct:
-		r.triples = newTemplate(q.Template, s, s.Columns())
+		r.triples = newTemplate(q, s, s.Columns())
 	case algebra.Describe:
 		r.triples = newDescription(ctx, ds, q, s, s.Columns())
 	}

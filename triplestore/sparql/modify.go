@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
@@ -38,7 +39,7 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 		return nil, nil, err
 	}
 	defer in.Close()
-	fill := newFiller(in.Columns())
+	fill := newFiller(m.Where, in.Columns())
 	limit := u.engine.opts.Memory
 	many := u.remover != nil && len(m.Insert) == 0
 	if many {
@@ -56,6 +57,7 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 		nr, ni := len(remove), len(insert)
 		remove = fill.quads(remove, m.Delete, m.With, row)
 		insert = fill.quads(insert, m.Insert, m.With, row)
+		insert = append(insert[:ni], slices.DeleteFunc(insert[ni:], func(q term.Quad) bool { return !fill.isRDF(q) })...)
 		u.size += sizeOf(remove[nr:]) + sizeOf(insert[ni:])
 		if u.size > limit && many {
 			return nil, nil, u.removeMany(in, fill, m, remove)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/sparql/internal/exec"
 	"odarchive/triplestore/term"
@@ -35,6 +36,7 @@ type pager struct {
 	some   *bool      // set before the first
 	last   []term.Key // of the pages so far
 	blanks bool       // a row has a blank node
+	broken bool       // a row has a term that is not RDF
 	seed   maphash.Seed
 	sums   []uint64 // hashes of the rows passed on
 }
@@ -189,6 +191,9 @@ func (p *pager) send(row []term.Key) error {
 	if p.passed++; p.passed > limit {
 		return fmt.Errorf("more than %d rows: %w", limit, ErrTooLarge)
 	}
+	if !p.broken {
+		p.warnOfBroken(row)
+	}
 	p.blanks = p.blanks || slices.ContainsFunc(row, func(k term.Key) bool { return k.Kind() == term.KindBlank })
 	*p.some = true
 	select {
@@ -196,6 +201,18 @@ func (p *pager) send(row []term.Key) error {
 		return nil
 	case <-p.ctx.Done():
 		return context.Cause(p.ctx)
+	}
+}
+
+// warnOfBroken says so if a row has a term that is not RDF, like an IRI with spaces, which some endpoints have. Such a term
+// can be in a result but in no graph (filler).
+func (p *pager) warnOfBroken(row []term.Key) {
+	for _, k := range row {
+		if err := rdfio.Check(term.Quad{S: term.IRI("s:s"), P: term.IRI("p:p"), O: k}); k != "" && err != nil {
+			p.broken = true
+			p.ep.warn(fmt.Sprintf("SERVICE <%s>: the answer has terms that are not RDF; triples with them are left out: %v", p.ep.address, err))
+			return
+		}
 	}
 }
 

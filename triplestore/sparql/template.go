@@ -18,10 +18,13 @@ type filler struct {
 	column map[algebra.Var]int
 	prefix string // of the labels of new blank nodes
 	n      int64  // solutions so far
+	check  bool   // the solutions may have terms that RDF does not have
 }
 
-func newFiller(vars []algebra.Var) *filler {
-	m := &filler{column: make(map[algebra.Var]int, len(vars)), prefix: rdfio.NewBlankPrefix()}
+// newFiller returns a filler for solutions of in, whose columns are vars. The store, the parsers, and the functions have
+// only terms of RDF. Other endpoints may send anything, and a store that takes it could not be written as RDF any more.
+func newFiller(in algebra.Op, vars []algebra.Var) *filler {
+	m := &filler{column: make(map[algebra.Var]int, len(vars)), prefix: rdfio.NewBlankPrefix(), check: asksOthers(in)}
 	for i, v := range vars {
 		m.column[v] = i
 	}
@@ -61,6 +64,9 @@ func (m *filler) triple(t algebra.TriplePattern, row []term.Key) (term.Quad, boo
 	return q, (s == term.KindIRI || s == term.KindBlank) && q.P.Kind() == term.KindIRI && q.O.Kind() != term.KindNone
 }
 
+// isRDF reports whether a statement that was made can be in a graph.
+func (m *filler) isRDF(q term.Quad) bool { return !m.check || rdfio.Check(q) == nil }
+
 // template streams the triples of a CONSTRUCT, each once.
 type template struct {
 	list   []algebra.TriplePattern
@@ -72,9 +78,9 @@ type template struct {
 	ended  bool // there are no more solutions
 }
 
-// newTemplate fills list with solutions whose columns are vars.
-func newTemplate(list []algebra.TriplePattern, in *rows, vars []algebra.Var) *template {
-	return &template{list: list, in: in, make: newFiller(vars), unique: in.run.Unique(), pos: len(list)}
+// newTemplate fills the template of q with its solutions, whose columns are vars.
+func newTemplate(q *algebra.Query, in *rows, vars []algebra.Var) *template {
+	return &template{list: q.Template, in: in, make: newFiller(q.Pattern, vars), unique: in.run.Unique(), pos: len(q.Template)}
 }
 
 func (t *template) next() (term.Quad, error) {
@@ -83,7 +89,7 @@ func (t *template) next() (term.Quad, error) {
 			p := t.list[t.pos]
 			t.pos++
 			q, ok := t.make.triple(p, t.row)
-			if !ok {
+			if !ok || !t.make.isRDF(q) {
 				continue
 			}
 			fresh, err := t.unique.Add(string(term.Triple(q.S, q.P, q.O)))
