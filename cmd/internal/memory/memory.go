@@ -1,8 +1,9 @@
 // Package memory keeps the memory of the process near what it uses.
 //
-// By default, Go lets the heap grow to twice of what was in use at the last collection. The database's tables in memory and
-// its buffers come and go, so a crawl that uses 200 MB would take up to a gigabyte. Govern sets a soft limit a little above
-// what is in use, so that garbage is collected earlier when there is much of it.
+// By default, Go lets the heap grow to twice of what was in use at the last collection, and collects nothing while nothing
+// is allocated. The database's tables in memory and its buffers come and go, so a crawl that uses 200 MB would take up to a
+// gigabyte, and queries with a budget of a gigabyte would take three. Govern sets a soft limit a little above what is in
+// use, so that garbage is collected earlier when there is much of it, and collects what ended queries leave behind.
 package memory
 
 import (
@@ -16,18 +17,19 @@ import (
 
 const (
 	floor = 256 << 20 // no limit below this: collecting a small heap more often saves little
-	spare = 256 << 20 // maximum of memory above what is in use; the database's buffers for writing would otherwise pile up
-	large = 1 << 30   // no limit for a heap in use of this size: collecting it costs more than the memory
+	spare = 256 << 20 // maximum of memory above what is in use, up to a gigabyte; the database's buffers for writing would otherwise pile up
 	every = time.Second
+	quiet = 20      // collect after so many times every without a collection
+	few   = 4 << 20 // do not if fewer bytes have been allocated since
 )
 
 // limitFor returns the soft limit for a number of bytes in use at the last collection: half as much again, but no more
-// than spare.
+// than spare or, because a large heap is expensive to collect, a quarter.
 func limitFor(inUse uint64) int64 {
-	if inUse >= large {
+	if inUse > math.MaxInt64/2 {
 		return math.MaxInt64
 	}
-	return max(floor, int64(inUse+min(inUse/2, spare)))
+	return max(floor, int64(inUse+max(min(inUse/2, spare), inUse/4)))
 }
 
 // Govern adjusts the limit until ctx ends, and removes it then. It does nothing if the environment sets GOMEMLIMIT or GOGC.
@@ -35,30 +37,63 @@ func Govern(ctx context.Context) {
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}
-	before := debug.SetMemoryLimit(limitFor(inUse()))
+	before := debug.SetMemoryLimit(limitFor(read().inUse))
 	defer debug.SetMemoryLimit(before)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	var idle idleness
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			debug.SetMemoryLimit(limitFor(inUse()))
+			now := read()
+			if idle.garbage(now) {
+				debug.FreeOSMemory() // collects, and gives the memory back at once
+				now = read()
+			}
+			debug.SetMemoryLimit(limitFor(now.inUse))
 		}
 	}
 }
 
-// inUse returns the bytes that the last collection found in use: those of the heap, stacks and what the collector scans
-// besides.
-func inUse() uint64 {
-	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/memory/classes/metadata/mspan/inuse:bytes"}}
-	metrics.Read(samples)
-	var sum uint64
-	for _, s := range samples {
-		if s.Value.Kind() == metrics.KindUint64 {
-			sum += s.Value.Uint64()
-		}
+// figures are what the runtime says of its memory.
+type figures struct {
+	inUse     uint64 // bytes that the last collection found in use: those of the heap, stacks and what the collector scans besides
+	heap      uint64 // bytes of objects, with those that nobody uses any more
+	allocated uint64 // bytes allocated since the start
+	cycles    uint64 // collections since the start
+}
+
+func read() figures {
+	samples := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/memory/classes/metadata/mspan/inuse:bytes"},
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/cycles/total:gc-cycles"},
 	}
-	return sum
+	metrics.Read(samples)
+	value := func(i int) uint64 {
+		if samples[i].Value.Kind() != metrics.KindUint64 {
+			return 0 // a runtime that does not know the name
+		}
+		return samples[i].Value.Uint64()
+	}
+	return figures{inUse: value(0) + value(1) + value(2), heap: value(3), allocated: value(4), cycles: value(5)}
+}
+
+// idleness finds out when a large heap has not been collected for long. Go would wait two minutes, or until the program
+// has allocated up to the limit, which a server without queries never does.
+type idleness struct {
+	last  figures // when cycles changed
+	ticks int     // since then
+}
+
+// garbage reports whether a collection is due. Nothing has become garbage since the last one unless something has run,
+// and what runs allocates.
+func (i *idleness) garbage(now figures) bool {
+	if now.cycles != i.last.cycles {
+		i.last, i.ticks = now, 0
+		return false
+	}
+	i.ticks++
+	return i.ticks >= quiet && now.heap > floor && now.allocated-i.last.allocated > few
 }

@@ -20,12 +20,18 @@ func TestTheLimitFollowsWhatIsInUse(t *testing.T) {
 	if got := limitFor(800 << 20); got != 1056<<20 {
 		t.Errorf("a heap of 800 MiB has a limit of %d, want 256 MiB more", got)
 	}
-	if got := limitFor(1 << 30); got != math.MaxInt64 {
-		t.Errorf("a heap of 1 GiB has a limit of %d, want none", got)
+	if got := limitFor(1 << 30); got != 1280<<20 {
+		t.Errorf("a heap of 1 GiB has a limit of %d, want 256 MiB more", got)
+	}
+	if got := limitFor(4 << 30); got != 5<<30 {
+		t.Errorf("a heap of 4 GiB has a limit of %d, want a quarter more", got)
+	}
+	if got := limitFor(math.MaxUint64); got != math.MaxInt64 {
+		t.Errorf("a heap without end has a limit of %d, want none", got)
 	}
 	kept := make([]byte, 64<<20)
 	runtime.GC()
-	if got := inUse(); got < 64<<20 {
+	if got := read().inUse; got < 64<<20 {
 		t.Errorf("%d bytes are in use, want 64 MiB at least", got)
 	}
 	runtime.KeepAlive(kept)
@@ -54,5 +60,41 @@ func TestTheEnvironmentHasPrecedence(t *testing.T) {
 				t.Errorf("the limit is %d", got)
 			}
 		})
+	}
+}
+
+func TestALargeHeapIsCollectedWhenNothingElseDoes(t *testing.T) {
+	var idle idleness
+	due := func(f figures) (ticks int) {
+		for ticks = range 3 * quiet {
+			if idle.garbage(f) {
+				return ticks
+			}
+		}
+		return -1
+	}
+	idle.garbage(figures{cycles: 1, heap: 1 << 30})
+	if got := due(figures{cycles: 1, heap: 1 << 30, allocated: few + 1}); got != quiet-1 {
+		t.Errorf("a heap of 1 GiB is collected after %d ticks, want %d", got, quiet-1)
+	}
+	if got := due(figures{cycles: 2, heap: 1 << 30, allocated: few + 1}); got != -1 {
+		t.Errorf("a heap that is as the collection left it is collected again after %d ticks", got)
+	}
+	if got := due(figures{cycles: 3, heap: floor, allocated: 1 << 30}); got != -1 {
+		t.Errorf("a small heap is collected after %d ticks", got)
+	}
+}
+
+func TestFiguresFollowTheRuntime(t *testing.T) {
+	before := read()
+	garbage := make([]byte, 64<<20)
+	after := read()
+	runtime.KeepAlive(garbage)
+	if after.allocated < before.allocated+64<<20 || after.heap < 64<<20 {
+		t.Errorf("%+v after an allocation of 64 MiB, before %+v", after, before)
+	}
+	debug.FreeOSMemory()
+	if last := read(); last.cycles <= after.cycles || last.heap > after.heap-32<<20 {
+		t.Errorf("%+v after a collection, before %+v", last, after)
 	}
 }
