@@ -150,7 +150,7 @@ func indexOrder(entries []Entry) []int32 {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(keys[a], keys[b]), entries[a].At.Compare(entries[b].At), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(keys[a], keys[b]), byDate(entries[a], entries[b]), cmp.Compare(a, b))
 	})
 	return order
 }

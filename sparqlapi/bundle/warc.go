@@ -82,8 +82,10 @@ type record struct {
 }
 
 // NewWARC plans a WARC file of the entries, in the order of their dates, because the order of a query's rows may differ
-// between archives. It takes ownership of the slice and drops repeated entries. Files inside versions are left out, because a WARC holds what was fetched. Without entries it returns ErrEmpty; if all are left
-// out, a problem of status 422.
+// between archives. Dates are compared as the file says them, in milliseconds: an archive that imported the file knows
+// no more, and must write the same file. It takes ownership of the slice and drops repeated entries. Files inside versions
+// are left out, because a WARC holds what was fetched. Without entries it returns ErrEmpty; if all are left out, a problem
+// of status 422.
 //
 // A block digest covers the HTTP head, too. The archive computes it with a version's other digests; if it does not have
 // it for this head, as for versions of older programs, the bytes are read once, and the source remembers the digest.
@@ -106,7 +108,7 @@ func NewWARC(ctx context.Context, entries []Entry, meta Meta, source Source, con
 	default:
 		return nil, ErrEmpty
 	}
-	slices.SortFunc(w.entries, func(a, b Entry) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(w.entries, func(a, b Entry) int { return cmp.Or(byDate(a, b), strings.Compare(a.ID, b.ID)) })
 	w.infoID = noInfo
 	w.room.Store(maxHeads)
 	w.records = make([]record, len(w.entries))
@@ -117,6 +119,9 @@ func NewWARC(ctx context.Context, entries []Entry, meta Meta, source Source, con
 	w.number(marks)
 	return w, nil
 }
+
+// byDate compares two entries by their dates as records say them.
+func byDate(a, b Entry) int { return cmp.Compare(a.At.UnixMilli(), b.At.UnixMilli()) }
 
 // planPart is how many records one goroutine plans at a time.
 const planPart = 256

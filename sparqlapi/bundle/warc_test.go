@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
@@ -161,6 +163,23 @@ func TestAWARCHoldsEveryVersionAsTheResponseItCameWith(t *testing.T) {
 	}
 	if again := written(t, d, planWARC(t, d)); !bytes.Equal(again, data) {
 		t.Error("the second file differs from the first")
+	}
+}
+
+func TestRecordsAreOrderedByTheDatesThatTheySay(t *testing.T) {
+	t.Parallel()
+	d := &described{world: newWorld(t), known: map[string][32]byte{}}
+	for i := range 8 {
+		d.add(fmt.Sprintf("http://a.example/%d", i), 0, "a", []byte{byte(i)})
+	}
+	exact := planWARC(t, d)
+	for i, iri := range d.order { // of one millisecond, in another order than by their ids
+		e := d.versions[iri]
+		e.At = e.At.Add(time.Duration(i*7919%1000) * time.Microsecond)
+		d.versions[iri] = e
+	}
+	if finer := planWARC(t, d); finer.ETag() != exact.ETag() || !bytes.Equal(written(t, d, finer), written(t, d, exact)) {
+		t.Error("an archive that knows parts of milliseconds writes another file than one that has imported it")
 	}
 }
 
