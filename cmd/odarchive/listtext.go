@@ -113,7 +113,7 @@ var notLists = []struct{ begin, what string }{
 }
 
 // textEncoding returns the encoding of a text with these first bytes: UTF-16, with or without a byte order mark, or
-// UTF-8. All other bytes are taken for UTF-8 too, and a URL that is not is a bad line.
+// UTF-8. All other bytes are taken for UTF-8 too; an entry that is not is a bad line.
 func textEncoding(head []byte) (string, error) {
 	for _, f := range notLists {
 		if bytes.HasPrefix(head, []byte(f.begin)) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"odarchive/crawler"
 	"odarchive/crawler/address"
@@ -125,6 +126,11 @@ func (l *seedList) next() (catalog.Seed, error) {
 	if i := strings.IndexFunc(strings.TrimSpace(seed.URL), unicode.IsControl); i >= 0 { // another column, or lines that end in CR
 		return seed, &badLine{at, fmt.Errorf("expected one URL; found a tab or another control character after %.100q", strings.TrimSpace(seed.URL)[:i])}
 	}
+	for _, text := range []string{seed.URL, seed.Portal, seed.Dataset, seed.Title, seed.Format} {
+		if err := notUTF8(text); err != nil {
+			return seed, &badLine{at, err}
+		}
+	}
 	var secret bool
 	if seed.URL, secret = address.WithoutSecret(seed.URL); secret {
 		l.secrets++
@@ -133,6 +139,15 @@ func (l *seedList) next() (catalog.Seed, error) {
 		return seed, &badLine{at, err}
 	}
 	return seed, nil
+}
+
+// notUTF8 returns an error if a text is in another encoding, as spreadsheets save umlauts. What replaced them in titles
+// and in the descriptions of URLs would be noticed by nobody.
+func notUTF8(text string) error {
+	if utf8.ValidString(text) {
+		return nil
+	}
+	return fmt.Errorf("expected text in UTF-8 or UTF-16; found %.100q: save the list as UTF-8", text)
 }
 
 // listLine is what readLine returned.
@@ -220,6 +235,9 @@ func (l *seedList) nextObject() (catalog.Seed, error) {
 	line, err := l.readText()
 	if err != nil {
 		return catalog.Seed{}, l.entryError(err)
+	}
+	if err := notUTF8(line); err != nil { // JSON would replace it
+		return catalog.Seed{}, &badLine{l.line, err}
 	}
 	var entry struct{ URL, Href, Portal, Dataset, Title, Format string }
 	if err := json.Unmarshal([]byte(line), &entry); err != nil {
