@@ -19,3 +19,7 @@ func Changed(ds term.Dataset, insert, remove []term.Quad) (term.Dataset, error) 
 	}
 	return o, nil
 }
+
+// Occupy takes bytes of the memory of all queries, and Held returns how many are taken.
+func (e *Engine) Occupy(n int64) bool { return e.pool.Reserve(n) }
+func (e *Engine) Held() int64         { return e.pool.Used() }

@@ -129,6 +129,9 @@ func graphKey(t algebra.GraphTarget) term.Key {
 	return term.IRI(t.IRI)
 }
 
+// copiedTriple is about what a triple of a copied graph takes in memory, in bytes.
+const copiedTriple = 192
+
 // graph reads a whole graph.
 func (u *updateRun) graph(g term.Key) ([]term.Quad, error) {
 	id := term.DefaultGraph
@@ -139,12 +142,16 @@ func (u *updateRun) graph(g term.Key) ([]term.Quad, error) {
 		}
 		id = found
 	}
-	var ids []term.ID
-	if err := each(u.ds, term.Pattern{G: id}, func(q term.IDQuad) { ids = append(ids, q.S, q.P, q.O) }); err != nil {
+	n, err := quadsOf(u.ds, id)
+	if err != nil {
 		return nil, err
 	}
-	if int64(len(ids))*64 > u.engine.opts.Memory {
-		return nil, fmt.Errorf("a copy of %d triples: %w", len(ids)/3, memoryLimit(u.engine.opts.Memory))
+	if err := u.hold(n * copiedTriple); err != nil {
+		return nil, fmt.Errorf("a copy of %d triples: %w", n, err)
+	}
+	ids := make([]term.ID, 0, 3*n)
+	if err := each(u.ds, term.Pattern{G: id}, func(q term.IDQuad) { ids = append(ids, q.S, q.P, q.O) }); err != nil {
+		return nil, err
 	}
 	keys := make([]term.Key, len(ids))
 	if err := u.ds.Keys(ids, keys); err != nil {

@@ -40,11 +40,7 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 	}
 	defer in.Close()
 	fill := newFiller(m.Where, in.Columns())
-	limit := u.engine.opts.Memory
 	many := u.remover != nil && len(m.Insert) == 0
-	if many {
-		limit /= 4 // a transaction needs more than the list
-	}
 	for {
 		row, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -58,12 +54,12 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 		remove = fill.quads(remove, m.Delete, m.With, row)
 		insert = fill.quads(insert, m.Insert, m.With, row)
 		insert = append(insert[:ni], slices.DeleteFunc(insert[ni:], func(q term.Quad) bool { return !fill.isRDF(q) })...)
-		u.size += sizeOf(remove[nr:]) + sizeOf(insert[ni:])
-		if u.size > limit && many {
+		err = u.hold(sizeOf(remove[nr:]) + sizeOf(insert[ni:]))
+		if many && (err != nil || u.held > u.engine.opts.Memory/4) { // a transaction needs more than the list
 			return nil, nil, u.removeMany(in, fill, m, remove)
 		}
-		if u.size > limit {
-			return nil, nil, fmt.Errorf("the changes of one request: %w", memoryLimit(u.engine.opts.Memory))
+		if err != nil {
+			return nil, nil, fmt.Errorf("the changes of one request: %w", err)
 		}
 	}
 }
@@ -81,6 +77,7 @@ func (u *updateRun) removeMany(in solutions, fill *filler, m algebra.Modify, lis
 			}
 			u.done.Deleted += int64(len(list))
 			list = nil // the first was long
+			u.release()
 			row, err := in.Next()
 			if errors.Is(err, io.EOF) {
 				in.Close() // its memory is not needed while the store writes
@@ -94,6 +91,25 @@ func (u *updateRun) removeMany(in solutions, fill *filler, m algebra.Modify, lis
 			list = buffer
 		}
 	})
+}
+
+// hold counts bytes of changes that stay in memory until the request ends. The error is a *LimitError if they are more
+// than one request may hold, or than there is for all queries and updates together.
+func (u *updateRun) hold(n int64) error {
+	if u.held+n > u.engine.opts.Memory {
+		return memoryLimit(u.engine.opts.Memory)
+	}
+	if !u.engine.pool.Reserve(n) {
+		return &LimitError{Limit: ErrMemory, Value: u.engine.opts.MaxMemory, Shared: true}
+	}
+	u.held += n
+	return nil
+}
+
+// release gives back what hold counted.
+func (u *updateRun) release() {
+	u.engine.pool.Release(u.held)
+	u.held = 0
 }
 
 // sizeOf estimates the memory of quads, in bytes.

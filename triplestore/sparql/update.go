@@ -58,6 +58,7 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 	if r, ok := s.(Remover); ok && len(ops) == 1 {
 		u.remover = r
 	}
+	defer u.release()
 	err = s.View(ctx, func(ds term.Dataset) error { return u.solve(ds, ops) })
 	if err == nil && !u.removed {
 		err = s.Update(ctx, u.write)
@@ -123,7 +124,7 @@ type updateRun struct {
 	engine  *Engine
 	ctx     context.Context
 	changed []change
-	size    int64        // bytes of the changes found by patterns
+	held    int64        // bytes of the changes found by patterns and copies, counted by hold
 	ds      term.Dataset // the state that the current operation reads
 	later   *overlay     // ds, once something has changed
 	opts    UpdateOptions
