@@ -143,7 +143,7 @@ func stampTables(dir string, tables []uint64) map[uint64]tableStamp {
 }
 
 // verifyUnlisted verifies the tables that the list in the directory listed does not vouch for, and returns the damaged
-// ones. If all are sound and mayWrite is set, all are on the list afterwards.
+// ones. If all are sound and mayWrite is set, all are on the list afterwards. progress is called concurrently.
 func verifyUnlisted(ctx context.Context, dir, listed string, tables []uint64, mayWrite bool, progress func(n, total int64)) ([]badTable, error) {
 	began := time.Now()
 	list := readVerified(listed)

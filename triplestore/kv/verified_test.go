@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -44,11 +45,12 @@ func readAtOpening(t *testing.T, dir string) (bytes int64, bad []badTable) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad, err = verifyUnlisted(t.Context(), cached, cached, tables, false, func(_, total int64) { bytes = total })
+	var read atomic.Int64
+	bad, err = verifyUnlisted(t.Context(), cached, cached, tables, false, func(_, total int64) { read.Store(total) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bytes, bad
+	return read.Load(), bad
 }
 
 func TestAnOpeningReadsNoTableThatIsVerifiedAndUnchanged(t *testing.T) {
