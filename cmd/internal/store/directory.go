@@ -23,7 +23,8 @@ import (
 //	2: also log/ and snapshots/, from which db/ can be rebuilt; odarchive.json has a checksum and a copy
 //	3: visits in stretches (crawler/archive/diary/FORMAT.md)
 //	4: records are packed (crawler/archive/records), and the index of columns is (crawler/archive/joins)
-const formatVersion = 4
+//	5: records of resources and versions are binary; a program of format 4 packed them as if they were JSON
+const formatVersion = 5
 
 // directory is the content of odarchive.json at the root of a data directory.
 type directory struct {

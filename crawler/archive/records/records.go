@@ -143,6 +143,9 @@ func decode(k, raw []byte, value any) error {
 		return decodeBinary(k, raw, value)
 	}
 	text, err := Plain(raw)
+	if err == nil && len(text) > 0 && text[0] == binaryRecord { // an older program packed what it took for JSON
+		return decodeBinary(k, text, value)
+	}
 	if err == nil {
 		err = json.Unmarshal(text, value)
 	}

@@ -3,6 +3,7 @@ package records
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"odarchive/crawler/catalog"
@@ -121,5 +122,63 @@ func TestTheRecordsOfOlderProgramsAreUpgradedInParts(t *testing.T) {
 	}
 	if err := Upgrade(t.Context(), db, whole); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestBinaryRecordsThatAnOlderProgramPackedAreRead packs binary records, as programs of format 2 did that opened the
+// directory of a newer one.
+func TestBinaryRecordsThatAnOlderProgramPackedAreRead(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	resource := fmt.Sprintf("%024x", 7)
+	var r Resource
+	r.ID, r.Host, r.URL = resource, "data.example", "http://data.example/"+strings.Repeat("directory/", 40)
+	v := catalog.Version{URL: r.URL, Type: "text/csv", Because: strings.Repeat("because ", 40)}
+	keys := [][]byte{key(tableResource, id(resource)), VersionKey(tableVersion, resource, 0)}
+	err := db.Update(t.Context(), func(txn *kv.Txn) error {
+		for i, binary := range [][]byte{encodeResource(r), encodeVersion(resource, 0, v)} {
+			value, err := pack(binary)
+			if err != nil || value[0] != packed {
+				t.Fatalf("%q, %v", value, err)
+			}
+			if err := txn.Set(kv.SpaceArchive, keys[i], value); err != nil {
+				return err
+			}
+		}
+		return txn.Set(kv.SpaceMeta, []byte(upgradeKey), []byte("2"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		err := View(db, func(txn Txn) error {
+			got, ok, err := txn.Resource(resource)
+			if err != nil || !ok || got.URL != r.URL {
+				t.Errorf("%+v, %v, %v", got, ok, err)
+			}
+			return txn.EachVersion(t.Context(), resource, func(got catalog.Version) (bool, error) {
+				if got.Because != v.Because {
+					t.Errorf("%+v", got)
+				}
+				return true, nil
+			})
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if err := Upgrade(t.Context(), db, whole); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = View(db, func(txn Txn) error {
+		for _, k := range keys {
+			if value, _, err := txn.Get(kv.SpaceArchive, k); err != nil || value[0] != binaryRecord {
+				t.Errorf("%q begins with %d, %v", k, value[0], err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
