@@ -15,8 +15,9 @@ import (
 // chunks are malformed or end early, the payload is the body as it was sent. The payload of any other block is the
 // block.
 type Digester struct {
-	block hash.Hash // nil if it is not wanted
-	size  int64
+	algorithm func() hash.Hash
+	block     hash.Hash // nil if it is not wanted
+	size      int64
 
 	http     bool
 	head     []byte // of the HTTP message, nil once it is complete
@@ -28,12 +29,28 @@ type Digester struct {
 }
 
 // NewDigester returns a digester of a block, which is an HTTP message if http is set.
-func NewDigester(http bool) *Digester {
-	d := &Digester{block: sha256.New(), http: http}
+func NewDigester(http bool) *Digester { return NewDigesterOf(http, sha256.New) }
+
+// NewDigesterOf returns a digester like NewDigester with another algorithm. Only Sums is of use then.
+func NewDigesterOf(http bool, algorithm func() hash.Hash) *Digester {
+	d := &Digester{algorithm: algorithm, block: algorithm(), http: http}
 	if http {
-		d.head, d.sent = make([]byte, 0, 512), sha256.New()
+		d.head, d.sent = make([]byte, 0, 512), algorithm()
 	}
 	return d
+}
+
+// Sums returns the digest of the block, that of the payload as it was sent, and that of the payload without its chunks,
+// nil if it has none or they are not whole.
+func (d *Digester) Sums() (block, sent, body []byte) {
+	block = d.block.Sum(nil)
+	if !d.http {
+		return block, block, nil
+	}
+	if d.body != nil && d.chunks.Complete() {
+		body = d.body.Sum(nil)
+	}
+	return block, d.sent.Sum(nil), body
 }
 
 // PayloadDigest returns the digest of the payload of an HTTP message. The error is that of reading it.
@@ -78,7 +95,7 @@ func (d *Digester) readHead(p []byte) []byte {
 		return nil
 	}
 	if m, _, err := ReadMessage(bytes.NewReader(d.head[:end])); err == nil && m.Chunked() {
-		d.body = sha256.New()
+		d.body = d.algorithm()
 	}
 	d.head, d.headSize = nil, int64(end)
 	return p[end-before:]

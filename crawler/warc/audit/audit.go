@@ -100,7 +100,11 @@ func (c *checker) fields(rec *warc.Record) []*digest {
 		}
 		c.seen[key] = true
 	}
-	var sums []*digest
+	return digests(rec)
+}
+
+// digests returns the digests of a record that can be compared.
+func digests(rec *warc.Record) (sums []*digest) {
 	if d := parse(rec.Header.Get("WARC-Block-Digest")); d != nil {
 		d.name = "block"
 		sums = append(sums, d)
@@ -130,7 +134,7 @@ func (c *checker) read(rec *warc.Record, sums []*digest) error {
 	}
 	var body io.Reader = block
 	var chunked bool
-	if contentType, _, _ := strings.Cut(rec.Header.Get("Content-Type"), ";"); strings.EqualFold(strings.TrimSpace(contentType), "application/http") {
+	if isHTTP(rec) {
 		m, rest, err := warc.ReadMessage(block)
 		if err != nil {
 			_, copyErr := io.Copy(io.Discard, block)

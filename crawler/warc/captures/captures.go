@@ -20,6 +20,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/warc"
+	"odarchive/crawler/warc/audit"
 	"odarchive/crawler/warc/cdxj"
 	"odarchive/crawler/warc/heads"
 	"odarchive/crawler/warc/payload"
@@ -81,8 +82,8 @@ const (
 	maxSegments   = 1000 // each is open at once
 )
 
-// Read reads a file and returns its captures. fault is called for each fault; damaged records are passed over. The error
-// is one of reading.
+// Read reads a file and returns its captures. fault is called for each fault; damaged records are passed over, but a
+// record whose digest differs is kept: many programs have written digests of something else. The error is one of reading.
 func Read(r io.Reader, fault func(warc.Fault)) (List, error) {
 	var list List
 	var all []entry
@@ -99,12 +100,16 @@ func Read(r io.Reader, fault func(warc.Fault)) (List, error) {
 		if err != nil {
 			return list, err
 		}
+		sums := audit.Watch(rec)
 		e, ok := describe(rec)
+		differs := sums.Fault()
 		if f, isFault := errors.AsType[*warc.Fault](in.Finish()); isFault {
 			fault(*f)
 			if !in.Whole() {
 				continue
 			}
+		} else if differs != nil {
+			fault(*differs)
 		}
 		if _, err := rec.Date(); err != nil && (rec.Type == warc.Response || rec.Type == warc.Resource || rec.Type == warc.Revisit) {
 			fault(warc.Fault{Offset: rec.Offset, Why: fmt.Sprintf("WARC-Date %.40q is not a date", rec.Header.Get("WARC-Date"))})

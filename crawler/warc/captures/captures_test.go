@@ -2,8 +2,10 @@ package captures
 
 import (
 	"bytes"
+	"crypto/sha1"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,5 +198,29 @@ func TestAFileOfManyRedirectsAndSegmentsIsReadInTime(t *testing.T) {
 	}
 	if took := time.Since(start); took > 20*time.Second { // a second in fact; minutes if the time grows with the square
 		t.Errorf("reading takes %v", took)
+	}
+}
+
+func TestDigestsThatDifferAreFaults(t *testing.T) {
+	t.Parallel()
+	hex := func(s string) string { return fmt.Sprintf("%x", sha1.Sum([]byte(s))) }
+	var f file
+	const chunked = ok + "\r\nTransfer-Encoding: chunked"
+	f.response("http://a.example/right", "2026-01-01", ok, "one", "WARC-Payload-Digest: sha1:"+hex("one"), "WARC-Block-Digest: sha1:"+hex(ok+"\r\n\r\none"))
+	f.response("http://a.example/sent", "2026-01-02", chunked, "3\r\nabc\r\n0\r\n\r\n", "WARC-Payload-Digest: sha1:"+hex("3\r\nabc\r\n0\r\n\r\n"))
+	f.response("http://a.example/body", "2026-01-03", chunked, "3\r\nabc\r\n0\r\n\r\n", "WARC-Payload-Digest: sha1:"+hex("abc"))
+	f.add("revisit", "http://a.example/again", "2026-01-04", "application/http", ok+"\r\n\r\n", "WARC-Payload-Digest: sha1:"+hex("one"))
+	f.add("resource", "ftp://a.example/x.csv", "2026-02-01", "text/csv", "a,b\n", "WARC-Payload-Digest: sha1:"+hex("a,b\n"))
+	if lines, _ := shown(t, f.String()); len(lines) != 5 { // which fails for any fault
+		t.Errorf("captures: %q", lines)
+	}
+	payload := f.Len()
+	f.response("http://b.example/payload", "2026-03-01", ok, "two", "WARC-Payload-Digest: sha1:"+hex("one"))
+	block := f.Len()
+	f.response("http://b.example/block", "2026-03-02", ok, "two", "WARC-Block-Digest: sha1:"+hex("one"))
+	var faults []int64
+	list, err := Read(strings.NewReader(f.String()), func(f warc.Fault) { faults = append(faults, f.Offset) })
+	if err != nil || len(list.Captures) != 7 || !slices.Equal(faults, []int64{int64(payload), int64(block)}) {
+		t.Errorf("%d captures, faults at %d, %v; want 7, faults at %d and %d", len(list.Captures), faults, err, payload, block)
 	}
 }
