@@ -206,3 +206,21 @@ func TestNoUserAndNoPasswordOfAnAddressIsTakenOver(t *testing.T) {
 		t.Errorf("%v %v", q, ok)
 	}
 }
+
+func TestStatementsOfSourcesAreRDF(t *testing.T) {
+	t.Parallel()
+	for object, want := range map[term.Key]term.Key{
+		term.Lang("x", "de"):                                         term.Lang("x", "de"),
+		term.Lang("x", "de_AT"):                                      term.Lang("x", "de-AT"),
+		term.Lang("x", "en> . <a"):                                   term.String("x"),
+		term.Typed("x", "a b> <"):                                    term.String("x"),
+		term.Typed("x", "relative"):                                  term.String("x"),
+		term.Typed("1", "http://www.w3.org/2001/XMLSchema#integer"):  term.Typed("1", "http://www.w3.org/2001/XMLSchema#integer"),
+		term.Triple(term.IRI("s s"), term.IRI("p"), term.IRI("o:o")): "",
+	} {
+		q, ok := valid(term.Quad{S: term.IRI("s:s"), P: term.IRI("p:p"), O: object})
+		if ok != (want != "") || ok && q.O != want {
+			t.Errorf("%q becomes %q, %v, want %q", object, q.O, ok, want)
+		}
+	}
+}

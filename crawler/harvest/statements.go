@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/address"
+	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/rdf"
@@ -89,7 +90,8 @@ func (s *statements) addOwn(quads []term.Quad) {
 	}
 }
 
-// valid returns a statement without its graph and with repaired IRIs, false if it cannot be repaired.
+// valid returns a statement without its graph and with repaired IRIs and literals, false if it cannot be repaired. Results
+// of SPARQL endpoints may have anything where RDF has a language tag, and a store with such a literal could not be dumped.
 func valid(q term.Quad) (term.Quad, bool) {
 	q = withoutSecrets(q)
 	q.G = ""
@@ -107,8 +109,10 @@ func valid(q term.Quad) (term.Quad, bool) {
 			return q, false
 		}
 	}
-	subject := q.S.Kind() == term.KindIRI || q.S.Kind() == term.KindBlank
-	return q, subject && q.P.Kind() == term.KindIRI && q.O.Kind() != term.KindNone && len(q.O) <= maxLiteral
+	if q.O.Kind() == term.KindLiteral && rdfio.Check(q) != nil { // its language or its datatype is none
+		q.O = tagged(Text{Value: q.O.Value(), Lang: q.O.Lang()})
+	}
+	return q, rdfio.Check(q) == nil && len(q.O) <= maxLiteral
 }
 
 // withoutSecrets removes users and passwords from the addresses in a statement.
