@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"testing"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/warc/heads"
 )
 
@@ -19,13 +20,15 @@ func TestTheDigestOfAnExportIsKnownWhenAVersionIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := n.Pipeline.Archive.Fetched(v.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head := heads.Response{Status: f.Visit.Status, Header: f.Headers, Size: f.Size, Exchange: f.Exchange}.HTTP()
-	mark := sha256.Sum256(head)
-	sum, ok, err := n.Pipeline.Archive.BlockDigest(v.ID, [8]byte(mark[:8]))
+	var head []byte
+	var sum [32]byte
+	var ok bool
+	err = n.Pipeline.Archive.EachFetched([]string{v.ID}, func(_ int, f archive.Fetched, digest func([8]byte) ([32]byte, bool, error)) (err error) {
+		head = heads.Response{Status: f.Visit.Status, Header: f.Headers, Size: f.Size, Exchange: f.Exchange}.HTTP()
+		mark := sha256.Sum256(head)
+		sum, ok, err = digest([8]byte(mark[:8]))
+		return err
+	})
 	if want := sha256.Sum256(append(head, text...)); err != nil || !ok || sum != want {
 		t.Errorf("the digest is %x (%v, %v), want %x, for the head\n%s", sum, ok, err, want, head)
 	}

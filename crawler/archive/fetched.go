@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"odarchive/crawler/archive/diary"
 	"odarchive/crawler/archive/records"
@@ -26,6 +27,26 @@ func (a *Archive) Fetched(id string) (f Fetched, err error) {
 		return err
 	})
 	return f, err
+}
+
+// EachFetched calls f with each version in turn, until an error; i is the index of its id. digest returns the digest
+// that KeepBlockDigests stored for the version and a head; it is valid only during the call. Ids in ascending order are
+// read fastest. The archive's state is held until the last version, so neither should f be slow nor the list long.
+func (a *Archive) EachFetched(ids []string, f func(i int, v Fetched, digest func(head [8]byte) (sum [32]byte, ok bool, err error)) error) error {
+	return a.db.ViewAscending(func(txn *kv.Txn) error {
+		t := records.Txn{Txn: txn}
+		for i, id := range ids {
+			v, err := fetched(t, id)
+			if err != nil {
+				return fmt.Errorf("archive: version %s: %w", id, err)
+			}
+			err = f(i, v, func(head [8]byte) (sum [32]byte, ok bool, err error) { return t.BlockDigest(id, head) })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func fetched(t records.Txn, id string) (f Fetched, err error) {
@@ -52,15 +73,6 @@ type BlockDigest struct {
 	Version string // its id
 	Head    [8]byte
 	SHA256  [32]byte
-}
-
-// BlockDigest returns the digest that KeepBlockDigests stored for a version and a head; ok is false if there is none.
-func (a *Archive) BlockDigest(id string, head [8]byte) (sum [32]byte, ok bool, err error) {
-	err = a.view(func(t records.Txn) (err error) {
-		sum, ok, err = t.BlockDigest(id, head)
-		return err
-	})
-	return sum, ok, err
 }
 
 // KeepBlockDigests stores digests, so that the next export of the versions need not read their bytes. It does nothing

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -32,8 +33,8 @@ import (
 type Source interface {
 	// Fetched returns a version with the visit that stored it.
 	Fetched(id string) (archive.Fetched, error)
-	// BlockDigest returns a remembered digest.
-	BlockDigest(id string, head [8]byte) (sum [32]byte, ok bool, err error)
+	// EachFetched calls f with each version in turn, until an error; digest returns a remembered digest of a head.
+	EachFetched(ids []string, f func(i int, v archive.Fetched, digest func(head [8]byte) (sum [32]byte, ok bool, err error)) error) error
 	// KeepBlockDigests remembers digests.
 	KeepBlockDigests(ctx context.Context, sums []archive.BlockDigest) error
 }
@@ -127,73 +128,119 @@ func byDate(a, b Entry) int { return cmp.Compare(a.At.UnixMilli(), b.At.UnixMill
 const planPart = 256
 
 // planRecords measures the heads, and finds or computes the block digests. It returns for each record a digest of all
-// that determines it.
+// that determines it. It reads the versions in the order of their ids, as they are stored.
 func (w *WARC) planRecords(ctx context.Context, contents Blocks) (marks [][32]byte, err error) {
 	marks = make([][32]byte, len(w.entries))
+	order := make([]int, len(w.entries))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(w.entries[a].ID, w.entries[b].ID) })
 	planners, ctx := errgroup.WithContext(ctx)
 	planners.SetLimit(runtime.GOMAXPROCS(0))
-	for from := 0; from < len(w.entries); from += planPart {
-		planners.Go(func() error {
-			var fresh []archive.BlockDigest
-			for i := from; i < min(from+planPart, len(w.entries)); i++ {
-				if err := ctx.Err(); err != nil {
-					return context.Cause(ctx)
-				}
-				f, err := w.source.Fetched(w.entries[i].ID)
-				if err != nil {
-					return &EntryError{Name: w.entries[i].URL, Version: w.iri(i), Err: err}
-				}
-				sum, isNew, err := w.planRecord(i, f, contents)
-				if err != nil {
-					return &EntryError{Name: w.entries[i].URL, Version: w.iri(i), Err: err}
-				}
-				if isNew {
-					fresh = append(fresh, sum)
-				}
-				head := w.head(i, f)
-				w.records[i].head = uint32(len(head))
-				if w.room.Add(-int64(len(head))) >= 0 {
-					w.records[i].kept = head
-				}
-				marks[i] = sha256.Sum256(head)
-			}
-			if len(fresh) == 0 {
-				return nil
-			}
-			return w.source.KeepBlockDigests(ctx, fresh)
-		})
+	for part := range slices.Chunk(order, planPart) {
+		planners.Go(func() error { return w.planSome(ctx, part, marks, contents) })
 	}
 	return marks, planners.Wait()
 }
 
-// planRecord sets the status and the block digest of a record. fresh reports whether the digest had to be computed.
-func (w *WARC) planRecord(i int, f archive.Fetched, contents Blocks) (sum archive.BlockDigest, fresh bool, err error) {
-	e, r := &w.entries[i], &w.records[i]
-	r.status = statusOf(f)
-	if r.status == 0 {
-		r.block = e.Ref.SHA256
-		return sum, false, nil
+// undigested is a record whose block digest is not known.
+type undigested struct {
+	at      int
+	version archive.Fetched
+	head    []byte // of HTTP
+}
+
+// planSome plans the records at some indexes. It computes digests only when it no longer holds the archive's state.
+func (w *WARC) planSome(ctx context.Context, part []int, marks [][32]byte, contents Blocks) error {
+	failed := func(i int, err error) error {
+		return &EntryError{Name: w.entries[i].URL, Version: w.iri(i), Err: err}
 	}
-	head := httpHead(f)
-	mark := sha256.Sum256(head)
-	sum = archive.BlockDigest{Version: e.ID, Head: [8]byte(mark[:8])}
-	var ok bool
-	if r.block, ok, err = w.source.BlockDigest(e.ID, sum.Head); err != nil || ok {
-		return sum, false, err
+	ids := make([]string, len(part))
+	for k, i := range part {
+		ids[k] = w.entries[i].ID
 	}
-	body, err := contents.Open(e.Ref.SHA256)
+	var without []undigested
+	read := 0
+	err := w.source.EachFetched(ids, func(k int, f archive.Fetched, digest func(head [8]byte) ([32]byte, bool, error)) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		i := part[k]
+		r := &w.records[i]
+		known := true
+		var head []byte
+		if r.status = statusOf(f); r.status == 0 {
+			r.block = w.entries[i].Ref.SHA256
+		} else {
+			var err error
+			head = httpHead(f)
+			if r.block, known, err = digest(headMark(head)); err != nil {
+				return err
+			}
+		}
+		if known {
+			marks[i] = w.planHead(i, f, head)
+		} else {
+			without = append(without, undigested{i, f, head})
+		}
+		read++
+		return nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return failed(part[min(read, len(part)-1)], err)
+	}
+	var fresh []archive.BlockDigest
+	for _, u := range without {
+		sum, err := digestBlock(ctx, u.head, contents, w.entries[u.at].Ref.SHA256)
+		if err != nil {
+			return failed(u.at, err)
+		}
+		w.records[u.at].block = sum
+		marks[u.at] = w.planHead(u.at, u.version, u.head)
+		fresh = append(fresh, archive.BlockDigest{Version: w.entries[u.at].ID, Head: headMark(u.head), SHA256: sum})
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	return w.source.KeepBlockDigests(ctx, fresh)
+}
+
+// planHead makes the heads of a record, keeps them if there is room, and returns their digest. inner is the HTTP head.
+func (w *WARC) planHead(i int, f archive.Fetched, inner []byte) [32]byte {
+	head := w.head(i, f, inner)
+	w.records[i].head = uint32(len(head))
+	if w.room.Add(-int64(len(head))) >= 0 {
+		w.records[i].kept = head
+	}
+	return sha256.Sum256(head)
+}
+
+// headMark returns what identifies an HTTP head among the remembered digests.
+func headMark(head []byte) [8]byte {
+	sum := sha256.Sum256(head)
+	return [8]byte(sum[:8])
+}
+
+// digestBlock reads a version to compute the SHA-256 of an HTTP head and the bytes.
+func digestBlock(ctx context.Context, head []byte, contents Blocks, sha [32]byte) (sum [32]byte, err error) {
+	if ctx.Err() != nil {
+		return sum, context.Cause(ctx)
+	}
+	body, err := contents.Open(sha)
 	if err != nil {
-		return sum, false, err
+		return sum, err
 	}
 	defer body.Close()
 	h := sha256.New()
 	h.Write(head)
 	if _, err := io.Copy(h, body); err != nil {
-		return sum, false, err
+		return sum, err
 	}
-	r.block = [32]byte(h.Sum(nil))
-	sum.SHA256 = r.block
-	return sum, true, nil
+	return [32]byte(h.Sum(nil)), nil
 }
 
 // number sets the offsets, the ETag and the warcinfo record.
@@ -241,10 +288,18 @@ func (w *WARC) WriteTo(out io.Writer, c Contents) (int64, error) {
 
 // WriteRange implements container.
 func (w *WARC) WriteRange(out io.Writer, c Contents, offset, length int64) (int64, error) {
-	s := &section{w: out, left: min(length, w.size-offset)}
+	buf := bufio.NewWriterSize(out, int(min(writeBuffer, max(length, 0))))
+	s := &section{w: buf, left: min(length, w.size-offset)}
 	err := s.complete(w.steps(s, c, offset))
-	return s.done, err
+	if failed := buf.Flush(); err == nil {
+		err = failed
+	}
+	return s.done - int64(buf.Buffered()), err
 }
+
+// writeBuffer is the number of bytes that are written at once: heads and small versions cost a copy instead of a write
+// each.
+const writeBuffer = 128 << 10
 
 // steps writes the file from offset on until the section is complete.
 func (w *WARC) steps(out *section, c Contents, offset int64) error {
@@ -275,7 +330,7 @@ func (w *WARC) headAgain(i int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := w.head(i, f)
+	head := w.head(i, f, httpHead(f))
 	if uint32(len(head)) != w.records[i].head {
 		return nil, errors.New("what is recorded of it has changed")
 	}

@@ -49,12 +49,23 @@ func (d *described) Fetched(id string) (archive.Fetched, error) {
 	return archive.Fetched{}, archive.ErrNotFound
 }
 
-func (d *described) BlockDigest(id string, head [8]byte) (sum [32]byte, ok bool, err error) {
-	sum, ok = d.known[id+string(head[:])]
-	if !ok {
-		d.asked++
+func (d *described) EachFetched(ids []string, f func(i int, v archive.Fetched, digest func(head [8]byte) ([32]byte, bool, error)) error) error {
+	for i, id := range ids {
+		v, err := d.Fetched(id)
+		if err == nil {
+			err = f(i, v, func(head [8]byte) ([32]byte, bool, error) {
+				sum, ok := d.known[id+string(head[:])]
+				if !ok {
+					d.asked++
+				}
+				return sum, ok, nil
+			})
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return sum, ok, nil
+	return nil
 }
 
 func (d *described) KeepBlockDigests(_ context.Context, sums []archive.BlockDigest) error {

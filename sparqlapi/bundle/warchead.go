@@ -21,17 +21,15 @@ const (
 	fieldFormat   = "Odarchive-Format"    // of the resource, as its sources declare it
 )
 
-// head returns the WARC head and the HTTP head of a record.
-func (w *WARC) head(i int, f archive.Fetched) []byte {
+// head returns the WARC head and the HTTP head of a record. inner is the HTTP head of a version that came with one.
+func (w *WARC) head(i int, f archive.Fetched, inner []byte) []byte {
 	e, r := &w.entries[i], &w.records[i]
 	kind, contentType := "resource", oneLine(f.Headers.Get("Content-Type"))
-	var inner []byte
 	if contentType == "" {
 		contentType = f.Type
 	}
 	if r.status > 0 {
 		kind, contentType = "response", "application/http;msgtype=response"
-		inner = httpHead(f)
 	}
 	b := make([]byte, 0, 768+len(inner))
 	b = put(b, "WARC/1.1\r\nWARC-Type: ", kind, "\r\nWARC-Record-ID: ", recordID(w.iri(i)), "\r\nWARC-Warcinfo-ID: ", w.infoID,

@@ -10,10 +10,11 @@ import (
 // which is ten times as fast as a search. A Cursor must not be used concurrently. Close it before its snapshot or
 // transaction.
 type Cursor struct {
-	space Space
-	snap  *Snapshot
-	it    *badger.Iterator
-	begun bool
+	space   Space
+	snap    *Snapshot
+	it      *badger.Iterator
+	begun   bool
+	stepped bool // the last Seek did not search
 }
 
 // stepsToSeek is the number of keys a Cursor steps over before it searches: a search costs about as much.
@@ -79,6 +80,7 @@ func (c *Cursor) Seek(key []byte, f func(key, val []byte) error) (found bool, er
 
 // advance moves to the first key at or after full.
 func (c *Cursor) advance(full []byte) {
+	c.stepped = true
 	if c.begun && c.it.Valid() && bytes.Compare(c.it.Item().Key(), full) <= 0 {
 		for range stepsToSeek {
 			if !c.it.Valid() || bytes.Compare(c.it.Item().Key(), full) >= 0 {
@@ -87,6 +89,6 @@ func (c *Cursor) advance(full []byte) {
 			c.it.Next()
 		}
 	}
-	c.begun = true
+	c.begun, c.stepped = true, false
 	c.it.Seek(full)
 }

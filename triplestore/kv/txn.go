@@ -14,7 +14,8 @@ type Txn struct {
 	over   *layers // nil in View
 	commit []func()
 	abort  []func(error)
-	last   bool // see CommitNow
+	last   bool                 // see CommitNow
+	series map[seriesID]*series // nil unless in ViewAscending
 }
 
 // Get returns a copy of a value. ok is false if the key does not exist.
@@ -25,6 +26,11 @@ func (t *Txn) Get(space Space, key []byte) (val []byte, ok bool, err error) {
 
 // Read calls f with a value without copying it. The slice is valid only during the call and must not be modified.
 func (t *Txn) Read(space Space, key []byte, f func(val []byte) error) (ok bool, err error) {
+	if t.series != nil {
+		if known, ok, err := t.readSeries(space, key, f); known {
+			return ok, err
+		}
+	}
 	full := fullKey(space, key)
 	if t.over != nil {
 		if w, ok := t.over.get(full); ok {

@@ -57,8 +57,9 @@ func (r Response) received() bool {
 	if r.Exchange == nil || warc.HeadEnd(r.Exchange.Head, 0) != len(r.Exchange.Head) {
 		return false
 	}
-	m, _, err := warc.ReadMessage(bytes.NewReader(r.Exchange.Head))
-	return err == nil && m.Status() == r.Status
+	line, _, _ := bytes.Cut(r.Exchange.Head, []byte("\n"))
+	m := warc.Message{StartLine: string(bytes.TrimRight(line, "\r"))}
+	return m.Status() == r.Status
 }
 
 // mark returns a head in which fields that are not true of the bytes have the prefix.
