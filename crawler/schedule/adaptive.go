@@ -184,6 +184,11 @@ var gains = func() (g [nWaits][nRates]float64) {
 
 // tabulate computes from the hypotheses what decisions at any price need: the gain E[t; t <= wait] for each wait of the
 // table, weighted by worth, and the likely times of change.
+//
+// After a whole period, a visit is sure to find a version, whatever the hour of the change. So from that wait on, a
+// periodic change counts like one whose hour is known: as the period. With E[t; t <= wait] alone, it would count half of
+// that, and at a price between the two a weekly file would hardly be visited before its hour is known, which takes
+// visits.
 func (b *Belief) tabulate() {
 	b.likely = b.cluster()
 	type coming struct{ in, p float64 }
@@ -192,8 +197,12 @@ func (b *Belief) tabulate() {
 		m := &models[f.model]
 		in := m.next(b.last, f.center) - b.last
 		times[f.model] = append(times[f.model], coming{in, f.p})
+		value := f.p * worth(1/m.period)
 		if i := sort.SearchFloat64s(waits[:], in); i < nWaits {
-			b.pays[i] += f.p * worth(1/m.period) * in
+			b.pays[i] += value * in
+		}
+		if i := sort.SearchFloat64s(waits[:], max(in, m.period)); i < nWaits {
+			b.pays[i] += value * max(0, m.period-in)
 		}
 	}
 	for m := range times {
@@ -227,8 +236,9 @@ func (m *model) next(after, center float64) float64 {
 
 // worth returns the weight of a fresh copy by the rate of change: the root of the number of versions in a month. With
 // weight 1 for all, a file would count as much as another one however many more versions it has, and daily files would
-// hardly be visited; with the number itself, all fetches would go to files that change all the time.
-func worth(l float64) float64 { return math.Sqrt(max(1, l*month)) }
+// hardly be visited; with the number itself, all fetches would go to files that change all the time. Below one change in
+// ten months, the weight stays the same: there is not enough history to tell rarer changes apart.
+func worth(l float64) float64 { return math.Sqrt(max(0.1, l*month)) }
 
 // maxSlack is how long after the time of a predicted change a visit follows, in standard deviations of that time. A visit
 // that comes too early costs a second one; one that is later by an hour costs an hour's freshness.

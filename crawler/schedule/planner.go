@@ -160,7 +160,7 @@ func (p *Planner) studied() int {
 
 const (
 	ahead = 2 * dayS // the time that a plan covers, in seconds
-	queue = 0.75     // overdue fetches at its end, in days of the budget: they use the budget up in nights and weekends
+	queue = 1.5      // overdue fetches at its end, in days of the budget: they use up the budget in nights and weekends, and of planned visits that are not made
 )
 
 // due returns how many visits of the sample are due at a price within the time that a plan covers.

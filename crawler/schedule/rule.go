@@ -22,6 +22,10 @@ func (r PaperRule) Next(_ string, _ time.Duration, history []Visit, now time.Tim
 	return Paper(history, now, Limits(r))
 }
 
+// unmade is how many more visits a plan of an AdaptiveRule counts than will be made, in days of its budget: a visit that
+// finds no change often moves the next ones out of the plan.
+const unmade = 0.6
+
 // AdaptiveRule makes Belief.Decide a Rule, at the price that Plan computes. A crawl makes all the visits that the rule
 // asks for, so unlike a Planner for a fixed budget, it needs no queue of overdue URLs.
 type AdaptiveRule struct {
@@ -46,7 +50,7 @@ func NewAdaptiveRule(o AdaptiveOptions) *AdaptiveRule {
 		o.Price = DefaultPrice
 	}
 	r := &AdaptiveRule{opts: o, planner: NewPlanner(o.Limits), moved: o.Price.Seconds()}
-	r.planner.queue, r.planner.price = 0, o.Price.Seconds()
+	r.planner.queue, r.planner.price = unmade, o.Price.Seconds()
 	return r
 }
 
