@@ -33,11 +33,12 @@ func (b Box) Or(c Box) Box {
 func (b Box) center() (x, y float64) { return (b.MinX + b.MaxX) / 2, (b.MinY + b.MaxY) / 2 }
 
 // Around returns the boxes, in longitude and latitude, that contain every point at most the given distance, in metres,
-// from a point of b. There are two if the distance reaches across the meridian of 180 degrees.
+// from a point of b. There are two if the distance reaches across the meridian of 180 degrees. b itself is inside even
+// where its coordinates are none of the Earth, as those of careless data.
 func (b Box) Around(metres float64) []Box {
 	angle := metres / earthRadius // radians
 	lat := angle * 180 / math.Pi * (1 + 1e-9)
-	out := Box{-180, max(-90, b.MinY-lat), 180, min(90, b.MaxY+lat)}
+	out := Box{-180, max(-90, b.MinY-lat), 180, min(90, b.MaxY+lat)}.Or(b)
 	widest := max(math.Abs(b.MinY), math.Abs(b.MaxY)) * math.Pi / 180
 	if widest+angle >= math.Pi/2 || b.MaxX-b.MinX >= 360 { // a pole is within the distance
 		return []Box{out}
@@ -46,7 +47,7 @@ func (b Box) Around(metres float64) []Box {
 	out.MinX, out.MaxX = b.MinX-lon, b.MaxX+lon
 	switch {
 	case out.MaxX-out.MinX >= 360:
-		out.MinX, out.MaxX = -180, 180
+		out.MinX, out.MaxX = min(-180, b.MinX), max(180, b.MaxX)
 	case out.MinX < -180:
 		other := out
 		other.MinX, other.MaxX = out.MinX+360, 180

@@ -41,3 +41,23 @@ func TestADistanceIsNoLessThanThatOfTheBoxes(t *testing.T) {
 		}
 	})
 }
+
+// Coordinates that are none of the Earth must not turn a box inside out: nothing would be near it, not even itself.
+func TestABoxIsAroundItselfWhereverItIs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		at := rapid.Float64Range(-800, 800)
+		b := geometry.Box{MinX: at.Draw(t, "x"), MinY: at.Draw(t, "y")}
+		b.MaxX, b.MaxY = b.MinX+rapid.Float64Range(0, 400).Draw(t, "width"), b.MinY+rapid.Float64Range(0, 200).Draw(t, "height")
+		metres := rapid.Float64Range(0, 3e7).Draw(t, "metres")
+		boxes := b.Around(metres)
+		if !slices.ContainsFunc(boxes, func(a geometry.Box) bool { return a.Or(b) == a }) {
+			t.Fatalf("%v within %g m is %v", b, metres, boxes)
+		}
+		for _, a := range boxes {
+			if a.MinX > a.MaxX || a.MinY > a.MaxY {
+				t.Fatalf("%v within %g m has the box %v", b, metres, a)
+			}
+		}
+	})
+}
