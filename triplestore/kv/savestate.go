@@ -131,6 +131,11 @@ func (db *DB) saveState(ctx context.Context, throttle *disk.Throttle) error {
 	if s.number > 0 && db.states.newest().number == s.number {
 		return nil
 	}
+	// Batches are visible before they are durable. After a power cut, a state file must not be ahead of the log, which
+	// would number other write sets like those that only the state file has.
+	if err := db.log.Sync(); err != nil { // the log takes no more after an error, so the next commit reports it, too
+		return fmt.Errorf("kv: snapshot: %w", err)
+	}
 	each := func(add func(key, val []byte, version uint64) error) error {
 		return s.each(ctx, func(key, val []byte, version uint64) error {
 			if err := throttle.Wait(ctx, len(key)+len(val)); err != nil {
