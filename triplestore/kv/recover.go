@@ -51,11 +51,11 @@ type recovery struct {
 }
 
 func (r *recovery) run(ctx context.Context) error {
-	if r.opts.CacheInMemory {
-		return r.fromLog(ctx, nil)
-	}
 	if newest := r.states.newest().number; !r.found.Empty && r.found.Damage == nil && newest >= r.found.Next {
 		r.found.Damage = fmt.Errorf("%w: it ends with write set %d, the newest snapshot with %d", wal.ErrDamaged, r.found.Next-1, newest)
+	}
+	if r.opts.CacheInMemory {
+		return r.fromLog(ctx, nil)
 	}
 	bad, err := r.verifyCache(ctx)
 	if err != nil {
@@ -211,7 +211,7 @@ func (r *recovery) withDamagedLog(ctx context.Context, why error) error {
 
 // beginAnew writes a state file of the given number and starts a new log after it.
 func (r *recovery) beginAnew(ctx context.Context, number uint64, from, lost string) error {
-	if err := r.saveState(ctx, nil); err != nil {
+	if err := r.writeState(ctx, nil, func() error { return nil }); err != nil { // the log may be damaged; it ends here
 		return err
 	}
 	if err := r.log.Reset(number+1, lost != ""); err != nil {

@@ -118,8 +118,15 @@ func (db *DB) tableBytes() (n int64) {
 	return n
 }
 
-// saveState writes a state file of what readers see now.
+// saveState syncs the log and writes a state file of what readers see now. Batches are visible before they are durable:
+// without the sync, a power cut could leave a state file that is ahead of the log.
 func (db *DB) saveState(ctx context.Context, throttle *disk.Throttle) error {
+	return db.writeState(ctx, throttle, db.log.Sync)
+}
+
+// writeState writes a state file of what readers see now, unless the newest one is that. It calls sync once it has
+// chosen the state, and before the state file is durable.
+func (db *DB) writeState(ctx context.Context, throttle *disk.Throttle, sync func() error) error {
 	db.saving.Lock()
 	defer db.saving.Unlock()
 	s := db.Snapshot()
@@ -131,9 +138,7 @@ func (db *DB) saveState(ctx context.Context, throttle *disk.Throttle) error {
 	if s.number > 0 && db.states.newest().number == s.number {
 		return nil
 	}
-	// Batches are visible before they are durable. After a power cut, a state file must not be ahead of the log, which
-	// would number other write sets like those that only the state file has.
-	if err := db.log.Sync(); err != nil { // the log takes no more after an error, so the next commit reports it, too
+	if err := sync(); err != nil { // the log takes no more after an error, so the next commit reports it, too
 		return fmt.Errorf("kv: snapshot: %w", err)
 	}
 	each := func(add func(key, val []byte, version uint64) error) error {
