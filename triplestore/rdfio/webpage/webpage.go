@@ -6,7 +6,7 @@
 package webpage
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/charset"
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
 
@@ -35,7 +34,8 @@ type Options struct {
 
 // Page is the RDF found in one page.
 type Page struct {
-	Base      string // that of <base>, or Options.Base
+	Base      string     // that of <base>, or Options.Base
+	Root      *html.Node // the parsed page; nil if it is empty
 	JSONLD    []term.Quad
 	Microdata []term.Quad
 	RDFa      []term.Quad
@@ -66,26 +66,26 @@ func Read(r io.Reader, o Options) (*Page, error) {
 	if err != nil || o.Base == "" {
 		return nil, fmt.Errorf("webpage: base %q: not an absolute IRI", o.Base)
 	}
-	limited := &io.LimitedReader{R: r, N: o.Limits.Document + 1}
-	text, err := charset.NewReader(limited, o.ContentType)
-	if errors.Is(err, io.EOF) {
-		return &Page{Base: o.Base}, nil
-	}
+	raw, err := io.ReadAll(io.LimitReader(r, o.Limits.Document+1))
 	if err != nil {
 		return nil, fmt.Errorf("webpage: %w", err)
 	}
+	if int64(len(raw)) > o.Limits.Document {
+		return nil, fmt.Errorf("webpage: %w: a page of more than %d bytes", rdfio.ErrLimit, o.Limits.Document)
+	}
+	if len(raw) == 0 {
+		return &Page{Base: o.Base}, nil
+	}
+	text := encodingOf(raw, o.ContentType).NewDecoder().Reader(bytes.NewReader(raw))
 	root, err := html.Parse(transform.NewReader(text, runes.ReplaceIllFormed()))
 	if err != nil {
 		return nil, fmt.Errorf("webpage: %w", err)
-	}
-	if limited.N == 0 {
-		return nil, fmt.Errorf("webpage: %w: a page of more than %d bytes", rdfio.ErrLimit, o.Limits.Document)
 	}
 	d := &document{o: o, root: root, base: base, ids: map[string]*html.Node{}}
 	if err := d.survey(root, 0); err != nil {
 		return nil, err
 	}
-	page := &Page{Base: d.base.String()}
+	page := &Page{Base: d.base.String(), Root: root}
 	d.scripts(page)
 	if page.Microdata, err = d.microdata(); err != nil {
 		return nil, err
