@@ -1,0 +1,148 @@
+package links
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"odarchive/crawler/address"
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/dcat"
+	"odarchive/vocab/owl"
+	"odarchive/vocab/rdf"
+	"odarchive/vocab/rdfs"
+	"odarchive/vocab/sd"
+	"odarchive/vocab/void"
+)
+
+// kindOf returns the kind of the link that a statement with a predicate makes of its object.
+func kindOf(predicate string) Kind {
+	switch predicate {
+	case void.SparqlEndpoint, sd.Endpoint, dcat.EndpointURL:
+		return Endpoint
+	case void.NS + "dataDump":
+		return DataDump
+	case dcat.DownloadURL, "http://schema.org/contentUrl", "https://schema.org/contentUrl":
+		return Download
+	case owl.NS + "sameAs":
+		return SameAs
+	case rdfs.NS + "seeAlso":
+		return SeeAlso
+	case rdf.Type:
+		return Class
+	}
+	return Object
+}
+
+// rdf reads a file of RDF. After a syntax error it goes on if the syntax allows.
+func (r *reader) rdf(name string, syntax rdfio.Syntax, body io.Reader) {
+	r.files++
+	prefix := ""
+	if r.o.BlankPrefix != "" {
+		prefix = r.o.BlankPrefix + "f" + strconv.Itoa(r.files) + "."
+	}
+	src := &watched{r: body}
+	in := rdfio.NewReader(src, syntax, rdfio.Options{Base: r.self, BlankPrefix: prefix, RDF12: true, MendIRIs: true, Context: r.o.Context})
+	faults := 0
+	for n := 0; ; n++ {
+		if n&1023 == 0 && r.ctx.Err() != nil {
+			return
+		}
+		q, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			if faults++; faults == 1 {
+				r.fault(name, err)
+			}
+			if src.err != nil || faults >= maxSyntax || !in.Skip() {
+				return
+			}
+			continue
+		}
+		if !r.statement(q) {
+			return
+		}
+	}
+}
+
+// statement takes one statement: its links, and the statement itself if it is to be kept. It returns false if reading
+// must end.
+func (r *reader) statement(q term.Quad) bool {
+	r.doc.Statements++
+	r.iri(q.S, Subject)
+	kind := kindOf(q.P.Value())
+	if kind == Class && !r.o.Vocabularies {
+		kind = ""
+	}
+	if kind != "" {
+		if q.O.Kind() == term.KindLiteral && (kind == Endpoint || kind == DataDump || kind == Download) { // addresses are often literals
+			r.term(q.O, q.O.Value(), kind)
+		} else {
+			r.iri(q.O, kind)
+		}
+	}
+	if r.o.Vocabularies {
+		r.iri(q.P, Predicate)
+	}
+	return r.keep(q)
+}
+
+// keep keeps a statement if it may be kept.
+func (r *reader) keep(q term.Quad) bool {
+	switch {
+	case r.o.Quads <= 0 || r.over:
+		return true
+	case len(r.doc.Quads) >= r.o.Quads:
+		r.over, r.doc.Quads = true, nil
+		return true
+	case len(r.doc.Quads) >= ManyQuads && !r.many && r.o.Many != nil:
+		r.many = true
+		if r.fatal = r.o.Many(r.ctx); r.fatal != nil {
+			return false
+		}
+	}
+	q.G = ""
+	r.doc.Quads = append(r.doc.Quads, q)
+	return true
+}
+
+// iri adds a link to an IRI of a statement.
+func (r *reader) iri(k term.Key, kind Kind) {
+	if k.Kind() == term.KindIRI {
+		r.term(k, k.Value(), kind)
+	}
+}
+
+// term adds a link to the URL that a term names. Most terms occur many times, so only the first occurrence of a plain
+// one is parsed.
+func (r *reader) term(k term.Key, raw string, kind Kind) {
+	plain := kind == Subject || kind == Object || kind == Predicate || kind == Class
+	if plain && (r.doc.More || r.seen[k]) {
+		return
+	}
+	if len(raw) > address.MaxURL || !fetchable(raw) {
+		return
+	}
+	if plain && len(r.seen) < maxSeen {
+		r.seen[k] = true
+	}
+	u, err := address.Parse(raw)
+	if err != nil {
+		return
+	}
+	r.add(Link{URL: withoutFragment(u), Kind: kind})
+}
+
+// fetchable reports whether an IRI has the scheme of a URL that can be fetched.
+func fetchable(iri string) bool {
+	scheme, _, ok := strings.Cut(iri, "://")
+	switch strings.ToLower(strings.TrimSpace(scheme)) {
+	case "http", "https", "ftp":
+		return ok
+	}
+	return false
+}
