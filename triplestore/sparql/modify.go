@@ -40,7 +40,6 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 	}
 	defer in.Close()
 	fill := newFiller(m.Where, in.Columns())
-	many := u.remover != nil && len(m.Insert) == 0
 	for {
 		row, err := in.Next()
 		if errors.Is(err, io.EOF) {
@@ -51,12 +50,10 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 		}
 		fill.n++
 		nr, ni := len(remove), len(insert)
-		remove = fill.quads(remove, m.Delete, m.With, row)
-		insert = fill.quads(insert, m.Insert, m.With, row)
-		insert = append(insert[:ni], slices.DeleteFunc(insert[ni:], func(q term.Quad) bool { return !fill.isRDF(q) })...)
+		remove, insert = fill.changes(remove, insert, m, row)
 		err = u.hold(sizeOf(remove[nr:]) + sizeOf(insert[ni:]))
-		if many && (err != nil || u.held > u.engine.opts.Memory/4) { // a transaction needs more than the list
-			return nil, nil, u.removeMany(in, fill, m, remove)
+		if u.replacer != nil && (err != nil || u.held > u.engine.opts.Memory/4) { // a transaction needs more than the lists
+			return nil, nil, u.replaceMany(in, fill, m, remove, insert)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("the changes of one request: %w", err)
@@ -64,20 +61,31 @@ func (u *updateRun) solveModify(m algebra.Modify) (remove, insert []term.Quad, e
 	}
 }
 
-// removeMany removes a list of quads and those of all further solutions, without a list of them.
-func (u *updateRun) removeMany(in solutions, fill *filler, m algebra.Modify, list []term.Quad) error {
-	u.removed = true
-	var buffer []term.Quad
-	return u.remover.Remove(u.ctx, func(remove func(term.Quad) error) error {
-		for {
-			for _, q := range list {
-				if err := remove(q); err != nil {
+// replaceMany removes and inserts the quads of two lists and those of all further solutions, without lists of them.
+func (u *updateRun) replaceMany(in solutions, fill *filler, m algebra.Modify, remove, insert []term.Quad) error {
+	u.replaced = true
+	return u.replacer.Replace(u.ctx, func(removed, inserted func(term.Quad) error) error {
+		each := func(quads []term.Quad, f func(term.Quad) error) error {
+			for _, q := range quads {
+				if err := f(q); err != nil {
 					return err
 				}
 			}
-			u.done.Deleted += int64(len(list))
-			list = nil // the first was long
-			u.release()
+			return nil
+		}
+		for {
+			if err := each(remove, removed); err != nil {
+				return err
+			}
+			if err := each(insert, inserted); err != nil {
+				return err
+			}
+			u.done.Deleted += int64(len(remove))
+			u.done.Inserted += int64(len(insert))
+			if u.held > 0 { // these lists were long
+				remove, insert = nil, nil
+				u.release()
+			}
 			row, err := in.Next()
 			if errors.Is(err, io.EOF) {
 				in.Close() // its memory is not needed while the store writes
@@ -87,8 +95,7 @@ func (u *updateRun) removeMany(in solutions, fill *filler, m algebra.Modify, lis
 				return err
 			}
 			fill.n++
-			buffer = fill.quads(buffer[:0], m.Delete, m.With, row)
-			list = buffer
+			remove, insert = fill.changes(remove[:0], insert[:0], m, row)
 		}
 	})
 }
@@ -118,6 +125,14 @@ func sizeOf(quads []term.Quad) (n int64) {
 		n += int64(len(q.S) + len(q.P) + len(q.O) + len(q.G) + 64)
 	}
 	return n
+}
+
+// changes appends what a DELETE/INSERT removes and inserts for a solution.
+func (m *filler) changes(remove, insert []term.Quad, op algebra.Modify, row []term.Key) (removed, inserted []term.Quad) {
+	n := len(insert)
+	insert = m.quads(insert, op.Insert, op.With, row)
+	insert = append(insert[:n], slices.DeleteFunc(insert[n:], func(q term.Quad) bool { return !m.isRDF(q) })...)
+	return m.quads(remove, op.Delete, op.With, row), insert
 }
 
 // quads appends the quads of templates to out.

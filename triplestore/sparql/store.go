@@ -23,10 +23,11 @@ type Dropper interface {
 	Clear(ctx context.Context) error
 }
 
-// Remover is a Store that removes any number of quads in a transaction of its own that needs little memory.
-type Remover interface {
-	// Remove removes the quads that each hands to its argument. each may read the store.
-	Remove(ctx context.Context, each func(remove func(term.Quad) error) error) error
+// Replacer is a Store that removes and inserts any number of quads in a transaction of its own that needs little memory.
+type Replacer interface {
+	// Replace removes the quads that each hands to remove, and then inserts those that it hands to insert. each may read
+	// the store.
+	Replace(ctx context.Context, each func(remove, insert func(term.Quad) error) error) error
 }
 
 // Txn is a transaction of a Store. "" is the default graph.

@@ -55,12 +55,12 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 		return Updated{}, fmt.Errorf("sparql: update: waiting for another: %w", cause(ctx, ctx.Err()))
 	}
 	u := &updateRun{engine: e, ctx: ctx, opts: o, loaded: loaded, blank: rdfio.NewBlankPrefix()}
-	if r, ok := s.(Remover); ok && len(ops) == 1 {
-		u.remover = r
+	if r, ok := s.(Replacer); ok && len(ops) == 1 {
+		u.replacer = r
 	}
 	defer u.release()
 	err = s.View(ctx, func(ds term.Dataset) error { return u.solve(ds, ops) })
-	if err == nil && !u.removed {
+	if err == nil && !u.replaced {
 		err = s.Update(ctx, u.write)
 	}
 	if err != nil {
@@ -132,8 +132,9 @@ type updateRun struct {
 	blank   string // prefix of the labels of blank nodes in data
 	last    bool   // no later operation reads the changes of this one
 	done    Updated
-	remover Remover // of the store, if there is only one operation; may be nil
-	removed bool    // remover has done the work
+
+	replacer Replacer // of the store, if there is only one operation; may be nil
+	replaced bool     // replacer has done the work
 }
 
 // change is one step of writing: clear a graph, then remove quads, then insert quads.

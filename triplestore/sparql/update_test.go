@@ -401,21 +401,28 @@ func TestAnUpdateSaysHowMuchItDropped(t *testing.T) {
 	}
 }
 
-// removing is a store that implements Remover.
-type removing struct {
+// replacing is a store that implements Replacer.
+type replacing struct {
 	sparql.Store
 	calls int
 }
 
-func (r *removing) Remove(ctx context.Context, each func(func(term.Quad) error) error) error {
+func (r *replacing) Replace(ctx context.Context, each func(remove, insert func(term.Quad) error) error) error {
 	r.calls++
-	var list []term.Quad
-	if err := each(func(q term.Quad) error { list = append(list, q); return nil }); err != nil {
+	var gone, fresh []term.Quad
+	err := each(func(q term.Quad) error { gone = append(gone, q); return nil },
+		func(q term.Quad) error { fresh = append(fresh, q); return nil })
+	if err != nil {
 		return err
 	}
 	return r.Update(ctx, func(t sparql.Txn) error {
-		for _, q := range list {
+		for _, q := range gone {
 			if err := t.Delete(q); err != nil {
+				return err
+			}
+		}
+		for _, q := range fresh {
+			if err := t.Insert(q); err != nil {
 				return err
 			}
 		}
@@ -423,7 +430,7 @@ func (r *removing) Remove(ctx context.Context, each func(func(term.Quad) error) 
 	})
 }
 
-func TestRemovalsThatMemoryDoesNotHoldAreLeftToTheStore(t *testing.T) {
+func TestChangesThatMemoryDoesNotHoldAreLeftToTheStore(t *testing.T) {
 	t.Parallel()
 	e := sparql.New(sparql.Options{Memory: 3 << 20})
 	var data []term.Quad
@@ -432,24 +439,26 @@ func TestRemovalsThatMemoryDoesNotHoldAreLeftToTheStore(t *testing.T) {
 		data = append(data, term.Quad{S: keyOf(fmt.Sprintf("<x:s%d%s>", i, padding)), P: keyOf("<x:p>"), O: keyOf(fmt.Sprint(i % 7))})
 	}
 	for _, c := range []struct {
-		text    string
-		deleted int64
-		calls   int
-		fails   bool
+		text              string
+		deleted, inserted int64
+		calls, left       int
+		fails             bool
 	}{
-		{"DELETE WHERE { ?s <x:p> 3 . ?s ?p ?o } ; DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }", 0, 0, true}, // two operations
-		{"DELETE { ?s ?p ?o } INSERT { ?s ?p 8 } WHERE { ?s ?p ?o }", 0, 0, true},
-		{"DELETE WHERE { <x:s5" + padding + "> ?p ?o }", 1, 0, false},
-		{"DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER (?o != 3) }", 10_286, 1, false},
-		{"DELETE WHERE { ?s ?p ?o }", 12_000, 1, false},
+		{"DELETE WHERE { ?s <x:p> 3 . ?s ?p ?o } ; DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }", 0, 0, 0, 12_000, true}, // two operations
+		{"DELETE { ?s ?p ?o } INSERT { ?s ?p 8 } WHERE { ?s ?p ?o }", 12_000, 12_000, 1, 12_000, false},
+		{"DELETE { ?s ?p 3 } INSERT { ?s ?p 3 } WHERE { ?s ?p ?o }", 12_000, 12_000, 1, 22_286, false},
+		{"INSERT { ?s ?p 8, 9 . ?o ?p ?s } WHERE { ?s ?p ?o }", 0, 24_000, 1, 36_000, false}, // a number is no subject
+		{"DELETE WHERE { <x:s5" + padding + "> ?p ?o }", 1, 0, 0, 11_999, false},
+		{"DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER (?o != 3) }", 10_286, 0, 1, 1_714, false},
+		{"DELETE WHERE { ?s ?p ?o }", 12_000, 0, 1, 0, false},
 	} {
 		naively := naive.New(data...)
-		s := &removing{Store: storeOf(naively)}
+		s := &replacing{Store: storeOf(naively)}
 		done, err := e.Update(t.Context(), s, c.text, sparql.UpdateOptions{})
-		if c.fails != errors.Is(err, sparql.ErrMemory) || !c.fails && err != nil || done.Deleted != c.deleted || s.calls != c.calls {
+		if c.fails != errors.Is(err, sparql.ErrMemory) || !c.fails && err != nil || done != (sparql.Updated{Inserted: c.inserted, Deleted: c.deleted}) || s.calls != c.calls {
 			t.Errorf("%s: %+v, %d calls, %v", c.text, done, s.calls, err)
 		}
-		if n := len(state(t, naively)); n != len(data)-int(c.deleted) {
+		if n := len(state(t, naively)); n != c.left {
 			t.Errorf("%s: %d quads are left", c.text, n)
 		}
 	}

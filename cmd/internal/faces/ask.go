@@ -44,7 +44,7 @@ func (a *Faces) Update(ctx context.Context, text string) (sparql.Updated, error)
 	return a.Engine.Update(ctx, updatable(a.store.Triples), text, sparql.UpdateOptions{})
 }
 
-// updatable makes a store a sparql.Store that can also drop whole graphs.
+// updatable makes a store a sparql.Store that can also drop whole graphs and change any number of quads.
 func updatable(s *triplestore.Store) sparql.Store {
 	return struct {
 		sparql.Store
@@ -55,5 +55,5 @@ func updatable(s *triplestore.Store) sparql.Store {
 type bulk interface {
 	DropGraph(ctx context.Context, g term.Key) error
 	Clear(ctx context.Context) error
-	Remove(ctx context.Context, each func(remove func(term.Quad) error) error) error
+	Replace(ctx context.Context, each func(remove, insert func(term.Quad) error) error) error
 }
