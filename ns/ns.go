@@ -175,12 +175,16 @@ func (m Mint) Parse(iri string) (ref Ref, ok bool) {
 	return Ref{}, false
 }
 
-// BaseOf returns the base of a version's IRI. ok is false for other IRIs.
+// BaseOf returns the base of a version's IRI. ok is false, and base empty, for other IRIs.
 func BaseOf(versionIRI string) (base string, ok bool) {
 	base, id, found := strings.Cut(versionIRI, versionPath)
-	_, _, isVersion := SplitVersionID(id)
-	_, err := New(base)
-	return base, found && isVersion && err == nil && strings.HasSuffix(base, "/")
+	if _, _, isVersion := SplitVersionID(id); !found || !isVersion || !strings.HasSuffix(base, "/") {
+		return "", false
+	}
+	if _, err := New(base); err != nil {
+		return "", false
+	}
+	return base, true
 }
 
 func parseVersion(id string) (Ref, bool) {

@@ -175,7 +175,10 @@ on standard output with the offset of the record or gzip member; with any, the e
 						if err != nil {
 							return fmt.Errorf("%s: %w", file.Name, err)
 						}
-						if r.Faults == 0 {
+						switch {
+						case r.Faults == 0 && r.Records == 0:
+							fmt.Fprintf(c.stdout, "%s: empty; there are no records\n", file.Name)
+						case r.Faults == 0:
 							fmt.Fprintf(c.stdout, "%s: sound; %s, %s compared\n", file.Name, english.Plural(r.Records, "record", ""), english.Plural(r.Digests, "digest", ""))
 						}
 					}

@@ -810,3 +810,30 @@ func FuzzPlainNamesAreNamesInWhichNothingIsReplaced(f *testing.F) {
 		}
 	})
 }
+
+func TestVersionsOfAnotherBaseAreNamedWithIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := w.add("http://a.example/1.csv", 0, "1.csv", []byte("a"))
+	other := ns.Mint{Base: "http://before.example:8080/x/"}.Version(own.ID)
+	rows := func(iris ...string) Rows {
+		return func(yield func([]term.Key, error) bool) {
+			for _, iri := range iris {
+				if !yield([]term.Key{term.IRI(iri)}, nil) {
+					return
+				}
+			}
+		}
+	}
+	_, err := Collect(t.Context(), rows("http://before.example/about", other), w, mint, 0)
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok || p.Status != http.StatusNotFound || !strings.Contains(p.Detail, "--base http://before.example:8080/x/ ") || !strings.Contains(p.Detail, mint.Base) {
+		t.Errorf("rows of another base: %v", err)
+	}
+	if found, err := Collect(t.Context(), rows(other, mint.Version(own.ID)), w, mint, 0); err != nil || len(found) != 1 {
+		t.Errorf("rows of both: %d, %v; want 1", len(found), err)
+	}
+	if found, err := Collect(t.Context(), rows("http://nowhere.example/"), w, mint, 0); err != nil || len(found) != 0 {
+		t.Errorf("other rows: %d, %v", len(found), err)
+	}
+}

@@ -75,11 +75,13 @@ const lookUpAtOnce = 1 << 17
 
 // Collect returns what rows name in any column: a version, or a file inside one, by its IRI below mint's base, or a
 // resource by its URL, which means its latest version. Each file comes once, in the order of the rows. More than limit
-// are a problem of status 413; 0 means no limit.
+// are a problem of status 413; 0 means no limit. If nothing is found, but the rows name versions below another base, the
+// error is a problem of status 404 that names that base.
 func Collect(ctx context.Context, rows Rows, a Archive, mint ns.Mint, limit int) ([]Entry, error) {
 	c := &collector{finder: finder{a, mint}, limit: limit}
 	var recent recentKeys
 	var addresses []string
+	var elsewhere string // another base that a row has
 	lookUp := func() error {
 		found, err := c.find(ctx, addresses)
 		addresses = addresses[:0]
@@ -97,6 +99,9 @@ func Collect(ctx context.Context, rows Rows, a Archive, mint ns.Mint, limit int)
 			if !ok || recent.seen(k) {
 				continue
 			}
+			if elsewhere == "" && !strings.HasPrefix(address, mint.Base) {
+				elsewhere, _ = ns.BaseOf(address)
+			}
 			if addresses = append(addresses, address); len(addresses) < lookUpAtOnce {
 				continue
 			}
@@ -107,6 +112,11 @@ func Collect(ctx context.Context, rows Rows, a Archive, mint ns.Mint, limit int)
 	}
 	if err := lookUp(); err != nil {
 		return nil, err
+	}
+	if len(c.entries) == 0 && elsewhere != "" {
+		return nil, problem.Newf(http.StatusNotFound, "Nothing to download",
+			"the versions that the query selects have IRIs below %.200s, and this archive runs with the base %s: start it with --base %[1]s if they are its own",
+			elsewhere, mint.Base)
 	}
 	return unique(c.entries), nil
 }

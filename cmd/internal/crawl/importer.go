@@ -177,11 +177,10 @@ func (c *Crawl) registerAll(ctx context.Context, list []captures.Capture) error 
 	return register()
 }
 
-// cut returns "unspecified" if n bytes are fewer than the head of their response announces, "" otherwise. The announced
-// length of a body with a coding is another one.
-func cut(content captures.Content, n int64) string {
+// cut returns "unspecified" if a body has fewer bytes than the head of its response announces, "" otherwise.
+func cut(content captures.Content) string {
 	announced, err := strconv.ParseInt(content.Header.Get("Content-Length"), 10, 64)
-	if err == nil && n < announced && content.Header.Get("Content-Encoding") == "" && !content.Recoded {
+	if err == nil && content.Sent >= 0 && content.Sent < announced {
 		return "unspecified"
 	}
 	return ""
@@ -207,6 +206,10 @@ func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capt
 	defer func() { err = errors.Join(err, body.Remove()) }()
 	limit := int64(c.store.Config.Fetch.MaxBody)
 	n, err := io.Copy(body, io.LimitReader(&reader{ctx, content.Body}, limit+1))
+	truncated := cmp.Or(one.Truncated, cut(content))
+	if errors.Is(err, io.ErrUnexpectedEOF) && truncated != "" && n > 0 {
+		err = nil // the end of a compressed stream is missing, as was to be expected
+	}
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
@@ -221,5 +224,5 @@ func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capt
 		return "", err
 	}
 	return c.Pipeline.Import(ctx, crawler.Imported{
-		URL: seed.URL, FinalURL: one.FinalURL, At: one.At, Status: content.Status, Header: content.Header, Format: one.Format, Exchange: content.Exchange, Truncated: cmp.Or(one.Truncated, cut(content, n)), Body: body})
+		URL: seed.URL, FinalURL: one.FinalURL, At: one.At, Status: content.Status, Header: content.Header, Format: one.Format, Exchange: content.Exchange, Truncated: truncated, Body: body})
 }

@@ -32,13 +32,17 @@ const maxIDs = 64 << 20
 //
 // A payload digest is right if it is that of the body with or without its chunks, because programs disagree. Digests of
 // unknown algorithms, payload digests of revisit records and of segments are not compared, since what they cover is
-// elsewhere.
+// elsewhere. Segments of records are looked for in the same file.
 func Check(r io.Reader, fault func(warc.Fault)) (Result, error) {
 	c := &checker{fault: fault, seen: map[[16]byte]bool{}}
 	in := warc.NewReader(r, warc.Limits{})
 	for {
 		rec, err := in.Next()
 		if errors.Is(err, io.EOF) {
+			_, faults := c.segments.Join()
+			for _, f := range faults {
+				c.report(f.Offset, "%s", f.Why)
+			}
 			if c.Records == 0 && c.Faults == 0 && in.Position() > 0 {
 				c.report(0, "the file has no records")
 			}
@@ -61,6 +65,7 @@ func Check(r io.Reader, fault func(warc.Fault)) (Result, error) {
 		if read != nil {
 			return c.Result, read
 		}
+		c.segments.Add(rec)
 		for _, s := range sums {
 			c.compare(rec, s)
 		}
@@ -69,8 +74,9 @@ func Check(r io.Reader, fault func(warc.Fault)) (Result, error) {
 
 type checker struct {
 	Result
-	fault func(warc.Fault)
-	seen  map[[16]byte]bool
+	fault    func(warc.Fault)
+	seen     map[[16]byte]bool
+	segments warc.Segments
 }
 
 func (c *checker) report(offset int64, format string, args ...any) {
@@ -109,8 +115,7 @@ func digests(rec *warc.Record) (sums []*digest) {
 		d.name = "block"
 		sums = append(sums, d)
 	}
-	segment := rec.Type == warc.Continuation || rec.Header.Get("WARC-Segment-Number") != ""
-	if d := parse(rec.Header.Get("WARC-Payload-Digest")); d != nil && rec.Type != warc.Revisit && !segment {
+	if d := parse(rec.Header.Get("WARC-Payload-Digest")); d != nil && rec.Type != warc.Revisit && !warc.IsSegment(rec) {
 		d.name, d.payload = "payload", true
 		sums = append(sums, d)
 	}

@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,6 +36,7 @@ type Capture struct {
 	offset    int64         // of the record with the body
 	head      int64         // of the revisit record that has the HTTP head, -1 if the record with the body has it
 	segments  []int64       // of the continuation records that have the rest of the body
+	length    int64         // of the block, with segments
 	hops      []catalog.Hop // the redirects that led to the body
 }
 
@@ -62,31 +62,30 @@ const (
 // entry is what the first pass knows of a record.
 type entry struct {
 	Capture
-	kind     string
-	id       string
-	digest   string
-	status   int
-	location string
-	refersTo string // id
-	refersAt string // "URI date"
-	notEmpty bool
-	segment  int    // number of the segment, 0 for a whole record
-	origin   string // of a continuation record, the id of the first segment
+	kind      string
+	id        string
+	digest    string
+	status    int
+	location  string
+	refersTo  string // id
+	refersAt  string // "URI date"
+	notEmpty  bool
+	segmented bool // the record is the first of several segments
 }
 
-// Bounds: how many redirects are followed, how long after one the answer may be, and of how many further segments a body
-// is put together.
+// Bounds: how many redirects are followed, and how long after one the answer may be.
 const (
 	maxRedirects  = 10
 	redirectsTime = time.Hour
-	maxSegments   = 1000 // each is open at once
 )
 
 // Read reads a file and returns its captures. fault is called for each fault; damaged records are passed over, but a
-// record whose digest differs is kept: many programs have written digests of something else. The error is one of reading.
+// record whose digest differs is kept: many programs have written digests of something else. Of a record in segments
+// that is not whole, the beginning is kept, as truncated. The error is one of reading.
 func Read(r io.Reader, fault func(warc.Fault)) (List, error) {
 	var list List
 	var all []entry
+	var segments warc.Segments
 	in := warc.NewReader(r, warc.Limits{})
 	for {
 		rec, err := in.Next()
@@ -101,7 +100,7 @@ func Read(r io.Reader, fault func(warc.Fault)) (List, error) {
 			return list, err
 		}
 		sums := audit.Watch(rec)
-		e, ok := describe(rec)
+		e, ok, bad := describe(rec)
 		differs := sums.Fault()
 		if f, isFault := errors.AsType[*warc.Fault](in.Finish()); isFault {
 			fault(*f)
@@ -111,6 +110,10 @@ func Read(r io.Reader, fault func(warc.Fault)) (List, error) {
 		} else if differs != nil {
 			fault(*differs)
 		}
+		if bad != nil {
+			fault(warc.Fault{Offset: rec.Offset, Why: bad.Error()})
+		}
+		segments.Add(rec)
 		if _, err := rec.Date(); err != nil && (rec.Type == warc.Response || rec.Type == warc.Resource || rec.Type == warc.Revisit) {
 			fault(warc.Fault{Offset: rec.Offset, Why: fmt.Sprintf("WARC-Date %.40q is not a date", rec.Header.Get("WARC-Date"))})
 		}
@@ -121,65 +124,81 @@ func Read(r io.Reader, fault func(warc.Fault)) (List, error) {
 		list.Shared = list.Shared || strings.HasPrefix(rec.Version, "1") && rec.Length == 0
 		all = append(all, e)
 	}
+	joined, faults := segments.Join()
+	for _, f := range faults {
+		fault(f)
+	}
+	for i := range all {
+		if e := &all[i]; e.segmented {
+			series := joined[e.offset]
+			e.segments, e.length, e.Truncated = series.Places, series.Length, cmp.Or(e.Truncated, reason(series.Truncated))
+			if !series.Whole {
+				e.Truncated = cmp.Or(e.Truncated, "unspecified")
+			}
+		}
+	}
 	list.Captures, list.Others = resolve(all, list.Others)
 	slices.SortStableFunc(list.Captures, func(a, b Capture) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.offset, b.offset)) })
 	return list, nil
 }
 
-// describe returns what is needed of a record that is, or stands for, a capture.
-func describe(rec *warc.Record) (e entry, ok bool) {
-	c, m, body, err := cdxj.Describe(rec, "", true)
+// describe returns what is needed of a record that is, or stands for, a capture. bad is why what should be an HTTP message
+// is none that can be imported; faults of the block are not, since Finish returns them.
+func describe(rec *warc.Record) (e entry, ok bool, bad error) {
+	needed := rec.Type != warc.Revisit || rec.ContentLength > 0 // a revisit record may leave the head out
+	c, m, body, err := cdxj.Describe(rec, "", needed)
 	if err != nil {
-		return e, false
-	}
-	segment, _ := strconv.Atoi(rec.Header.Get("WARC-Segment-Number"))
-	if rec.Type == warc.Continuation {
-		e = entry{Capture: Capture{offset: rec.Offset, Truncated: truncated(rec)}, kind: rec.Type, segment: segment, origin: rec.Header.Get("WARC-Segment-Origin-ID")}
-		return e, segment > 1 && e.origin != ""
+		if _, ofBlock := errors.AsType[*warc.Fault](err); !ofBlock && rec.Type == warc.Response {
+			bad = err
+		}
+		return e, false, bad
 	}
 	if _, err := address.Parse(c.URL); err != nil {
-		return e, false
+		return e, false, nil
 	}
 	e = entry{Capture: Capture{URL: c.URL, At: c.At, Format: rec.Header.Get(fieldFormat), offset: rec.Offset, head: -1},
-		kind: rec.Type, segment: segment, id: rec.ID(), digest: strings.ToLower(c.Digest), status: c.Status}
+		kind: rec.Type, segmented: warc.IsSegment(rec), id: rec.ID(), digest: strings.ToLower(c.Digest), status: c.Status}
 	if spelled := rec.Header.Get(fieldURL); spelled != "" && cdxj.Key(spelled) == cdxj.Key(c.URL) {
 		e.URL = spelled
 	}
 	e.FinalURL = rec.Header.Get(fieldFinalURL)
 	if e.At.IsZero() || e.At.Year() > 9999 {
-		return e, false
+		return e, false, nil
 	}
 	if body != nil {
 		n, _ := io.CopyN(io.Discard, body, 1)
-		e.notEmpty = n > 0
+		e.notEmpty = n > 0 || e.segmented // the head may be a segment of its own
 	}
 	if rec.Type != warc.Revisit { // there it says that the body is elsewhere
 		e.Truncated = truncated(rec)
 	}
 	switch rec.Type {
 	case warc.Resource:
-		return e, e.notEmpty
+		return e, e.notEmpty, nil
 	case warc.Response:
 		if m == nil {
 			e.kind = warc.Resource // of no protocol that has heads
-			return e, e.notEmpty
+			return e, e.notEmpty, nil
 		}
 		if e.status >= 300 && e.status < 400 {
 			e.location = m.Header.Get("Location")
-			return e, e.location != ""
+			return e, e.location != "", nil
 		}
-		return e, e.notEmpty && kept(e.status)
+		return e, e.notEmpty && kept(e.status), nil
 	case warc.Revisit:
 		e.refersTo = rec.Header.Get("WARC-Refers-To")
 		e.refersAt = rec.Header.Get("WARC-Refers-To-Target-URI") + " " + rec.Header.Get("WARC-Refers-To-Date")
-		return e, e.status == 0 || e.status == http.StatusNotModified || kept(e.status)
+		return e, e.status == 0 || e.status == http.StatusNotModified || kept(e.status), nil
 	}
-	return e, false
+	return e, false, nil
 }
 
 // truncated returns why the content of a record is not whole, a word; "" if it is.
-func truncated(rec *warc.Record) string {
-	why := strings.ToLower(rec.Header.Get("WARC-Truncated"))
+func truncated(rec *warc.Record) string { return reason(rec.Header.Get("WARC-Truncated")) }
+
+// reason returns a value of WARC-Truncated as a word.
+func reason(why string) string {
+	why = strings.ToLower(why)
 	if len(why) > 40 || strings.ContainsFunc(why, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return "unspecified"
 	}
@@ -194,8 +213,6 @@ func kept(status int) bool {
 // resolve finds the bodies of revisits and redirects, and drops those that have none.
 func resolve(all []entry, others int) ([]Capture, int) {
 	byID, byDigest, byDate, byURL := map[string]*entry{}, map[string]*entry{}, map[string]*entry{}, map[string][]*entry{}
-	all, parts := join(all)
-	others += parts
 	for i := range all {
 		e := &all[i]
 		byURL[place(e.URL)] = append(byURL[place(e.URL)], e)
@@ -248,55 +265,12 @@ func resolve(all []entry, others int) ([]Capture, int) {
 			others++
 			continue
 		}
-		if c.offset, c.segments, c.Truncated = o.offset, o.segments, o.Truncated; c.FinalURL == "" {
+		if c.offset, c.segments, c.length, c.Truncated = o.offset, o.segments, o.length, o.Truncated; c.FinalURL == "" {
 			c.FinalURL = o.FinalURL
 		}
 		found = append(found, c)
 	}
 	return found, others
-}
-
-// join gives the first segments of bodies the places of the others (WARC 1.1 §7), and drops bodies of which a segment is
-// missing. parts is the number of records that are no entries of their own.
-func join(all []entry) (whole []entry, parts int) {
-	following := map[string][]entry{}
-	for _, e := range all {
-		if e.kind == warc.Continuation {
-			following[e.origin] = append(following[e.origin], e)
-			parts++
-		}
-	}
-	cut := map[string]string{}     // why bodies are not whole, by origin
-	places := map[string][]int64{} // of the continuations of an origin, nil if one is missing
-	for origin, rest := range following {
-		slices.SortFunc(rest, func(a, b entry) int { return cmp.Compare(a.segment, b.segment) })
-		var at []int64
-		for i, part := range rest {
-			if part.segment == i+2 {
-				at = append(at, part.offset)
-				cut[origin] = cmp.Or(cut[origin], part.Truncated)
-			}
-		}
-		if len(at) == len(rest) && len(rest) <= maxSegments {
-			places[origin] = at
-		}
-	}
-	for _, e := range all {
-		if e.kind == warc.Continuation {
-			continue
-		}
-		complete := e.segment == 0
-		if e.segment == 1 {
-			e.segments, e.Truncated = places[e.id], cmp.Or(e.Truncated, cut[e.id])
-			complete = e.segments != nil
-		}
-		if complete {
-			whole = append(whole, e)
-		} else {
-			parts++
-		}
-	}
-	return whole, parts
 }
 
 // follow returns the first record with content behind a redirect, nil if the file has none, its URL, and the redirects
@@ -350,7 +324,7 @@ type Content struct {
 	Status   int // of the HTTP response, 0 for none
 	Header   http.Header
 	Exchange *catalog.Exchange // what the file tells of the wire; nil for nothing
-	Recoded  bool              // the body may have another length than the header states
+	Sent     int64             // bytes of the body with its content codings, -1 if they are unknown or were undone before
 	Body     io.Reader         // without codings; its length is not bounded
 }
 
@@ -361,13 +335,17 @@ func Open(file io.ReaderAt, size int64, c Capture) (Content, error) {
 		return Content{}, err
 	}
 	if m == nil {
-		content := Content{Header: http.Header{}, Body: body, Exchange: c.exchange(rec, nil)}
+		content := Content{Header: http.Header{}, Body: body, Sent: -1, Exchange: c.exchange(rec, nil)}
 		if t := rec.Header.Get("Content-Type"); t != "" {
 			content.Header.Set("Content-Type", t)
 		}
 		return content, nil
 	}
-	content := Content{Status: m.Status(), Header: header(m, isOwn(rec)), Exchange: c.exchange(rec, m), Recoded: m.Chunked() || isOwn(rec)}
+	content := Content{Status: m.Status(), Header: header(m, isOwn(rec)), Exchange: c.exchange(rec, m), Sent: -1}
+	body, coded := payload.Coded(m, body)
+	if !m.Chunked() && !isOwn(rec) && (coded || m.Header.Get("Content-Encoding") == "") {
+		content.Sent = max(rec.ContentLength, c.length) - int64(len(m.Head))
+	}
 	if content.Body, err = payload.Decode(m, body); err != nil {
 		return content, err
 	}
@@ -387,17 +365,38 @@ func message(file io.ReaderAt, size, offset int64, segments ...int64) (*warc.Mes
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("offset %d: %w", offset, err)
 	}
-	blocks := []io.Reader{rec.Block}
-	for _, at := range segments {
-		next, err := warc.NewReader(io.NewSectionReader(file, at, size-at), warc.Limits{}).Next()
-		if err != nil {
-			return nil, nil, nil, fmt.Errorf("offset %d: %w", at, err)
-		}
-		blocks = append(blocks, next.Block)
+	if len(segments) > 0 {
+		rec.Block = io.MultiReader(rec.Block, &blocks{file: file, size: size, places: segments})
 	}
-	rec.Block = io.MultiReader(blocks...)
 	_, m, body, err := cdxj.Describe(rec, "", true)
 	return m, body, rec, err
+}
+
+// blocks reads the blocks of the records at places, one after the other.
+type blocks struct {
+	file    io.ReaderAt
+	size    int64
+	places  []int64
+	current io.Reader // nil before the first
+}
+
+func (b *blocks) Read(p []byte) (int, error) {
+	for {
+		if b.current != nil {
+			if n, err := b.current.Read(p); n > 0 || err != io.EOF {
+				return n, err
+			}
+		}
+		if len(b.places) == 0 {
+			return 0, io.EOF
+		}
+		at := b.places[0]
+		rec, err := warc.NewReader(io.NewSectionReader(b.file, at, b.size-at), warc.Limits{}).Next()
+		if err != nil {
+			return 0, fmt.Errorf("offset %d: %w", at, err)
+		}
+		b.current, b.places = rec.Block, b.places[1:]
+	}
 }
 
 // isOwn reports whether a record is one of an export of this program.

@@ -61,6 +61,17 @@ func Decode(m *warc.Message, body io.Reader) (io.Reader, error) {
 	return body, nil
 }
 
+// Coded reports whether a body that is not in chunks certainly has the content coding that its head states. It returns
+// a reader of the whole body.
+func Coded(m *warc.Message, body io.Reader) (io.Reader, bool) {
+	format := formats[strings.ToLower(strings.TrimSpace(m.Header.Get("Content-Encoding")))]
+	if format != compression.Gzip && format != compression.Zstd {
+		return body, false // the others have no mark at their beginning
+	}
+	in := bufio.NewReaderSize(body, 512)
+	return in, begins(in, format)
+}
+
 // begins reports whether a stream can be of a format, as far as its first bytes tell.
 func begins(in *bufio.Reader, f compression.Format) bool {
 	head, _ := in.Peek(4)

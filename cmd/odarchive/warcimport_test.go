@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// captureOf returns a response record in a gzip member of its own.
+func captureOf(url, head, body string, fields ...string) string {
+	block := "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n" + head + "\r\n" + body
+	return packed(fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: %[1]s\r\n"+
+		"Content-Type: application/http;msgtype=response\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", url, strings.Join(append(fields, ""), "\r\n"), len(block), block))
+}
+
+func packed(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	z.Close()
+	return b.String()
+}
+
+// ran runs a command in the current directory. It returns its exit status and what it wrote.
+func ran(t *testing.T, args ...string) (status int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	status = run(t.Context(), append(args, "--log-level", "error"), nil, &o, &e)
+	return status, o.String(), e.String()
+}
+
+func TestCompressedBodiesThatAreCutOffAreKeptAsTruncated(t *testing.T) {
+	t.Chdir(t.TempDir())
+	body := packed(strings.Repeat("a,b\n1,2\n", 10_000))
+	announced := fmt.Sprintf("Content-Encoding: gzip\r\nContent-Length: %d\r\n", len(body))
+	file := captureOf("http://a.example/whole", announced, body) +
+		captureOf("http://a.example/cut", announced, body[:len(body)/2]) +
+		captureOf("http://a.example/plain", announced, "a,b\n1,2\n") + // whose codings another program has undone
+		captureOf("http://a.example/said", "Content-Encoding: gzip\r\n", body[:len(body)/2], "WARC-Truncated: length")
+	if err := os.WriteFile("a.warc.gz", []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs := ran(t, "warc", "import", "a.warc.gz"); status != 0 || !strings.HasPrefix(out, "4 versions imported") {
+		t.Fatalf("exit %d, %s%s", status, out, errs)
+	}
+	_, out, _ := ran(t, "query", "--format", "csv", `PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#> PREFIX dct: <http://purl.org/dc/terms/>
+		SELECT ?url ?why { ?v dct:isVersionOf ?url ; arc:truncated ?why } ORDER BY ?url`)
+	if want := "url,why\r\nhttp://a.example/cut,unspecified\r\nhttp://a.example/said,length\r\n"; out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+}
+
+func TestCheckSaysThatAFileIsEmpty(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a.warc.gz", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs := ran(t, "warc", "check", "a.warc.gz"); status != 0 || out != "a.warc.gz: empty; there are no records\n" {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+}
