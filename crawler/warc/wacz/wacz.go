@@ -37,6 +37,7 @@ type Opened struct {
 	Package bool // it is a WACZ
 
 	zip     *zip.Reader
+	room    room
 	closers []func() error
 }
 
@@ -47,8 +48,8 @@ const (
 	maxDocument = 128 << 20 // bytes of datapackage.json
 )
 
-// Open opens a file. Files that are compressed inside a package are unpacked to temporary files in temp ("" for the
-// system's folder), at most maxUnpacked bytes each.
+// Open opens a file. A file that is compressed inside a package is unpacked to a temporary file in temp ("" for the
+// system's folder) when it is read, at most maxUnpacked bytes; when another one is read, the temporary file is removed.
 func Open(name, temp string) (*Opened, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -102,8 +103,8 @@ func (o *Opened) read(name string, f io.ReaderAt, size int64, temp string) (err 
 				return fmt.Errorf("%s: %w", inside.Name, err)
 			}
 			inside.ReaderAt = io.NewSectionReader(f, offset, inside.Size)
-		} else if inside.ReaderAt, inside.Size, err = o.unpack(entry, temp); err != nil {
-			return fmt.Errorf("%s: %w", inside.Name, err)
+		} else {
+			inside.ReaderAt = &packedFile{room: &o.room, entry: entry, temp: temp}
 		}
 		o.Files = append(o.Files, inside)
 	}
@@ -118,25 +119,9 @@ func isWARC(name string) bool {
 	return strings.HasPrefix(name, "archive/") && (strings.HasSuffix(base, ".warc") || strings.HasSuffix(base, ".arc"))
 }
 
-// unpack copies an entry to a temporary file, which Close removes.
-func (o *Opened) unpack(entry *zip.File, temp string) (io.ReaderAt, int64, error) {
-	in, err := entry.Open()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer in.Close()
-	out, err := os.CreateTemp(temp, "odarchive-wacz-")
-	if err != nil {
-		return nil, 0, err
-	}
-	o.closers = append(o.closers, func() error { return errors.Join(out.Close(), os.Remove(out.Name())) })
-	n, err := io.Copy(out, io.LimitReader(in, maxUnpacked))
-	return out, n, err
-}
-
 // Close closes the file and removes temporary ones.
 func (o *Opened) Close() error {
-	var err error
+	err := o.room.empty()
 	for _, f := range slices.Backward(o.closers) {
 		err = errors.Join(err, f())
 	}

@@ -139,3 +139,28 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestOfManyCompressedFilesOneIsUnpackedAtATime(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	var files []string
+	var want []int // bytes
+	for i := range 50 {
+		files = append(files, fmt.Sprintf("archive/deflated%d.warc", i), strings.Repeat("x", i))
+		want = append(want, i)
+	}
+	o, err := Open(write(t, files...), temp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, 1)
+	for i, f := range append(o.Files, o.Files[1]) {
+		b, err := io.ReadAll(f.Reader(0))
+		if left, _ := os.ReadDir(temp); err != nil || len(b) != want[i] || len(left) > 1 {
+			t.Errorf("%s: %d bytes, %v, %d temporary files", f.Name, len(b), err, len(left))
+		}
+	}
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+}

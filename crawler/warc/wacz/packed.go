@@ -1,0 +1,78 @@
+package wacz
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// room holds the one compressed file of a package that is unpacked. A package may have more files than a process may
+// have open.
+type room struct {
+	mu    sync.Mutex
+	entry *zip.File // that is unpacked, nil for none
+	file  *os.File
+}
+
+// packedFile is a compressed file of a package. It is unpacked when it is read.
+type packedFile struct {
+	room  *room
+	entry *zip.File
+	temp  string // folder of temporary files
+}
+
+// ReadAt implements io.ReaderAt. Reading two files of a package in turns unpacks them every time.
+func (p *packedFile) ReadAt(b []byte, off int64) (int, error) {
+	p.room.mu.Lock()
+	defer p.room.mu.Unlock()
+	if p.room.entry != p.entry {
+		if err := p.room.unpack(p.entry, p.temp); err != nil {
+			return 0, fmt.Errorf("unpack %.200q: %w", p.entry.Name, err)
+		}
+	}
+	return p.room.file.ReadAt(b, off)
+}
+
+// unpack replaces the file in the room. The caller holds mu.
+func (r *room) unpack(entry *zip.File, temp string) error {
+	if err := r.remove(); err != nil {
+		return err
+	}
+	in, err := entry.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if r.file, err = os.CreateTemp(temp, "odarchive-wacz-"); err != nil {
+		return err
+	}
+	n, err := io.Copy(r.file, io.LimitReader(in, maxUnpacked+1))
+	if err == nil && n > maxUnpacked {
+		err = fmt.Errorf("it is longer than %d bytes", int64(maxUnpacked))
+	}
+	if err != nil {
+		return errors.Join(err, r.remove())
+	}
+	r.entry = entry
+	return nil
+}
+
+// remove removes the file in the room, if there is one. The caller holds mu.
+func (r *room) remove() error {
+	if r.file == nil {
+		return nil
+	}
+	err := errors.Join(r.file.Close(), os.Remove(r.file.Name()))
+	r.entry, r.file = nil, nil
+	return err
+}
+
+// empty is remove for callers that do not hold mu.
+func (r *room) empty() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.remove()
+}
