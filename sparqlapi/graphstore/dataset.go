@@ -55,7 +55,7 @@ func (h *Handler) writeDataset(w http.ResponseWriter, r *http.Request) error {
 	}
 	if r.Method == http.MethodPut {
 		if i := slices.IndexFunc(quads, func(q term.Quad) bool { return h.o.Owned(q.G) }); i >= 0 {
-			return ownedGraph(quads[i].G)
+			return ownedGraph(quads[i].G, "PUT of a whole dataset does not replace: leave it out, or add to it with POST")
 		}
 	}
 	err = h.store.Update(r.Context(), func(t *triplestore.Txn) error {
@@ -77,14 +77,14 @@ func (h *Handler) writeDataset(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// ownedGraph is the error of replacing a graph that belongs to the server, together with all others.
-func ownedGraph(g term.Key) error {
+// ownedGraph is the error of a request that would remove a graph that belongs to the server. instead goes on where the
+// sentence says what the graph holds.
+func ownedGraph(g term.Key, instead string) error {
 	name := "the default graph"
 	if g != "" {
 		name = "the graph <" + g.Value() + ">"
 	}
-	return problem.Newf(http.StatusConflict, "The graph belongs to the archive",
-		"%s holds the archive's own records, which PUT of a whole dataset does not replace: leave it out, or add to it with POST", name)
+	return problem.Newf(http.StatusConflict, "The graph belongs to the archive", "%s holds the archive's own records, which %s", name, instead)
 }
 
 // clearAll removes all graphs that do not belong to the server.

@@ -81,6 +81,14 @@ func TestReplacingTheDatasetLeavesTheServersOwnGraphs(t *testing.T) {
 	if got := want(t, ask(t, h, "PUT", all, "GRAPH <http://example.org/catalog> { "+base+" }", "Content-Type", "application/trig"), 409, "a catalog"); !strings.Contains(got, "http://example.org/catalog") {
 		t.Error(got)
 	}
+	for _, graph := range []string{"?default", "?graph=http://example.org/catalog"} {
+		for _, method := range []string{"PUT", "DELETE"} {
+			if got := want(t, ask(t, h, method, all+graph, one, "Content-Type", ttl), 409, method+" "+graph); !strings.Contains(got, "the archive's own records, which "+method) {
+				t.Error(got)
+			}
+		}
+		want(t, ask(t, h, "POST", all+graph, base+" .", "Content-Type", ttl), 204, "POST adds to "+graph)
+	}
 	want(t, ask(t, h, "PUT", all, "GRAPH <http://example.org/new> { "+base+" }", "Content-Type", "application/trig"), 204, "other graphs")
 	got := want(t, ask(t, h, "GET", all, "", "Accept", "application/n-quads"), 200, "after PUT")
 	for graph, n := range map[string]int{"/catalog>": 1, "/new>": 1, "/old>": 0} {

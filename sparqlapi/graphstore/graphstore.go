@@ -33,8 +33,8 @@ type Options struct {
 	// MaxBody is the maximum size of a request's body in bytes, also after decompression; 0 means DefaultMaxBody. A
 	// body is held in memory while it is parsed.
 	MaxBody int64
-	// Owned reports whether a graph, "" for the default one, belongs to the server: replacing the whole dataset leaves it
-	// as it is. If it is nil, none does.
+	// Owned reports whether a graph, "" for the default one, belongs to the server: PUT and DELETE of it are refused, and
+	// replacing the whole dataset leaves it as it is. POST adds to it. If Owned is nil, no graph belongs to the server.
 	Owned func(graph term.Key) bool
 	// Prefixes are used in the graphs that are sent.
 	Prefixes map[string]string

@@ -19,13 +19,17 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// put replaces a graph (§5.3).
+// put replaces a graph (§5.3), unless it belongs to the server. That is checked in the transaction: a graph may come to
+// belong to the server while the body is sent.
 func (h *Handler) put(w http.ResponseWriter, r *http.Request, g term.Key) error {
 	quads, err := h.body(w, r, g, false)
 	if err != nil {
 		return err
 	}
 	return h.change(w, r, g, func(t *triplestore.Txn) error {
+		if h.o.Owned(g) {
+			return ownedGraph(g, "PUT does not replace: add to it with POST")
+		}
 		if err := t.ClearGraph(g); err != nil {
 			return err
 		}
@@ -77,7 +81,7 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request, g term.Key, f f
 	return nil
 }
 
-// delete drops a graph (§5.4).
+// delete drops a graph (§5.4), unless it belongs to the server.
 func (h *Handler) delete(w http.ResponseWriter, r *http.Request, g term.Key) error {
 	err := h.update(r.Context(), g, func(t *triplestore.Txn, existed bool, tag string) error {
 		if !existed && g != "" {
@@ -85,6 +89,9 @@ func (h *Handler) delete(w http.ResponseWriter, r *http.Request, g term.Key) err
 		}
 		if err := precondition(r, existed, tag); err != nil {
 			return err
+		}
+		if h.o.Owned(g) {
+			return ownedGraph(g, "DELETE does not remove")
 		}
 		return t.ClearGraph(g)
 	})

@@ -3,6 +3,7 @@ package protocol
 import (
 	"errors"
 	"net/http"
+	"time"
 
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/sparql"
@@ -33,6 +34,9 @@ var outcomes = []struct {
 	{sparql.ErrUsing, http.StatusBadRequest, "The dataset is given twice"},
 }
 
+// retryLater is when a query may be tried again that this machine, or another endpoint, was too busy for.
+const retryLater = 30 * time.Second
+
 // ProblemOf returns an error of the engine as a problem with a status and a title. It returns other errors as they
 // are.
 func ProblemOf(err error) error {
@@ -48,9 +52,14 @@ func ProblemOf(err error) error {
 		return problem.With(http.StatusBadRequest, "Syntax error", err, fields...)
 	}
 	for _, o := range outcomes {
-		if errors.Is(err, o.err) {
-			return problem.Wrap(o.status, o.title, err)
+		if !errors.Is(err, o.err) {
+			continue
 		}
+		p := &problem.Error{Status: o.status, Title: o.title, Detail: err.Error(), Cause: err}
+		if o.status == http.StatusServiceUnavailable {
+			p.RetryAfter = retryLater
+		}
+		return p
 	}
 	return err
 }

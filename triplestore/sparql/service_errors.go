@@ -2,6 +2,8 @@ package sparql
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,13 +101,38 @@ func sentence(err error) error {
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		words = "the endpoint closed the connection"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		words = "the answer ends in the middle"
+		words, err = "the answer ends in the middle", io.ErrUnexpectedEOF
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		words = "its network cannot be reached"
 	case isNet && timeout.Timeout():
 		words = "the endpoint did not answer in time"
+	case errors.As(err, new(tls.RecordHeaderError)), strings.Contains(last(err), "server gave HTTP response to HTTPS client"):
+		words = "the endpoint does not speak TLS at this address: it may be an http address, not https"
+	case errors.As(err, new(x509.HostnameError)):
+		words = "its certificate is for another host"
+	case errors.As(err, new(x509.UnknownAuthorityError)):
+		words = "its certificate comes from an unknown authority"
+	case errors.As(err, new(x509.CertificateInvalidError)):
+		words = "its certificate is not valid: " + strings.TrimPrefix(last(err), "x509: ")
+	case errors.As(err, new(tls.AlertError)):
+		words = "the endpoint refused the TLS connection"
+	case strings.Contains(last(err), "malformed HTTP"):
+		words = "what answers at this address is not an HTTP server"
 	default:
 		return err
 	}
 	return &worded{words, err}
+}
+
+// last returns the text of the innermost error.
+func last(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err.Error()
+		}
+		err = inner
+	}
 }
 
 // worded is an error in other words.

@@ -86,7 +86,11 @@ func (f Federation) stream(ctx context.Context, req exec.ServiceRequest, ep *end
 	s := &serviceStream{rows: make(chan []term.Key, aheadRows), cancel: cancel, idle: idle}
 	go func() { // ends soon after cancel; Close waits for it
 		defer close(s.rows)
-		if err := f.askAll(ctx, req, ep, s.rows); err != nil {
+		err := f.askAll(ctx, req, ep, s.rows)
+		switch {
+		case ctx.Err() != nil: // whatever the interrupted request says, the endpoint has not failed
+			s.err = fmt.Errorf("sparql: SERVICE <%s>: %w", req.Endpoint, context.Cause(ctx))
+		case err != nil:
 			s.err = fmt.Errorf("sparql: SERVICE <%s>: %w", req.Endpoint, remote(err))
 		}
 	}()

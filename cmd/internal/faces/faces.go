@@ -42,7 +42,7 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 	files := &opener{archive: s.Archive, mint: s.Mint, spool: c.Spool, slots: make(chan struct{}, membersAtOnce)}
 	return &Faces{store: s, crawl: c, places: places, unpacking: files.slots, Engine: sparql.New(sparql.Options{
 		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: files.resolve,
-		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: client, Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client),
+		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: c.Fetcher.Patient(), Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client),
 	})}
 }
 

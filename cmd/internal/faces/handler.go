@@ -84,10 +84,13 @@ func (a *Faces) Handler() (http.Handler, error) {
 	}), nil
 }
 
-// owned reports whether a graph holds the archive's own records: the default graph, or what a portal says.
+// owned reports whether a graph holds the archive's own records: what a portal says, or the default graph, unless the
+// archive has no resources. An error means that it may hold some.
 func (a *Faces) owned(g term.Key) bool {
 	if g == "" {
-		return true
+		some := false
+		err := a.store.Archive.Resources(context.Background(), "", func(catalog.Resource) bool { some = true; return false })
+		return some || err != nil
 	}
 	ref, ok := a.store.Mint.Parse(g.Value())
 	return ok && ref.Kind == ns.KindGraph

@@ -37,6 +37,7 @@ type Fetcher struct {
 	verified  *http.Transport
 	relaxed   *http.Transport // does not verify certificates
 	other     *http.Transport // for Client
+	patient   *http.Transport // for Patient
 	bandwidth *rate.Limiter   // nil: no limit
 	slots     slots
 }
@@ -48,7 +49,10 @@ func New(opts Options) *Fetcher {
 	f.verified = f.transport(false)
 	f.relaxed = f.transport(true)
 	f.other = f.transport(false)
-	f.other.MaxConnsPerHost = 8 // several queries may use one endpoint
+	f.other.MaxConnsPerHost = 8
+	f.patient = f.transport(false)
+	f.patient.MaxConnsPerHost = 8 // several queries may use one endpoint
+	f.patient.ResponseHeaderTimeout = 0
 	if opts.MaxConns > 0 {
 		f.slots = make(slots, opts.MaxConns)
 	}
@@ -65,6 +69,7 @@ func (f *Fetcher) closeIdle() {
 	f.verified.CloseIdleConnections()
 	f.relaxed.CloseIdleConnections()
 	f.other.CloseIdleConnections()
+	f.patient.CloseIdleConnections()
 }
 
 // Request describes a fetch. Only URL is required.
