@@ -58,7 +58,7 @@ func serveDistinct(size int) http.HandlerFunc {
 var spaces = map[kv.Space]bool{
 	kv.SpaceMeta: false, kv.SpaceTripleMeta: false, kv.SpaceTripleIndex: true, kv.SpaceDict: true, kv.SpaceTripleLog: false, kv.SpaceContent: false, kv.SpaceContentRefs: false,
 	kv.SpaceFrontier: true, kv.SpaceQueue: true, kv.SpaceHosts: true, kv.SpaceDue: true, kv.SpaceArchive: true, kv.SpaceArchiveIdx: true, kv.SpaceSearch: true,
-	kv.SpaceJoins: true, kv.SpacePoliteness: false, kv.SpaceHarvest: true,
+	kv.SpaceJoins: true, kv.SpaceEvents: true, kv.SpacePoliteness: false, kv.SpaceHarvest: true,
 }
 
 // weigh returns the bytes of keys and values by kind of key.

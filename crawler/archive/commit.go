@@ -7,6 +7,7 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/diary"
+	"odarchive/crawler/archive/events"
 	"odarchive/crawler/archive/joining"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/search"
@@ -94,6 +95,7 @@ type update struct {
 	diary   diary.Txn
 	tallies *tallies.Update
 	search  *search.Update
+	events  events.Txn
 }
 
 // update runs f as one transaction. It may run f again, so f must not keep anything of an earlier run.
@@ -101,7 +103,7 @@ func (a *Archive) update(ctx context.Context, f func(*update) error) error {
 	return a.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		u := &update{
 			Archive: a, triples: txn, records: records.Txn{Txn: txn.KV()}, diary: diary.Txn{Txn: txn.KV()},
-			tallies: a.tallies.Begin(txn.KV()), search: a.search.Begin(txn.KV()),
+			tallies: a.tallies.Begin(txn.KV()), search: a.search.Begin(txn.KV()), events: events.Txn{Txn: txn.KV()},
 		}
 		if err := f(u); err != nil {
 			return err
@@ -196,6 +198,9 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 		if err := u.indexColumns(before, visit.Kept); err != nil { // search
 			return err
 		}
+	}
+	if err := u.tellVisit(before, after, *act, visit.Kept); err != nil { // events
+		return err
 	}
 	if visit.ErrorPage != nil {
 		return u.markErrorPages(ctx, after.Host, *visit.ErrorPage, act.Why)

@@ -69,5 +69,8 @@ func (u *update) delist(id string, d Delisting) error {
 	after := before
 	after.Sources = slices.Clone(before.Sources)
 	after.Sources[i].Delisted = d.At.UTC()
-	return u.saveResource(before, after)
+	if err := u.saveResource(before, after); err != nil {
+		return err
+	}
+	return u.tellListing(before, after, d.At)
 }

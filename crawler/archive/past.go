@@ -8,6 +8,7 @@ import (
 
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/diary"
+	"odarchive/crawler/archive/events"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
@@ -86,6 +87,11 @@ func (u *update) addPast(ctx context.Context, before records.Resource, next diar
 	after.Stretch = before.Stretch
 	if err := u.saveResource(before, after); err != nil {
 		return err
+	}
+	if after.Versions > before.Versions {
+		if err := u.tellVersion(after, *act, events.Past); err != nil {
+			return err
+		}
 	}
 	return u.tallies.AddVisit(before, counted, *act, visit.Kept.change())
 }

@@ -25,6 +25,7 @@ const (
 	SpaceArchiveIdx  Space = 0x41 // crawler/archive: stored records
 	SpaceSearch      Space = 0x42 // crawler/archive/search, crawler/archive/wordindex: the search index
 	SpaceJoins       Space = 0x43 // crawler/archive/joining, crawler/archive/joins: columns that share values
+	SpaceEvents      Space = 0x44 // crawler/archive/events: the log of what changed
 	SpacePoliteness  Space = 0x50 // crawler/web/politeness: robots rules and host delays
 	SpaceHarvest     Space = 0x60 // crawler/harvest/ledger: portals, their entries and reports
 	spaceApplied     Space = 0x7d // kv: one key, written by every write set; see cache.go
@@ -36,7 +37,7 @@ var spaceNames = map[Space]string{
 	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text", SpaceSpatial: "spatial",
 	SpaceContent: "content", SpaceContentRefs: "contentrefs", SpaceFrontier: "frontier", SpaceQueue: "queue",
 	SpaceHosts: "hosts", SpaceDue: "due", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
-	SpaceJoins: "joins", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceTest: "test",
+	SpaceJoins: "joins", SpaceEvents: "events", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceTest: "test",
 }
 
 // String returns the name of the space.

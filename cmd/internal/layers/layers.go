@@ -14,7 +14,7 @@ var floors = [][]string{
 		"crawler/inspect/detect/...", "crawler/inspect/unpack/...", "crawler/inspect/csvprofile/...", "crawler/inspect/csvw/...", "crawler/inspect/tables/...", "crawler/inspect/rdfprofile/...", "crawler/archive/joins/...", "crawler/schedule",
 		"crawler/web/politeness", "crawler/web/fetch", "crawler/web/names", "crawler/soft404", "crawler/inspect", "crawler/web/webtest", "crawler/warc/...", "crawler/links"},
 	3: {"triplestore", "triplestore/sparql/...", "crawler/frontier", "crawler/archive/describe", "crawler/archive/diary", "crawler/archive/backup", "crawler/archive/faults", "crawler/archive/records",
-		"crawler/archive/tallies", "crawler/archive/search", "crawler/archive/joining"},
+		"crawler/archive/tallies", "crawler/archive/events", "crawler/archive/search", "crawler/archive/joining"},
 	4: {"crawler/archive", "crawler/campaign", "crawler/harvest/...", "crawler/archive/quality", "crawler/dispatch"},
 	5: {"crawler"},
 	6: {"sparqlapi/...", "ui/..."},

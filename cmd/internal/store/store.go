@@ -115,8 +115,15 @@ func (s *Store) upgrade(ctx context.Context, opts Options) error {
 		return err
 	}
 	indexed, err := s.Archive.BuildSearch(ctx)
-	if err == nil && indexed > 0 {
+	if err != nil {
+		return err
+	}
+	if indexed > 0 {
 		s.Log.Info("search index made", "resources", indexed)
+	}
+	logged, err := s.Archive.LogVersions(ctx)
+	if err == nil && logged > 0 {
+		s.Log.Info("versions of an older program added to the log of events", "versions", logged)
 	}
 	return err
 }

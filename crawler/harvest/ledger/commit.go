@@ -243,6 +243,12 @@ func (l *Ledger) write(ctx context.Context, txn *triplestore.Txn, p portalID, re
 			if err := l.updateMarks(txn, record, dataset, current, gone); err != nil {
 				return err
 			}
+			if current.Gone || gone {
+				continue
+			}
+			if err := tellLicence(ctx, txn.KV(), record, next, before, after); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -1,0 +1,228 @@
+package archive
+
+import (
+	"fmt"
+	"time"
+
+	"odarchive/crawler/archive/events"
+	"odarchive/crawler/archive/records"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/diff"
+	"odarchive/ns"
+)
+
+// Each change becomes an event in the transaction that makes it, so that the log of events (package events) misses none.
+// A visit that finds nothing new reads and writes nothing here.
+
+// goneAfter is the number of failures in a row after which a file counts as gone that neither it nor its host was said to
+// be: one failure is often the network's.
+const goneAfter = 3
+
+// maxScopes bounds the datasets and portals of a resource, and the resources of a dataset, whose events include one event.
+const maxScopes = 100
+
+// tellVisit adds what a visit changed to the log of events.
+func (u *update) tellVisit(before, after records.Resource, act catalog.Activity, kept *Kept) error {
+	if act.Outcome == catalog.Archived || act.Outcome == catalog.Unchanged {
+		var kinds events.Kind
+		if before.Errors > 0 { // otherwise the file was not gone
+			back, err := u.comesBack(after.ID, events.NotFetched)
+			if err != nil {
+				return err
+			}
+			kinds |= back
+		}
+		if after.Versions > before.Versions {
+			return u.tellVersion(after, act, kinds|kindsOf(before, after, kept))
+		}
+		if kinds == 0 {
+			return nil
+		}
+		return u.tellResource(after, events.Event{Kinds: kinds, At: act.End})
+	}
+	if after.Versions == 0 || !isGone(after, act) {
+		return nil
+	}
+	return u.goes(after, events.NotFetched, events.Event{Kinds: events.Gone, At: act.End, Why: goneWhy(act)})
+}
+
+// isGone reports whether a failed visit means that the file is gone. A host that asks for patience, or forbids the
+// visit, says nothing about the file.
+func isGone(r records.Resource, act catalog.Activity) bool {
+	switch {
+	case act.Outcome != catalog.NoVersion || act.ErrorClass == catalog.ErrInternal || act.ErrorClass == catalog.ErrDiskFull:
+		return false
+	case act.ErrorClass == catalog.ErrSoft404, act.Status == 404, act.Status == 410, act.Status == 451:
+		return true
+	}
+	return r.Errors >= goneAfter
+}
+
+func goneWhy(act catalog.Activity) string {
+	switch {
+	case act.Why != "":
+		return act.Why
+	case act.Status != 0:
+		return fmt.Sprintf("the server answered %d", act.Status)
+	}
+	return string(act.ErrorClass)
+}
+
+// tellListing adds to the log of events that no portal lists a resource any more, or one does again.
+func (u *update) tellListing(before, after records.Resource, at time.Time) error {
+	was, is := before.Delisted(), after.Delisted()
+	switch {
+	case after.Versions == 0 || was.IsZero() == is.IsZero():
+		return nil
+	case is.IsZero():
+		kinds, err := u.comesBack(after.ID, events.NotListed)
+		if err != nil || kinds == 0 {
+			return err
+		}
+		return u.tellResource(after, events.Event{Kinds: kinds, At: at, Why: "a portal lists it again"})
+	}
+	return u.goes(after, events.NotListed, events.Event{Kinds: events.Gone, At: at, Why: "no portal lists it any more"})
+}
+
+// goes adds an event of a resource that is gone in one way, unless it was already.
+func (u *update) goes(r records.Resource, way events.Way, e events.Event) error {
+	ways, err := u.events.IsGone(r.ID)
+	if err != nil || ways&way != 0 {
+		return err
+	}
+	if err := u.events.SetGone(r.ID, ways|way); err != nil {
+		return err
+	}
+	return u.tellResource(r, e)
+}
+
+// comesBack returns events.Back if a resource was gone in one way, and records that it is no longer.
+func (u *update) comesBack(resource string, way events.Way) (events.Kind, error) {
+	ways, err := u.events.IsGone(resource)
+	if err != nil || ways&way == 0 {
+		return 0, err
+	}
+	return events.Back, u.events.SetGone(resource, ways&^way)
+}
+
+// tellResource adds an event about a resource, without a version.
+func (u *update) tellResource(r records.Resource, e events.Event) error {
+	e.Resource, e.N = r.ID, -1
+	return u.events.Add(e, scopesOf(r)...)
+}
+
+// tellVersion adds the event of the version that a visit stored.
+func (u *update) tellVersion(r records.Resource, act catalog.Activity, kinds events.Kind) error {
+	_, n, _ := ns.SplitVersionID(act.Version)
+	return u.events.Add(events.Event{Kinds: kinds, At: act.End, Resource: r.ID, N: n}, scopesOf(r)...)
+}
+
+// scopesOf returns the scopes of a resource's events.
+func scopesOf(r records.Resource) []events.Scope {
+	scopes := []events.Scope{events.OfResource(r.ID)}
+	for _, iri := range r.Datasets[:min(len(r.Datasets), maxScopes)] {
+		scopes = append(scopes, events.OfDataset(iri))
+	}
+	for _, iri := range r.Portals[:min(len(r.Portals), maxScopes)] {
+		scopes = append(scopes, events.OfPortal(iri))
+	}
+	return scopes
+}
+
+// kindsOf returns the kinds of change that a new version is.
+func kindsOf(before, after records.Resource, kept *Kept) (kinds events.Kind) {
+	if before.Versions == 0 {
+		return events.New
+	}
+	var former *inspect.Inside
+	if kept.Former.Version == latestID(before) {
+		former = kept.Former.Inside
+	}
+	if s := kept.Change; s != nil {
+		kinds = kindsOfSummary(*s)
+	}
+	if kinds&events.Schema == 0 && (kept.Change == nil || kept.Change.Kind != diff.Tables) && !compareSchemas(former, kept.Inside).IsZero() {
+		kinds |= events.Schema
+	}
+	rowsBefore, rowsAfter := rowsOf(former), rowsOf(kept.Inside)
+	if rowsBefore >= 0 && rowsAfter >= 0 && rowsBefore != rowsAfter {
+		kinds |= events.Rows
+	}
+	if kinds == 0 {
+		kinds = events.Content
+	}
+	if 2*after.Size < before.Size || rowsAfter >= 0 && 2*rowsAfter < rowsBefore {
+		kinds |= events.Shrunk
+	}
+	return kinds
+}
+
+func kindsOfSummary(s diff.Summary) (kinds events.Kind) {
+	if s.RowsAdded+s.RowsRemoved+s.RowsChanged > 0 {
+		kinds |= events.Rows
+	}
+	if s.ColumnsAdded+s.ColumnsRemoved+s.ColumnsRenamed+s.ColumnsRetyped > 0 {
+		kinds |= events.Schema
+	}
+	return kinds
+}
+
+// rowsOf returns the number of rows of all tables of a file, -1 if it has none or not all are known.
+func rowsOf(in *inspect.Inside) (rows int64) {
+	if in == nil || len(in.Tables) == 0 || in.More {
+		return -1
+	}
+	for _, t := range in.Tables {
+		if t.Truncated {
+			return -1
+		}
+		rows += t.Rows
+	}
+	return rows
+}
+
+// compareSchemas compares the columns of two files' tables, of which either may be unknown. Tables are compared in their
+// order, columns by name. A column without values has no type.
+func compareSchemas(from, to *inspect.Inside) (c catalog.SchemaChange) {
+	if from == nil || to == nil || len(from.Tables) == 0 || len(to.Tables) == 0 || from.ColumnsOmitted+to.ColumnsOmitted > 0 {
+		return c
+	}
+	for i := range max(len(from.Tables), len(to.Tables)) {
+		var older, newer []csvprofile.Column
+		if i < len(from.Tables) {
+			older = from.Tables[i].Columns
+		}
+		if i < len(to.Tables) {
+			newer = to.Tables[i].Columns
+		}
+		addSchemas(&c, older, newer)
+	}
+	return c
+}
+
+func addSchemas(c *catalog.SchemaChange, older, newer []csvprofile.Column) {
+	types := make(map[string]csvprofile.Column, len(older))
+	for _, column := range older {
+		types[column.Name] = column
+	}
+	for _, column := range newer {
+		was, known := types[column.Name]
+		switch {
+		case !known:
+			c.Added = append(c.Added, column.Name)
+		case was.Datatype != column.Datatype && was.Distinct > 0 && column.Distinct > 0:
+			c.Retyped = append(c.Retyped, catalog.Retyped{Name: column.Name, From: was.Datatype, To: column.Datatype})
+		}
+	}
+	stays := make(map[string]bool, len(newer))
+	for _, column := range newer {
+		stays[column.Name] = true
+	}
+	for _, column := range older {
+		if !stays[column.Name] {
+			c.Removed = append(c.Removed, column.Name)
+		}
+	}
+}
