@@ -60,7 +60,7 @@ func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, 
 	if seeds, err = cleanSeeds(seeds); err != nil {
 		return nil, err
 	}
-	sorted, order := byKey(seeds)
+	sorted, order := SortSeeds(seeds)
 	for part := range slices.Chunk(sorted, SeedsPerTxn) {
 		isNew, err := in.keepSeeds(ctx, part)
 		fresh = append(fresh, isNew...)
@@ -75,13 +75,13 @@ func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, 
 	return unsorted, nil
 }
 
-// byKey returns clean seeds in the order of their keys, so that neighbours share hosts, words and pages of the database.
-// sorted[i] is seeds[order[i]]. Spellings of one URL keep their order.
-func byKey(seeds []catalog.Seed) (sorted []catalog.Seed, order []int) {
+// SortSeeds returns seeds whose URLs are valid in the order of their keys, so that neighbours share hosts, words and
+// pages of the database. sorted[i] is seeds[order[i]]. Spellings of one URL keep their order.
+func SortSeeds(seeds []catalog.Seed) (sorted []catalog.Seed, order []int) {
 	keys := make([]string, len(seeds))
 	order = make([]int, len(seeds))
 	for i, s := range seeds {
-		keys[i], _ = address.Key(s.URL) // CleanSeed parsed it
+		keys[i], _ = address.Key(s.URL) // the caller parsed it
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return strings.Compare(keys[i], keys[j]) })

@@ -157,22 +157,28 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 		}
 	}
 	a.secrets = 0
-	register := func(add func(context.Context, []catalog.Seed) ([]bool, error)) error {
+	// known says whether more files may be registered than add has reported.
+	register := func(add func(context.Context, []catalog.Seed) ([]bool, error), known string) error {
 		bar := a.progress(size, unit)
 		defer bar.done()
+		done := int64(0) // of size, before the batch
 		for b, ok := first, true; ok; b, ok = list.next(ctx) {
-			if err := a.register(ctx, add, b); err != nil {
-				return fmt.Errorf("%s registered: %w", english.Plural(a.given, "file is", "files are"), err)
+			progress := func(n int) { // a batch is sorted, so this is an estimate
+				at := done + (b.read-done)*int64(n)/int64(len(b.seeds))
+				bar.set(at, fmt.Sprintf("%d registered", a.given))
 			}
-			bar.set(b.read, fmt.Sprintf("%d registered", a.given))
+			if err := a.register(ctx, add, b, progress); err != nil {
+				return fmt.Errorf("%s %sregistered: %w", english.Plural(a.given, "file is", "files are"), known, err)
+			}
+			done = b.read
 		}
 		return ctx.Err()
 	}
 	var err error
-	if r := a.remote(ctx); r != nil {
-		err = register(r.Add)
+	if r := a.remote(ctx); r != nil { // a server that ends within a request may have registered its files
+		err = register(r.Add, "known to be ")
 	} else {
-		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add) })
+		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add, "") })
 	}
 	if a.secrets > 0 {
 		fmt.Fprintf(a.stderr, "odarchive: removed users and passwords from %s: the archive neither stores nor sends them\n", english.Plural(a.secrets, "URL", ""))
@@ -189,8 +195,8 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 	return nil
 }
 
-// register registers one batch of a list.
-func (a *adding) register(ctx context.Context, add func(context.Context, []catalog.Seed) ([]bool, error), b batch) error {
+// register registers one batch of a list. It calls progress with the number of its files that are registered.
+func (a *adding) register(ctx context.Context, add func(context.Context, []catalog.Seed) ([]bool, error), b batch, progress func(int)) error {
 	if b.err != nil {
 		return b.err
 	}
@@ -198,17 +204,22 @@ func (a *adding) register(ctx context.Context, add func(context.Context, []catal
 		return err
 	}
 	a.secrets += b.secrets
-	if len(b.seeds) == 0 {
-		return nil
-	}
-	fresh, err := add(ctx, b.seeds)
-	for _, isNew := range fresh {
-		if isNew {
-			a.added++
+	n := 0
+	for part := range parts(b.seeds) {
+		fresh, err := add(ctx, part)
+		for _, isNew := range fresh {
+			if isNew {
+				a.added++
+			}
 		}
+		a.given += len(fresh)
+		if err != nil {
+			return err
+		}
+		n += len(part)
+		progress(n)
 	}
-	a.given += len(fresh)
-	return err
+	return nil
 }
 
 // report prints the result.

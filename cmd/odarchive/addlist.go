@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,22 +15,50 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// batch is what add registers at a time: consecutive entries of a list.
+// batch is consecutive entries of a list.
 type batch struct {
-	seeds   []catalog.Seed
+	seeds   []catalog.Seed // in the order in which they are registered: crawler.SortSeeds
 	bad     []*badLine
 	secrets int   // number of URLs from which a user or a password was removed
 	read    int64 // bytes of the file read so far
 	err     error // reading failed; nothing follows
 }
 
-// Bounds of a batch. Registering sorts it, and takes fewer transactions for the URLs of a host the larger it is. A list
-// that comes in slowly is registered in smaller batches.
+// Bounds of a batch. It is sorted, and the larger it is, the fewer transactions write to the same host. A list that comes
+// in slowly is registered in smaller batches.
 const (
-	maxBatch      = 8 * crawler.SeedsPerTxn
-	maxBatchBytes = 4 << 20 // of text; as JSON, a request to a server holds it
+	maxBatch      = 32 * crawler.SeedsPerTxn
+	maxBatchBytes = 16 << 20 // of text
 	maxBatchTime  = time.Second
 )
+
+// Bounds of what add registers at a time, a part of a batch.
+const (
+	maxAdded      = 4 * crawler.SeedsPerTxn
+	maxAddedBytes = 4 << 20 // of text; as JSON, a request to a server holds it
+)
+
+// textOf returns the bytes of a seed's text.
+func textOf(s catalog.Seed) int {
+	return len(s.URL) + len(s.Portal) + len(s.Dataset) + len(s.Title) + len(s.Format)
+}
+
+// parts yields seeds in parts that can be registered at a time.
+func parts(seeds []catalog.Seed) iter.Seq[[]catalog.Seed] {
+	return func(yield func([]catalog.Seed) bool) {
+		for len(seeds) > 0 {
+			n, text := 0, 0
+			for n < min(len(seeds), maxAdded) && (n == 0 || text+textOf(seeds[n]) <= maxAddedBytes) {
+				text += textOf(seeds[n])
+				n++
+			}
+			if !yield(seeds[:n]) {
+				return
+			}
+			seeds = seeds[n:]
+		}
+	}
+}
 
 // batches are read while the batch before is registered.
 type batches struct {
@@ -46,6 +75,7 @@ func batchesOf(ctx context.Context, list *seedList, size int64) *batches {
 		defer close(b.ch)
 		for {
 			next, more := readBatch(list)
+			next.seeds, _ = crawler.SortSeeds(next.seeds)
 			select {
 			case b.ch <- next:
 			case <-ctx.Done():
@@ -82,7 +112,7 @@ func readBatch(list *seedList) (b batch, more bool) {
 		switch {
 		case err == nil:
 			b.seeds = append(b.seeds, s)
-			text += len(s.URL) + len(s.Portal) + len(s.Dataset) + len(s.Title) + len(s.Format)
+			text += textOf(s)
 			continue
 		case errors.As(err, &bad):
 			b.bad = append(b.bad, bad)

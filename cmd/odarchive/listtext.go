@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,9 @@ type listText struct {
 	*bufio.Reader
 	kind   string // ending of the list's name, without that of a compression, in lower case
 	source *counter
+	plain  *expanding // nil if the list is not compressed
+	recent []uint64   // hashes of entries, each at the place that it names; made by found
+	seed   maphash.Seed
 }
 
 // counter counts the bytes read through it.
@@ -33,14 +37,31 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Bounds of a compressed list. Lists of URLs are rarely compressed to a fiftieth.
+// Bounds of a compressed list, from one new entry to the next. Lists of numbered URLs are compressed to a seven hundredth,
+// but each of their entries is new.
 const (
 	maxExpansion  = 250
-	freeExpansion = 16 << 20 // bytes to which any list may expand
+	freeExpansion = 16 << 20 // bytes without a new entry to which any list may expand
+	maxRecent     = 1 << 16  // entries that are remembered
 )
 
-// errExpands is the error for a list that is compressed better than a list of URLs can be.
-var errExpands = fmt.Errorf("it expands to more than %d times its size, as no list of URLs does", maxExpansion)
+// errExpands is the error for a compressed list that goes on and on without another entry.
+var errExpands = fmt.Errorf("it expands to more than %d times its size without a new entry", maxExpansion)
+
+// found records an entry of the list.
+func (t *listText) found(entry string) {
+	if t.plain == nil {
+		return
+	}
+	if t.recent == nil {
+		t.recent, t.seed = make([]uint64, maxRecent), maphash.MakeSeed()
+	}
+	h := maphash.String(t.seed, entry)
+	if place := &t.recent[h%maxRecent]; *place != h {
+		*place = h
+		t.plain.since, t.plain.sinceRead = t.plain.n, t.source.n
+	}
+}
 
 // openText finds out how a list is compressed and encoded, by its first bytes. A list that is no text is an error that
 // says what it is.
@@ -57,7 +78,8 @@ func openText(name string, r io.Reader) (*listText, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", name, format, err)
 		}
-		t.Reader = bufio.NewReaderSize(&expanding{source: t.source, plain: plain, format: format}, 64<<10)
+		t.plain = &expanding{source: t.source, plain: plain, format: format}
+		t.Reader = bufio.NewReaderSize(t.plain, 64<<10)
 		if inner := compression.Sniff(t.head(16)); inner != "" {
 			return nil, fmt.Errorf("%s: the %s stream holds a %s stream; decompress the list first", name, format, inner)
 		}
@@ -86,11 +108,13 @@ type expanding struct {
 	plain  io.Reader
 	format compression.Format
 	n      int64
+
+	since, sinceRead int64 // n, and the bytes read of source, when the last new entry was found
 }
 
 func (e *expanding) Read(p []byte) (int, error) {
 	n, err := e.plain.Read(p)
-	if e.n += int64(n); e.n > freeExpansion && e.n > maxExpansion*e.source.n {
+	if e.n += int64(n); e.n-e.since > freeExpansion && e.n-e.since > maxExpansion*(e.source.n-e.sinceRead) {
 		return 0, fmt.Errorf("%s: %w", e.format, errExpands)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -99,7 +99,7 @@ func TestAFileThatIsNoListIsNamed(t *testing.T) {
 
 func TestAListThatExpandsTooFarEnds(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"\n", "x", "http://a.example/1\n"} {
+	for _, line := range []string{"\n", "x", "http://a.example/1\n", "http://a.example/1\nhttp://a.example/2\n"} {
 		bomb := zipped(t, strings.Repeat(line, (freeExpansion+1<<20)/len(line)))
 		l, err := newSeedList("list.txt", strings.NewReader(bomb), catalog.Seed{})
 		for err == nil {
@@ -112,6 +112,22 @@ func TestAListThatExpandsTooFarEnds(t *testing.T) {
 		if !errors.Is(err, errExpands) {
 			t.Errorf("%q: %v", line, err)
 		}
+	}
+}
+
+func TestAListOfNumberedURLsIsReadHoweverWellItIsCompressed(t *testing.T) {
+	t.Parallel()
+	const urls = (freeExpansion + 4<<20) / 2000
+	var list strings.Builder
+	for i := range urls {
+		fmt.Fprintf(&list, "http://a.example/%s?number=%d\n", strings.Repeat("x", 2000), i)
+	}
+	packed := zipped(t, list.String())
+	if list.Len() < maxExpansion*len(packed) {
+		t.Fatalf("%d bytes are compressed to %d, which proves nothing", list.Len(), len(packed))
+	}
+	if got, bad := readList(t, "list.txt.gz", strings.NewReader(packed)); len(got) != urls || len(bad) > 0 {
+		t.Errorf("%d of %d URLs were read, bad lines: %v", len(got), urls, bad)
 	}
 }
 

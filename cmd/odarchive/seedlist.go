@@ -138,6 +138,7 @@ func (l *seedList) next() (catalog.Seed, error) {
 	if seed, err = crawler.CleanSeed(seed); err != nil {
 		return seed, &badLine{at, err}
 	}
+	l.text.found(seed.URL)
 	return seed, nil
 }
 

@@ -34,6 +34,40 @@ func readList(t *testing.T, name string, r io.Reader) (urls []string, bad []int)
 	}
 }
 
+func TestASortedBatchIsRegisteredInPartsThatAServerTakes(t *testing.T) {
+	t.Parallel()
+	var list strings.Builder
+	for i := range 3*maxAdded/2 + 1 {
+		fmt.Fprintf(&list, "http://h%d.example/%d\n", i%7, i)
+	}
+	l, err := newSeedList("list.txt", strings.NewReader(list.String()), catalog.Seed{Title: strings.Repeat("x", 500)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	all := batchesOf(t.Context(), l, -1)
+	for b, ok := all.next(t.Context()); ok; b, ok = all.next(t.Context()) {
+		before := "" // host
+		for part := range parts(b.seeds) {
+			text := 0
+			for _, s := range part {
+				text += textOf(s)
+				host, _, _ := strings.Cut(s.URL[len("http://"):], "/")
+				if host < before {
+					t.Fatalf("%s follows %s", host, before)
+				}
+				before = host
+			}
+			if n += len(part); len(part) > maxAdded || text > maxAddedBytes {
+				t.Errorf("a part of %d seeds, %d bytes", len(part), text)
+			}
+		}
+	}
+	if n != 3*maxAdded/2+1 {
+		t.Errorf("%d seeds, want %d", n, 3*maxAdded/2+1)
+	}
+}
+
 func TestABadLineOfAListHidesNoOther(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", maxLine+1)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/records"
+	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
@@ -182,11 +183,44 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 			t.Errorf("%s: %d found, want %d", text, f.Total, want)
 		}
 	}
-	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":2}`)) }); err != nil {
+	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":3}`)) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.BuildSearch(t.Context()); err == nil || !strings.Contains(err.Error(), "newer") {
 		t.Errorf("an index of a newer program: %v", err)
+	}
+}
+
+// Version 1 has the groups of UUIDs as words, and a `k` for each resource.
+func TestASearchIndexOfVersion1GoesOnAsVersion2(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	const id = "550e8400-e29b-41d4-a716-446655440000"
+	register(t, a, catalog.Seed{URL: "http://data.example/old.csv"})
+	err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
+		var words wordindex.Changes
+		words.Replace(0, 'A', nil, strings.Split(id, "-"))
+		if err := words.Write(txn); err != nil {
+			return err
+		}
+		return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":1,"next":1}`))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := a.BuildSearch(t.Context()); n != 0 || err != nil {
+		t.Fatalf("an index of version 1 was made again: %d, %v", n, err)
+	}
+	register(t, a, catalog.Seed{URL: "http://data.example/" + id + "/new.csv"})
+	if f := found(t, a, catalog.Search{Text: id}); f.Total != 2 {
+		t.Errorf("%d resources have the UUID, want one of each version", f.Total)
+	}
+	var state []byte
+	if err := a.view(func(t records.Txn) (err error) {
+		state, _, err = t.Get(kv.SpaceSearch, []byte("s"))
+		return err
+	}); err != nil || string(state) != `{"format":2,"next":2}` {
+		t.Errorf("state %s, %v", state, err)
 	}
 }
 

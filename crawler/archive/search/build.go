@@ -31,7 +31,7 @@ func (x *Index) Build(ctx context.Context) (indexed int, err error) {
 		return 0, err
 	case s.Format > format:
 		return 0, fmt.Errorf("the search index has format %d, and this program reads formats up to %d: use a newer odarchive", s.Format, format)
-	case s.Format == format || !hasResources:
+	case s.Format > 0 || !hasResources:
 		return 0, nil
 	}
 	if indexed, err = x.build(ctx); err != nil {

@@ -37,7 +37,8 @@ type state struct {
 	Next   uint32 `json:"next"`   // number of the next document
 }
 
-const format = 1
+// format is the version of the index. Version 1 is read as it is, and becomes version 2 when something is indexed.
+const format = 2
 
 // The keys of the index, by first byte. Words are package wordindex's.
 var stateKey = []byte{'s'}           // -> state
@@ -76,7 +77,7 @@ func (u *Update) readState() error {
 		return err
 	}
 	u.was = s
-	if !known {
+	if !known || s.Format == 1 {
 		s.Format = format // the index of an empty archive is complete
 	}
 	u.state = &s
@@ -139,7 +140,7 @@ func (u *Update) SetResource(before, after records.Resource) error {
 		return err
 	}
 	u.rows[doc] = r
-	if before.ID == "" {
+	if after.Versions > 0 && before.Versions == 0 {
 		if err := u.addCapture(after); err != nil {
 			return err
 		}
@@ -206,7 +207,7 @@ func documentOfURL(txn records.Txn, urlOrID string) (doc uint32, known bool) {
 	return doc, known && err == nil
 }
 
-// addCapture lists a resource for Captures. A URL without a CDX key, or whose key is too long for the database, is left
+// addCapture lists a resource for Captures, which needs those that have versions only. A URL without a CDX key, or whose key is too long for the database, is left
 // out.
 func (u *Update) addCapture(r records.Resource) error {
 	k, err := address.CDX(r.URL)

@@ -93,8 +93,32 @@ func (c *Changes) Write(txn *kv.Txn) error {
 const maxChunks = 30_000
 
 // Find returns the documents with a word in a field, and in beginning those with words that begin with it. A single
-// letter or digit is not searched for as a beginning. Find reads at most maxChunks chunks.
+// letter or digit is not searched for as a beginning. Find reads at most maxChunks chunks of a word.
 func Find(ctx context.Context, txn *kv.Txn, f Field, word string) (exact, beginning Set, err error) {
+	if exact, beginning, err = find(ctx, txn, f, word); err != nil {
+		return nil, nil, err
+	}
+	groups, ok := groupsOf(word)
+	if !ok {
+		return exact, beginning, nil
+	}
+	var all Set // documents of version 1
+	for i, group := range groups {
+		with, _, err := find(ctx, txn, f, group)
+		if err != nil {
+			return nil, nil, err
+		}
+		if i == 0 {
+			all = with
+		} else {
+			all.Intersect(with)
+		}
+	}
+	exact.Union(all)
+	return exact, beginning, nil
+}
+
+func find(ctx context.Context, txn *kv.Txn, f Field, word string) (exact, beginning Set, err error) {
 	prefix := append([]byte{prefixPostings, byte(f)}, word...)
 	if !findsBeginnings(word) {
 		prefix = append(prefix, 0)

@@ -27,6 +27,11 @@ func TestWordsAreFoldedAndCut(t *testing.T) {
 		"a\xffb":                             "a b",
 		"… !?":                               "",
 		"b b B":                              "b",
+		"/550E8400-e29b-41d4-a716-446655440000/trees.csv": "550e8400e29b41d4a716446655440000 trees csv",
+		"x550e8400-e29b-41d4-a716-446655440000":           "x550e8400 550 8400 e29b 29 41d4 41 a716 716 446655440000",
+		"550e8400-e29b-41d4-a716-4466554400001":           "550e8400 550 8400 e29b 29 41d4 41 a716 716 4466554400001",
+		"550e8400-e29b-41d4-a716":                         "550e8400 550 8400 e29b 29 41d4 41 a716 716",
+		"ab550e8400e29b41 ab550e8400e29b4":                "ab550e8400e29b41 ab550e8400e29b4 ab 550 8400 29",
 	} {
 		if got := strings.Join(Words(text, 100, true), " "); got != want {
 			t.Errorf("words of %q: %q, want %q", text, got, want)
@@ -40,7 +45,48 @@ func TestWordsAreFoldedAndCut(t *testing.T) {
 	}
 }
 
+// An index of version 1 has the groups of a UUID as words.
+func TestAUUIDIsFoundByItsOneWordAndByItsGroups(t *testing.T) {
+	t.Parallel()
+	const id, other = "550e8400-e29b-41d4-a716-446655440000", "550e8400-e29b-41d4-a716-446655440001"
+	db := database(t)
+	err := db.Update(t.Context(), func(txn *kv.Txn) error {
+		var c Changes
+		c.Replace(1, 'A', nil, strings.Split(id, "-"))
+		c.Replace(2, 'A', nil, strings.Split(other, "-"))
+		c.Replace(3, 'A', nil, Words("https://data.example/"+id+"/a.csv", 100, true))
+		c.Replace(4, 'A', nil, Words("https://data.example/"+other+"/a.csv", 100, true))
+		return c.Write(txn)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.View(func(txn *kv.Txn) error {
+		for asked, want := range map[string][]uint32{strings.ToUpper(id): {1, 3}, other: {2, 4}, "550e8400": {1, 2, 3, 4}, strings.Repeat("0", 8) + id[8:]: nil} {
+			words := Words(asked, 100, false)
+			if len(words) != 1 {
+				t.Fatalf("words of %q: %q, want one", asked, words)
+			}
+			exact, beginning, err := Find(t.Context(), txn, 'A', words[0])
+			if err != nil {
+				return err
+			}
+			exact.Union(beginning)
+			var got []uint32
+			exact.Each(func(doc uint32) { got = append(got, doc) })
+			if !slices.Equal(got, want) {
+				t.Errorf("%s finds documents %v, want %v", asked, got, want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func FuzzWords(f *testing.F) {
+	f.Add("a 550e8400-e29b-41d4-a716-446655440000\u0301 550E8400-e29b-41d4-a716-446655440000é")
 	f.Add("Bäume in Öffentlichen-Anlagen LuftGuete2019 空気質 \xff\u0301")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, w := range Words(text, 1000, true) {

@@ -16,15 +16,24 @@ const (
 )
 
 // Words returns the distinct words of a text in order, at most max. If parts is set, as for an index, a word of several
-// kinds of characters ("Luft2019", "LuftGuete") also yields its parts; a query needs none.
+// kinds of characters ("Luft2019", "LuftGuete") also yields its parts; a query needs none. A UUID is one word, without
+// its hyphens: it is looked for as a whole, and its five groups would be most of the words of a list of CKAN's addresses.
 func Words(text string, max int, parts bool) []string {
 	c := cutter{max: max, parts: parts, seen: map[string]bool{}}
 	if len(text) > maxText {
 		text = text[:maxText]
 	}
 	run := c.runes[:0]
-	for _, r := range norm.NFKD.String(strings.ToValidUTF8(text, " ")) {
+	text = norm.NFKD.String(strings.ToValidUTF8(text, " "))
+	end := 0 // of the last UUID
+	for i, r := range text {
+		if i < end {
+			continue
+		}
 		switch {
+		case len(run) == 0 && beginsWithUUID(text[i:]):
+			c.addWord(strings.ToLower(strings.ReplaceAll(text[i:i+uuidLen], "-", "")))
+			end = i + uuidLen
 		case unicode.Is(unicode.Mn, r): // an accent, which NFKD separated from its letter
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			run = append(run, r)
@@ -54,7 +63,14 @@ func (c *cutter) add(runes []rune) {
 	if len(c.words) >= c.max || len(runes) == 0 {
 		return
 	}
-	w := fold(runes)
+	c.addWord(fold(runes))
+}
+
+// addWord adds a folded word, cut to maxWord bytes.
+func (c *cutter) addWord(w string) {
+	if len(c.words) >= c.max {
+		return
+	}
 	if len(w) > maxWord {
 		end := maxWord
 		for !utf8.RuneStart(w[end]) {
@@ -95,7 +111,7 @@ func (c *cutter) spaced(run []rune) {
 		return
 	}
 	c.add(run)
-	if !c.parts {
+	if !c.parts || isLongHex(run) {
 		return
 	}
 	start := 0
@@ -114,6 +130,13 @@ func (c *cutter) part(run []rune) {
 	if len(run) > 1 {
 		c.add(run)
 	}
+}
+
+// minLongHex is the number of digits from which a hexadecimal number counts as an identifier, whose parts mean nothing.
+const minLongHex = 16
+
+func isLongHex(run []rune) bool {
+	return len(run) >= minLongHex && !slices.ContainsFunc(run, func(r rune) bool { return r >= utf8.RuneSelf || !isHex(byte(r)) })
 }
 
 func boundary(a, b rune) bool {
