@@ -140,17 +140,3 @@ func (p *Pipeline) changeTo(ctx context.Context, newer catalog.Version, kept *ar
 
 // JoinAll indexes the columns of the versions that wait for it, as a crawl does at its end.
 func (p *Pipeline) JoinAll(ctx context.Context) error { return p.joinAll(ctx, nil) }
-
-// FetchFile fetches a file that is not archived, such as one to import from, under the rules of the crawl: robots.txt,
-// delays, limits. The caller removes it.
-func (p *Pipeline) FetchFile(ctx context.Context, url string) (*spool.File, error) {
-	ex, err := p.fetch(ctx, frontier.Job{URL: url}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", url, err)
-	}
-	p.tapeBody(ex, nil)
-	if ex.Body == nil {
-		return nil, fmt.Errorf("fetch %s: %s: %s", url, ex.Outcome, ex.Why)
-	}
-	return ex.Body, nil
-}

@@ -12,6 +12,7 @@ import (
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/warc"
+	"odarchive/crawler/warc/cdxj"
 	"odarchive/crawler/warc/rows"
 	"odarchive/crawler/warc/wacz"
 
@@ -21,6 +22,8 @@ import (
 
 func (c *cli) warcImport() *cobra.Command {
 	var dry, asRows bool
+	var index string
+	var span cdxj.Span
 	cmd := &cobra.Command{
 		Use:   "import FILE|URL...",
 		Short: "Archive what other archives fetched, from WARC, ARC and WACZ files",
@@ -29,8 +32,10 @@ again adds nothing. A version that is older than ones the archive has gets the n
 but its place is by date: in TimeMaps, for --at, in differences and in prov:wasRevisionOf. What a redirect led to becomes a
 version of the URL that was asked for, too. Revisit records get the bytes that they refer to.
 
-Addresses of files are fetched as the crawler fetches: robots.txt, delays and --max-body apply. Imported URLs are not
-crawled until they are added. Faults are lines on standard error; with any, sound records are imported and the exit status
+Addresses of files are fetched as the crawler fetches: robots.txt, delays and --max-body apply. They are read in parts, and
+of a WACZ file only what is needed, if their hosts send parts; otherwise they are fetched whole. --offset and --length name
+a part of a file, as capture indexes do; --cdx reads such an index (CDXJ, as Common Crawl's) and imports the captures that it
+lists, from files below the one folder or address that is given. Imported URLs are not crawled until they are added. Faults are lines on standard error; with any, sound records are imported and the exit status
 is 1.
 
 --records also describes every record, requests and errors too, in the named graph {base}warc/NAME, where NAME is that of
@@ -38,7 +43,9 @@ the file without folders. Importing a file of that name again replaces the graph
 		Example: `  odarchive warc import crawl-2019.warc.gz collection.wacz
   odarchive warc import --dry-run *.arc.gz
   odarchive warc import --records crawl-2019.warc.gz
-  odarchive warc import https://example.org/crawls/2024.warc.gz --max-body 2GiB`,
+  odarchive warc import https://example.org/crawls/2024.warc.gz --max-body 2GiB
+  odarchive warc import https://example.org/crawls/2024.warc.gz --offset 104857 --length 5120
+  odarchive warc import --cdx captures.cdxj https://data.commoncrawl.org/`,
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
@@ -58,6 +65,15 @@ the file without folders. Importing a file of that name again replaces the graph
 					}
 					return nil
 				}
+			}
+			part := cmd.Flags().Changed("offset") || cmd.Flags().Changed("length")
+			switch {
+			case part && (span.Offset < 0 || span.Length <= 0):
+				return usagef("--offset and --length name a part of a file: give both")
+			case part && index != "":
+				return usagef("--cdx has the places of records; leave --offset and --length out")
+			case (part || index != "") && (len(args) > 1 || asRows || dry):
+				return usagef("a part of a file is imported by itself: give one argument, without --records and --dry-run")
 			}
 			if dry && asRows {
 				return usagef("--dry-run writes nothing, and --records does")
@@ -84,9 +100,14 @@ the file without folders. Importing a file of that name again replaces the graph
 						return c.describeRecords(ctx, n, file)
 					}
 				}
+				if index != "" {
+					return c.importListed(ctx, n, index, args[0], found, each)
+				}
 				for _, name := range args {
 					var err error
-					if isWebAddress(name) {
+					if part {
+						err = c.importSpan(ctx, n, name, span, each)
+					} else if isWebAddress(name) {
 						err = c.importURL(ctx, n, name, each)
 					} else {
 						err = c.eachWARC(ctx, []string{name}, each)
@@ -103,6 +124,9 @@ the file without folders. Importing a file of that name again replaces the graph
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&dry, "dry-run", false, "only count what could be imported")
+	fl.Int64Var(&span.Offset, "offset", 0, "import a part of the file that begins here; with --length")
+	fl.Int64Var(&span.Length, "length", 0, "bytes of the part")
+	fl.StringVar(&index, "cdx", "", "import the captures that this index lists")
 	fl.BoolVar(&asRows, "records", false, "also describe every record, in a named graph of the file")
 	fl.BoolVar(&c.json, "json", false, "machine-readable output")
 	c.cfg.FetchFlags(fl)
@@ -126,26 +150,4 @@ func (c *cli) describeRecords(ctx context.Context, n *app.Node, file wacz.File) 
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
 	return n.Triples.IndexLiterals(ctx)
-}
-
-func isWebAddress(name string) bool {
-	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
-}
-
-// importURL fetches a file and imports it.
-func (c *cli) importURL(ctx context.Context, n *app.Node, url string, one func(*wacz.Opened, wacz.File) error) error {
-	body, err := n.Pipeline.FetchFile(ctx, url)
-	if err != nil {
-		return err
-	}
-	o, err := wacz.OpenReader(url, body, body.Size(), "")
-	if err != nil {
-		return errors.Join(err, body.Remove())
-	}
-	for _, file := range o.Files {
-		if err = one(o, file); err != nil {
-			break
-		}
-	}
-	return errors.Join(err, o.Close(), body.Remove())
 }

@@ -88,6 +88,7 @@ type Request struct {
 	Original *Original // what the response may repeat, for the tape; nil if unknown
 	MaxBody  int64     // replaces Options.MaxBody; 0 does not
 	CutOff   bool      // keep the first MaxBody bytes of a longer body instead of failing
+	Part     *Part     // the part of the file that is wanted; nil for all of it
 }
 
 // Refused is the error of Request.Check for a target that must not be fetched. It has the outcome of the fetch.
@@ -112,6 +113,7 @@ type Exchange struct {
 	Body           *spool.File // decoded and finished; nil if there is nothing to keep
 	Encoding       string      // the decoded content encoding, "" for none
 	Received       int64       // bytes of the body before decoding
+	Sent           Sent        // the part of the file that the Body is, if Request.Part asked for one
 	ContentType    string      // as the server sent it
 	FileName       string      // from Content-Disposition or the URL, safe as a path element; may be ""
 	LastModified   string      // as the server sent it
@@ -136,6 +138,7 @@ type Exchange struct {
 	Unreachable bool
 	NoRoute     bool   // Unreachable because this machine has no route to the host's network
 	announced   int64  // Content-Length, -1 for none
+	asked       int64  // bytes of the part that is sent
 	TLS         string // version, followed by "certificate not verified" if so; "" without TLS
 	Unverified  bool   // the certificate of some connection of the fetch was not verified
 }

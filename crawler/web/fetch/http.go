@@ -105,6 +105,9 @@ func (f *Fetcher) header(u address.URL, req Request, jar cookies) http.Header {
 	if req.LastModified != "" && validField(req.LastModified) {
 		h.Set("If-Modified-Since", req.LastModified)
 	}
+	if req.Part != nil {
+		req.Part.setHeader(h)
+	}
 	if c := jar.header(u); c != "" {
 		h.Set("Cookie", c)
 	}
@@ -160,8 +163,11 @@ func redirect(ex *Exchange, resp *http.Response) (location string, ok bool) {
 
 // wantsBody checks status and length. If the body is not wanted, it sets the outcome.
 func (f *Fetcher) wantsBody(ex *Exchange, resp *http.Response, req Request) bool {
+	if req.Part != nil && !ex.wantsPart(req.Part, resp.Header) {
+		return false
+	}
 	switch s := resp.StatusCode; {
-	case s == 200 || s == 203:
+	case s == 200 || s == 203 || s == 206 && ex.Sent.Total > 0:
 	case s == 304 && (req.ETag != "" || req.LastModified != ""):
 		ex.fail(catalog.Unchanged, "", "the server says that the file has not changed (304)")
 		return false
@@ -201,19 +207,28 @@ func (f *Fetcher) limit(req Request) int64 {
 // receive copies the body to the spool.
 func (f *Fetcher) receive(ex *Exchange, body *incoming, h http.Header, req Request) error {
 	body.begin()
-	src, encoding, err := decoder(body, h)
-	if err != nil {
-		return f.classifyBody(ex, body, err)
+	var src io.Reader = body
+	var encoding string
+	file := f.opts.Spool.Create()
+	if ex.Sent.Total > 0 {
+		file = f.opts.Spool.CreatePlain()
+	} else {
+		var err error
+		if src, encoding, err = decoder(body, h); err != nil {
+			return f.classifyBody(ex, body, err)
+		}
 	}
 	ex.Encoding = encoding
-	file := f.opts.Spool.Create()
 	if encoding == "" {
 		file.Expect(ex.announced)
 	}
-	err = f.copyBody(file, src, body, f.limit(req), req.CutOff)
+	err := f.copyBody(file, src, body, f.limit(req), req.CutOff)
 	ex.Received = body.received
 	if err == nil {
 		err = body.end()
+	}
+	if err == nil && ex.Sent.Total > 0 && file.Size() != ex.asked {
+		err = io.ErrUnexpectedEOF
 	}
 	if err == nil && file.Size() > 0 {
 		ex.Body = file

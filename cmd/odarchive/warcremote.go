@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/crawler/warc/cdxj"
+	"odarchive/crawler/warc/wacz"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+func isWebAddress(name string) bool {
+	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
+}
+
+// firstPart is how many bytes of a file of the web are requested first: they tell whether it is a package.
+const firstPart = 64 << 10
+
+// importURL imports from a file of the web.
+func (c *cli) importURL(ctx context.Context, n *app.Node, address string, one func(*wacz.Opened, wacz.File) error) error {
+	remote, err := n.Pipeline.OpenFile(ctx, address, 0, firstPart, int64(c.cfg.Fetch.MaxBody))
+	if err != nil {
+		return err
+	}
+	o, err := wacz.OpenReader(address, remote, remote.Size(), "")
+	if err != nil {
+		return errors.Join(err, remote.Close())
+	}
+	for _, file := range o.Files {
+		if err = one(o, file); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, o.Close(), remote.Close())
+}
+
+// importSpan imports from a part of a file, which name is the path or the address of.
+func (c *cli) importSpan(ctx context.Context, n *app.Node, name string, span cdxj.Span, one func(*wacz.Opened, wacz.File) error) error {
+	part, done, err := c.openSpan(ctx, n, name, span)
+	if err != nil {
+		return err
+	}
+	return errors.Join(one(&wacz.Opened{Files: []wacz.File{part}}, part), done())
+}
+
+// openSpan opens a part of a file.
+func (c *cli) openSpan(ctx context.Context, n *app.Node, name string, span cdxj.Span) (part wacz.File, done func() error, err error) {
+	var file io.ReaderAt
+	var size int64
+	if isWebAddress(name) {
+		remote, err := n.Pipeline.OpenFile(ctx, name, span.Offset, span.Offset+span.Length, int64(c.cfg.Fetch.MaxBody))
+		if err != nil {
+			return part, nil, err
+		}
+		file, size, done = remote, remote.Size(), remote.Close
+	} else {
+		local, err := os.Open(name)
+		if err != nil {
+			return part, nil, err
+		}
+		info, err := local.Stat()
+		if err != nil {
+			return part, nil, errors.Join(err, local.Close())
+		}
+		file, size, done = local, info.Size(), local.Close
+	}
+	if span.Offset >= size || span.Length > size-span.Offset {
+		return part, nil, errors.Join(fmt.Errorf("%s has %d bytes; there are no %d at offset %d", name, size, span.Length, span.Offset), done())
+	}
+	part = wacz.File{Name: fmt.Sprintf("%s, from %d", name, span.Offset), ReaderAt: io.NewSectionReader(file, span.Offset, span.Length), Size: span.Length}
+	return part, done, nil
+}
+
+// maxIndexLine bounds a line of an index, in bytes.
+const maxIndexLine = 1 << 20
+
+// importListed imports the captures of an index, one after the other. base is the folder or the address that the names of
+// files in the index are below. A line that names no part of a file is a fault.
+func (c *cli) importListed(ctx context.Context, n *app.Node, index, base string, found *faults, one func(*wacz.Opened, wacz.File) error) (err error) {
+	f, err := os.Open(index)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	var in io.Reader = f
+	if strings.HasSuffix(index, ".gz") {
+		if in, err = gzip.NewReader(f); err != nil {
+			return fmt.Errorf("%s: %w", index, err)
+		}
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxIndexLine)
+	for number := 1; lines.Scan(); number++ {
+		if line := lines.Text(); strings.TrimSpace(line) == "" || strings.HasPrefix(line, "!") {
+			continue
+		}
+		part, done, err := c.openListed(ctx, n, base, lines.Text())
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			found.n++
+			fmt.Fprintf(c.stderr, "%s: line %d: %s\n", index, number, printable(err.Error()))
+			continue
+		}
+		if err := errors.Join(one(&wacz.Opened{Files: []wacz.File{part}}, part), done()); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", index, err)
+	}
+	return nil
+}
+
+// openListed opens the part of a file that a line of an index names.
+func (c *cli) openListed(ctx context.Context, n *app.Node, base, line string) (wacz.File, func() error, error) {
+	capture, err := cdxj.ParseLine(line)
+	if err != nil {
+		return wacz.File{}, nil, err
+	}
+	if capture.Length == 0 {
+		return wacz.File{}, nil, errors.New("it does not state the length of the record")
+	}
+	name, err := below(base, capture.File)
+	if err != nil {
+		return wacz.File{}, nil, err
+	}
+	return c.openSpan(ctx, n, name, capture.Span)
+}
+
+// below returns the path or address of a file that an index names, below a folder or an address. A name cannot lead
+// elsewhere.
+func below(base, name string) (string, error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", fmt.Errorf("%.200q is not the name of a file below %s", name, base)
+	}
+	if isWebAddress(base) {
+		u, err := url.Parse(base)
+		if err != nil {
+			return "", err
+		}
+		return u.JoinPath(name).String(), nil
+	}
+	return filepath.Join(base, filepath.FromSlash(name)), nil
+}
