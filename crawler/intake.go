@@ -226,26 +226,32 @@ func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Orde
 	if err != nil {
 		return done, err
 	}
+	unknown := map[string]bool{}
+	for _, target := range done.Unknown {
+		unknown[target] = true
+	}
+	var seeds []catalog.Seed
+	hosts := map[string]bool{}
 	for _, target := range targets { // a URL may have been dropped before it was registered
-		if !strings.Contains(target, "://") || slices.Contains(done.Unknown, target) {
-			continue
-		}
-		if _, err := in.Archive.Resource(ctx, target); errors.Is(err, archive.ErrNotFound) {
-			_, err = in.Add(ctx, []catalog.Seed{{URL: target}})
-			if err != nil {
-				return done, err
-			}
-		}
-	}
-	if in.Forgive == nil {
-		return done, nil
-	}
-	for _, target := range targets {
 		host, err := address.Host(target)
 		if err != nil {
 			host = address.HostGroup(target)
 		}
-		in.Forgive(ctx, host)
+		hosts[host] = true
+		if public, _ := address.WithoutSecret(target); !strings.Contains(target, "://") || unknown[public] {
+			continue
+		}
+		if _, err := in.Archive.Resource(ctx, target); errors.Is(err, archive.ErrNotFound) {
+			seeds = append(seeds, catalog.Seed{URL: target})
+		}
+	}
+	if _, err := in.Add(ctx, seeds); err != nil {
+		return done, err
+	}
+	if in.Forgive != nil {
+		for host := range hosts {
+			in.Forgive(ctx, host)
+		}
 	}
 	return done, nil
 }

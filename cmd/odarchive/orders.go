@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/address"
 	"odarchive/crawler/frontier"
+	"odarchive/sparqlapi/answer"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -26,8 +28,8 @@ them at once, otherwise the next one does. If a server holds the archive, or wit
   odarchive requeue data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
 		Args: targets,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.order(cmd.Context(), "/crawl/requeue", faces.Order{Targets: args}, "due now", func(n *app.Node) (frontier.Ordered, error) {
-				return n.Intake.Requeue(cmd.Context(), args...)
+			return c.order(cmd.Context(), "/crawl/requeue", faces.Order{Targets: args}, "due now", func(n *app.Node, targets []string) (frontier.Ordered, error) {
+				return n.Intake.Requeue(cmd.Context(), targets...)
 			})
 		},
 	}
@@ -49,8 +51,8 @@ removed even if a source lists them again, until 'odarchive requeue' restores th
   odarchive drop data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
 		Args: targets,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.order(cmd.Context(), "/crawl/drop", faces.Order{Targets: args, Why: why}, "dropped", func(n *app.Node) (frontier.Ordered, error) {
-				return n.Intake.Drop(cmd.Context(), why, args...)
+			return c.order(cmd.Context(), "/crawl/drop", faces.Order{Targets: args, Why: why}, "dropped", func(n *app.Node, targets []string) (frontier.Ordered, error) {
+				return n.Intake.Drop(cmd.Context(), why, targets...)
 			})
 		},
 	}
@@ -60,33 +62,46 @@ removed even if a source lists them again, until 'odarchive requeue' restores th
 	return cmd
 }
 
-// targets checks that the arguments are URLs or host names, at least one.
+// targets checks that there are arguments, and that one of them at least is a URL or host name.
 func targets(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usagef("%s needs at least one URL or host", cmd.Name())
 	}
-	for _, a := range args {
-		link := a
-		if !strings.Contains(a, "://") {
-			link = "http://" + a + "/"
-		}
-		if _, err := address.Parse(link); err != nil || link != a && strings.ContainsAny(a, "/?#@ ") {
-			return usagef("%q is neither a URL such as https://example.org/data.csv nor a host such as data.example.org", a)
-		}
+	if good, bad := soundTargets(args); len(good) == 0 {
+		return usagef("%s", bad[0].Error)
 	}
 	return nil
 }
 
-// order sends an order to a running server, or carries it out in the archive in --data. Unknown targets are an error,
-// after the others have been handled.
-func (c *cli) order(ctx context.Context, path string, o faces.Order, what string, local func(*app.Node) (frontier.Ordered, error)) error {
-	var done frontier.Ordered
+// ordered is what an order did, and which arguments were left out.
+type ordered struct {
+	frontier.Ordered
+	Bad []answer.Bad `json:"bad,omitempty"`
+}
+
+// soundTargets returns the arguments that are URLs or host names, and what is wrong with the others.
+func soundTargets(args []string) (good []string, bad []answer.Bad) {
+	for i, a := range args {
+		if err := address.CheckTarget(a); err != nil {
+			bad = append(bad, answer.Bad{Index: i, Error: sentence(err)})
+			continue
+		}
+		good = append(good, a)
+	}
+	return good, bad
+}
+
+// order sends an order to a running server, or carries it out in the archive in --data. Unknown and malformed targets
+// are an error, after the others have been handled.
+func (c *cli) order(ctx context.Context, path string, o faces.Order, what string, local func(*app.Node, []string) (frontier.Ordered, error)) error {
+	var done ordered
 	var err error
+	o.Targets, done.Bad = soundTargets(o.Targets)
 	if r := c.remote(ctx); r != nil {
-		done, err = r.Order(ctx, path, o)
+		done.Ordered, err = r.Order(ctx, path, o)
 	} else {
 		err = c.with(ctx, store.Options{}, func(n *app.Node) (err error) {
-			done, err = local(n)
+			done.Ordered, err = local(n, o.Targets)
 			return err
 		})
 	}
@@ -96,8 +111,12 @@ func (c *cli) order(ctx context.Context, path string, o faces.Order, what string
 	if err := c.print(done, "%s %s", english.Plural(done.URLs, "URL", ""), what); err != nil {
 		return err
 	}
-	if len(done.Unknown) > 0 {
-		return fmt.Errorf("nothing is known of %s", strings.Join(done.Unknown, ", "))
+	var left []error
+	for _, one := range done.Bad {
+		left = append(left, errors.New(one.Error))
 	}
-	return nil
+	if len(done.Unknown) > 0 {
+		left = append(left, fmt.Errorf("nothing is known of %s", strings.Join(done.Unknown, ", ")))
+	}
+	return errors.Join(left...)
 }

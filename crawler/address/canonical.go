@@ -62,6 +62,19 @@ func HostGroup(name string) string {
 	return group
 }
 
+// CheckTarget returns nil if a text is a URL, or the name of a host ("data.example.org", "localhost:8080"), as people
+// name what an order concerns.
+func CheckTarget(text string) error {
+	link := text
+	if !strings.Contains(text, "://") {
+		link = "http://" + text + "/"
+	}
+	if _, err := Parse(link); err != nil || link != text && strings.ContainsAny(text, "/\\?#@ ") {
+		return fmt.Errorf("%w: %.300q is neither a URL such as https://example.org/data.csv nor a host such as data.example.org", ErrBad, text)
+	}
+	return nil
+}
+
 // CDX parses a URL and returns its key in capture indexes.
 func CDX(raw string) (string, error) {
 	u, err := Parse(raw)

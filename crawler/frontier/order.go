@@ -68,45 +68,69 @@ func (b *batch) restart(u *URL, known bool) error {
 }
 
 // order applies one to each target URL and to each URL of the target hosts, and all to these hosts. A target for which
-// one returns ErrUnknown is listed as unknown.
+// one returns ErrUnknown is listed as unknown. Malformed URLs are skipped, and returned as joined *BadURL errors after
+// all other targets are done. After any other error, some targets may not be done.
 func (f *Frontier) order(ctx context.Context, what string, targets []string, one func(b *batch, u *URL, known bool) error, all func(*kv.Txn, string) error) (Ordered, error) {
-	done := Ordered{Unknown: []string{}}
-	for _, target := range targets {
-		var n int
-		var err error
-		if isURL(target) {
-			target, _ = address.WithoutSecret(target)
-			n, err = 1, f.orderURL(ctx, target, one)
-		} else {
-			n, err = f.orderHost(ctx, target, one, all)
+	done, bad := Ordered{Unknown: []string{}}, []error(nil)
+	for len(targets) > 0 {
+		n := 0
+		for n < len(targets) && n < perTxn && isURL(targets[n]) {
+			n++
 		}
-		if errors.Is(err, ErrUnknown) {
-			done.Unknown = append(done.Unknown, target)
+		if n > 0 {
+			part, badPart, err := f.orderURLs(ctx, targets[:n], one)
+			if err != nil {
+				return done, fmt.Errorf("frontier: %s %s: %w", what, targets[0], err)
+			}
+			done.URLs += part.URLs
+			done.Unknown = append(done.Unknown, part.Unknown...)
+			bad = append(bad, badPart...)
+			targets = targets[n:]
 			continue
 		}
-		if err != nil {
-			return done, fmt.Errorf("frontier: %s %s: %w", what, target, err)
+		urls, err := f.orderHost(ctx, targets[0], one, all)
+		switch {
+		case errors.Is(err, ErrUnknown):
+			done.Unknown = append(done.Unknown, targets[0])
+		case err != nil:
+			return done, fmt.Errorf("frontier: %s %s: %w", what, targets[0], err)
 		}
-		done.URLs += n
+		done.URLs += urls
+		targets = targets[1:]
 	}
-	return done, nil
+	return done, errors.Join(bad...)
 }
 
-func (f *Frontier) orderURL(ctx context.Context, target string, one func(*batch, *URL, bool) error) error {
-	return f.db.Update(ctx, func(txn *kv.Txn) error {
+// orderURLs applies one to URLs, at most perTxn, in one transaction. It returns those that are malformed as errors.
+func (f *Frontier) orderURLs(ctx context.Context, targets []string, one func(*batch, *URL, bool) error) (done Ordered, bad []error, err error) {
+	err = f.db.Update(ctx, func(txn *kv.Txn) error {
 		b := f.newBatch(txn, f.opts.Now())
-		u, known, err := b.lookup(target)
-		if err != nil {
-			return err
-		}
-		if !known {
-			u.URL = target
-		}
-		if err := one(b, u, known); err != nil {
-			return err
+		for _, target := range targets {
+			target, _ = address.WithoutSecret(target)
+			u, known, err := b.lookup(target)
+			if malformed, ok := errors.AsType[*BadURL](err); ok {
+				bad = append(bad, malformed)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if !known {
+				u.URL = target
+			}
+			err = one(b, u, known)
+			if errors.Is(err, ErrUnknown) {
+				done.Unknown = append(done.Unknown, target)
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			done.URLs++
 		}
 		return b.finish()
 	})
+	return done, bad, err
 }
 
 // orderHost applies one to all URLs of a host, perTxn at a time, and all to the host. If the host has no URLs, it

@@ -39,8 +39,9 @@ func TestARequeuedURLIsDueWhateverCameOfItsVisits(t *testing.T) {
 		}
 	}
 	var bad *BadURL
-	if _, err := f.Requeue(t.Context(), "mailto://a b"); !errors.As(err, &bad) {
-		t.Errorf("%v", err)
+	if r, err := f.Requeue(t.Context(), "mailto://a b", "http://a.example/2", "a.example", "ftp://a b/", "http://a.example/2"); !errors.As(err, &bad) ||
+		strings.Count(err.Error(), "a b") != 2 || r.URLs != 4 {
+		t.Errorf("%+v, %v: the good targets must be due", r, err)
 	}
 	if err := inconsistency(f); err != nil {
 		t.Error(err)
@@ -82,6 +83,9 @@ func TestADroppedHostStaysOutWithItsNewURLs(t *testing.T) {
 		urls = append(urls, fmt.Sprintf("http://a.example/%04d", i))
 	}
 	add(t, f, urls...)
+	if r, err := f.Requeue(t.Context(), append(urls, "http://a.example/unknown")...); err != nil || r.URLs != len(urls) || len(r.Unknown) != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
 	if r, err := f.Drop(t.Context(), "", "A.example"); err != nil || r.URLs != len(urls) {
 		t.Fatalf("%+v, %v", r, err)
 	}

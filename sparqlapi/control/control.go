@@ -14,6 +14,7 @@ import (
 	"net/http"
 
 	"odarchive/crawler"
+	"odarchive/crawler/address"
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
@@ -117,46 +118,59 @@ type order struct {
 	Why     string   `json:"why"`
 }
 
-func readOrder(w http.ResponseWriter, r *http.Request) (o order, err error) {
-	body, err := readBody(w, r)
-	if err != nil {
-		return o, err
-	}
-	if err := json.Unmarshal(body, &o); err != nil || len(o.Targets) == 0 {
-		return o, problem.New(http.StatusBadRequest, "Not an order", `expected {"targets": ["https://...", "data.example.org"], "why": "..."}`)
-	}
-	return o, nil
-}
-
 // Requeue answers POST /crawl/requeue: {"targets"}.
 func (a *API) Requeue(w http.ResponseWriter, r *http.Request) error {
-	o, err := readOrder(w, r)
-	if err != nil {
-		return err
-	}
-	done, err := a.Crawl.Requeue(r.Context(), o.Targets...)
-	return answerOrder(w, r, done, err)
+	return carryOut(w, r, func(o order) (frontier.Ordered, error) { return a.Crawl.Requeue(r.Context(), o.Targets...) })
 }
 
 // Drop answers POST /crawl/drop: {"targets", "why"}.
 func (a *API) Drop(w http.ResponseWriter, r *http.Request) error {
-	o, err := readOrder(w, r)
+	return carryOut(w, r, func(o order) (frontier.Ordered, error) { return a.Crawl.Drop(r.Context(), o.Why, o.Targets...) })
+}
+
+// carryOut calls do with the order in a request. Malformed targets are left out: then the answer has status 207 and
+// names them. If all are malformed, or one with strict=1, nothing is done.
+func carryOut(w http.ResponseWriter, r *http.Request, do func(order) (frontier.Ordered, error)) error {
+	body, err := readBody(w, r)
 	if err != nil {
 		return err
 	}
-	done, err := a.Crawl.Drop(r.Context(), o.Why, o.Targets...)
-	return answerOrder(w, r, done, err)
-}
-
-// answerOrder answers with what an order did, or why it failed.
-func answerOrder(w http.ResponseWriter, r *http.Request, done frontier.Ordered, err error) error {
+	var o order
+	if err := json.Unmarshal(body, &o); err != nil || len(o.Targets) == 0 {
+		return problem.New(http.StatusBadRequest, "Not an order", `expected {"targets": ["https://...", "data.example.org"], "why": "..."}`)
+	}
+	var done ordered
+	var first error
+	good := make([]string, 0, len(o.Targets))
+	for i, target := range o.Targets {
+		if err := address.CheckTarget(target); err != nil {
+			first = cmp.Or(first, err)
+			done.Bad = append(done.Bad, answer.Bad{Index: i, Error: err.Error()})
+			continue
+		}
+		good = append(good, target)
+	}
+	if first != nil && (len(good) == 0 || answer.Strict(r)) {
+		return notCrawled(first)
+	}
+	o.Targets = good
+	done.Ordered, err = do(o)
 	if _, bad := errors.AsType[*frontier.BadURL](err); bad {
 		return notCrawled(err)
 	}
 	if err != nil {
 		return err
 	}
+	if first != nil {
+		return answer.Partly(w, r, done)
+	}
 	return answer.JSON(w, r, done)
+}
+
+// ordered is the answer to Requeue and Drop.
+type ordered struct {
+	frontier.Ordered
+	Bad []answer.Bad `json:"bad,omitempty"`
 }
 
 // Pause answers POST /crawl/pause?why=.

@@ -121,6 +121,30 @@ func TestAnInjectionLeavesOutMalformedURLsUnlessItIsStrict(t *testing.T) {
 	}
 }
 
+func TestAnOrderLeavesOutMalformedTargetsUnlessItIsStrict(t *testing.T) {
+	t.Parallel()
+	c := &fakeCrawl{}
+	a := &API{Crawl: c}
+	body := `{"targets":["http://a.example/","ftp:x y","not a host/","b.example",""],"why":"w"}`
+	for name, h := range map[string]func(http.ResponseWriter, *http.Request) error{"requeue": a.Requeue, "drop": a.Drop} {
+		w := ask(h, "POST", "/crawl/"+name, body)
+		var done struct {
+			URLs int
+			Bad  []struct{ Index int }
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &done); err != nil || w.Code != 207 || done.URLs != 2 || fmt.Sprint(done.Bad) != "[{1} {2} {4}]" {
+			t.Errorf("%s: %d %s, %v", name, w.Code, w.Body, err)
+		}
+		before := len(c.ordered)
+		if w := ask(h, "POST", "/crawl/"+name+"?strict=1", body); w.Code != 400 || len(c.ordered) != before {
+			t.Errorf("%s, strict: %d %s, ordered %q", name, w.Code, w.Body, c.ordered)
+		}
+	}
+	if want := []string{"drop, w: http://a.example/ b.example", "requeue http://a.example/ b.example"}; !slices.Equal(slices.Sorted(slices.Values(c.ordered)), want) {
+		t.Errorf("ordered %q", c.ordered)
+	}
+}
+
 func TestBadOrdersAreProblemsAndDoNothing(t *testing.T) {
 	t.Parallel()
 	c := &fakeCrawl{}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -164,4 +165,15 @@ func (r *Remote) Order(ctx context.Context, path string, o Order) (done frontier
 	}
 	err = r.answer(ctx, http.MethodPost, path, "application/json", body, &done)
 	return done, err
+}
+
+// Hold pauses or resumes the crawl. It returns why the crawl stands still then, "" if it does not.
+func (r *Remote) Hold(ctx context.Context, pause bool, why string) (held string, err error) {
+	path := "/crawl/resume"
+	if pause {
+		path = "/crawl/pause?" + url.Values{"why": {why}}.Encode()
+	}
+	var state struct{ Held string }
+	err = r.answer(ctx, http.MethodPost, path, "", nil, &state)
+	return state.Held, err
 }
