@@ -28,6 +28,7 @@ const (
 	timeGatePath = "timegate/"
 	resourcePath = "dataset?url="
 	agentPath    = "crawler"
+	eventPath    = "event/"
 )
 
 // Mint mints IRIs below a base, which ends with '/'.
@@ -118,6 +119,9 @@ func (m Mint) TimeGate(resource string) string { return m.Base + timeGatePath + 
 
 // Page returns the address of the page about a resource.
 func (m Mint) Page(resource string) string { return m.Base + resourcePath + url.QueryEscape(resource) }
+
+// Event returns the IRI of an event of the log of changes, by its number.
+func (m Mint) Event(number uint64) string { return m.Base + eventPath + strconv.FormatUint(number, 10) }
 
 // Agent returns the IRI of the crawler.
 func (m Mint) Agent() string { return m.Base + agentPath }

@@ -21,6 +21,7 @@ import (
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
+	"odarchive/sparqlapi/feeds"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/related"
@@ -94,6 +95,26 @@ func (a *archive) Resource(_ context.Context, urlOrID string) (catalog.Resource,
 		}
 	}
 	return catalog.Resource{}, fmt.Errorf("archive: resource %s: %w", urlOrID, errUnknown)
+}
+
+func (a *archive) Events(context.Context, catalog.EventQuery) (catalog.Events, error) {
+	return catalog.Events{List: []catalog.Event{a.event()}}, nil
+}
+
+func (a *archive) Event(_ context.Context, number uint64) (catalog.Event, error) {
+	if number > 0 {
+		return catalog.Event{}, fmt.Errorf("archive: event %d: %w", number, errUnknown)
+	}
+	return a.event(), nil
+}
+
+// event returns an event in which nothing is missing.
+func (a *archive) event() catalog.Event {
+	r := a.resources[0]
+	versions := a.versions[r.URL]
+	return catalog.Event{Kinds: []string{"rows", "schema"}, At: versions[1].At, URL: r.URL, Title: r.Title, Portals: r.Portals, Datasets: r.Datasets, Version: versions[1].ID, N: 1,
+		Previous: versions[0].ID, Type: "text/csv", Size: 9, Before: 8, Rows: catalog.RowChange{Added: 1}, From: "a", To: "b", Why: "it is so",
+		Columns: catalog.SchemaChange{Added: []string{"x"}, Retyped: []catalog.Retyped{{Name: "y", From: "date", To: "string"}}}}
 }
 
 func (a *archive) Versions(_ context.Context, address string) ([]catalog.Version, error) {
@@ -180,7 +201,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(token),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
-		Changes: &changes.API{}, Related: &related.API{}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &changes.API{}, Related: &related.API{}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}

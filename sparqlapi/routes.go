@@ -10,6 +10,7 @@ import (
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
+	"odarchive/sparqlapi/feeds"
 	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/memento"
@@ -82,6 +83,7 @@ type Options struct {
 	Figures    http.Handler // figures of the archive, for programs
 	Changes    *changes.API
 	Related    *related.API
+	Feeds      *feeds.API
 	Control    *control.API
 	// Ready returns the state of the archive, and an error if it is not ready. If Ready is nil, it is always ready.
 	Ready func(context.Context) (state string, err error)
@@ -142,6 +144,11 @@ func (o Options) routes(r chi.Router) {
 	if o.CDX != nil {
 		serve(text, "/cdx", o.CDX, "GET", "HEAD")
 		read(text, "/timemap/cdxj/*", o.timeMapCDXJ)
+	}
+	if f := o.Feeds; f != nil {
+		read(text, "/feed.atom", f.Atom)
+		read(text, "/feed.json", f.JSON)
+		read(text, "/event/{number}", f.Event)
 	}
 	if l := o.LinkedData; l != nil {
 		read(text, "/describe", l.Describe)

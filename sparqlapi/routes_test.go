@@ -34,7 +34,7 @@ func TestEveryReadingRouteAnswersUnderBothRoots(t *testing.T) {
 		}
 	}
 	for _, route := range []string{"/", "/dataset?url=http://data.example/a.csv", "/describe?iri=http://data.example/a.csv", "/catalog.ttl", "/catalog.rdf", "/catalog.jsonld", "/catalog.nt", "/catalog", "/ns/csvw", "/ns/csvw.ttl", "/ns/",
-		"/.well-known/void", "/openapi.json", "/healthz", "/readyz", "/metrics", "/cdx?url=x", "/timegate/http://data.example/a.csv", "/timemap/link/http://data.example/a.csv", "/timemap/cdxj/http://data.example/a.csv", "/web/2026/http://data.example/a.csv", "/rdf-graph-store?default", "/rdf-graph-store/person/1"} {
+		"/.well-known/void", "/openapi.json", "/healthz", "/readyz", "/metrics", "/cdx?url=x", "/feed.atom", "/feed.json?kind=schema", "/event/0", "/timegate/http://data.example/a.csv", "/timemap/link/http://data.example/a.csv", "/timemap/cdxj/http://data.example/a.csv", "/web/2026/http://data.example/a.csv", "/rdf-graph-store?default", "/rdf-graph-store/person/1"} {
 		if res := ask(h, "GET", route, ""); res.StatusCode != 200 {
 			t.Errorf("GET %s: %d %s", route, res.StatusCode, text(t, res))
 		}
@@ -346,7 +346,7 @@ func TestAnswersHoldToTheDocumentsSchemas(t *testing.T) {
 	schemas := readSchemas(t)
 	for path, template := range map[string]string{
 		"/stats/basic": "/stats/basic", "/stats/datasetCountPerHost?limit=5": "/stats/datasetCountPerHost", "/stats/fileTypeDistribution": "/stats/fileTypeDistribution",
-		"/get/dataset/http://data.example/a.csv": "/get/dataset/{url}", "/get/dataset/id/" + a.resources[1].ID: "/get/dataset/id/{id}", "/get/datasets/other.example": "/get/datasets/{domain}", "/get/dataset/type/csv": "/get/dataset/type/{type}",
+		"/get/dataset/http://data.example/a.csv": "/get/dataset/{url}", "/get/dataset/id/" + a.resources[1].ID: "/get/dataset/id/{id}", "/get/datasets/other.example": "/get/datasets/{domain}", "/get/dataset/type/csv": "/get/dataset/type/{type}", "/event/0": "/event/{number}",
 	} {
 		var v any
 		body := text(t, ask(h, "GET", path, ""))

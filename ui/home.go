@@ -37,7 +37,7 @@ func (u *UI) home(w http.ResponseWriter, r *http.Request) error {
 	if len(latest) > 0 {
 		page.Sample = latest[0].URL
 	}
-	return u.render(w, r, http.StatusOK, "home", view{Page: page})
+	return u.render(w, r, http.StatusOK, "home", view{Page: page, Feed: &feedLink{}})
 }
 
 const latestShown = 8

@@ -60,5 +60,5 @@ func (u *UI) portalPage(w http.ResponseWriter, r *http.Request, p catalog.Portal
 	if page.Statements, err = u.statements(ctx, p.IRI); err != nil {
 		return err
 	}
-	return u.render(w, r, http.StatusOK, "portal", view{Title: cmp.Or(p.Title, p.IRI), Section: "/portals", Page: page})
+	return u.render(w, r, http.StatusOK, "portal", view{Title: cmp.Or(p.Title, p.IRI), Section: "/portals", Page: page, Feed: feedOf("portal", p.IRI)})
 }

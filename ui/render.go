@@ -33,8 +33,9 @@ type view struct {
 	Query   string // text in the search field
 	Scripts []string
 	Page    any
-	Wide    bool   // the page uses the full width of the window
-	Notice  string // sentence above the page, if the archive is restricted or damaged
+	Feed    *feedLink // what the page's feed of changes is about; nil for none
+	Wide    bool      // the page uses the full width of the window
+	Notice  string    // sentence above the page, if the archive is restricted or damaged
 }
 
 func loadTemplates(u *UI) (*templates, error) {

@@ -140,7 +140,7 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	h.Add("Link", `<`+u.mint.TimeMap(res.URL)+`>; rel="timemap"; type="application/link-format"`)
 	h.Add("Link", `<`+u.mint.TimeGate(res.URL)+`>; rel="timegate"`)
 	h.Add("Link", `</describe?iri=`+url.QueryEscape(res.URL)+`&format=ttl>; rel="describedby"; type="text/turtle"`)
-	return u.render(w, r, http.StatusOK, "resource", view{Title: title, Page: page})
+	return u.render(w, r, http.StatusOK, "resource", view{Title: title, Page: page, Feed: feedOf("url", res.URL)})
 }
 
 // versionLine returns a version and its difference from the one before. rows is -1 if it is not a table.
@@ -274,5 +274,5 @@ func (u *UI) portalDataset(w http.ResponseWriter, r *http.Request, entry catalog
 	if page.Statements, err = u.statements(r.Context(), entry.IRI); err != nil {
 		return err
 	}
-	return u.render(w, r, http.StatusOK, "portaldataset", view{Title: cmp.Or(entry.Title, entry.IRI), Page: page})
+	return u.render(w, r, http.StatusOK, "portaldataset", view{Title: cmp.Or(entry.Title, entry.IRI), Page: page, Feed: feedOf("dataset", entry.IRI)})
 }

@@ -98,7 +98,7 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 	if s.Text != "" {
 		title = s.Text + " – search"
 	}
-	return u.render(w, r, http.StatusOK, "search", view{Title: title, Query: s.Text, Page: page})
+	return u.render(w, r, http.StatusOK, "search", view{Title: title, Query: s.Text, Page: page, Feed: feedOfSearch(s)})
 }
 
 // facets returns links that narrow a search. q holds its present parameters.

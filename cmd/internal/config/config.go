@@ -66,6 +66,7 @@ type Serve struct {
 	Service   []string // endpoints that SERVICE in anybody's queries may use
 	Proxies   []string // CIDR; requests from here say where they come from
 	Queries   Queries
+	Hub       string // address of a WebSub hub that feeds name; "" for none
 	NoCrawl   bool
 	ScrubRate Bytes // per second; 0 = no scrub
 }
@@ -238,6 +239,7 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may use in anybody's queries; with the token, any may be used (repeatable)")
 	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes per second to verify in the background, 0 for none")
 	f.StringArrayVar(&c.Serve.Proxies, "trust-proxy", nil, "network of proxies, as CIDR, that say in X-Forwarded-For or Forwarded who asks (repeatable)")
+	f.StringVar(&c.Serve.Hub, "websub-hub", c.Serve.Hub, "WebSub hub that the feeds name, so that readers are told of changes at once")
 	q := &c.Serve.Queries
 	f.IntVar(&q.Slots, "query-slots", q.Slots, "costly queries at a time; cheap ones never wait for them")
 	f.IntVar(&q.ClientSlots, "client-slots", q.ClientSlots, "costly queries of one client (an address, or the token) at a time")

@@ -18,6 +18,7 @@ import (
 	"odarchive/sparqlapi/cdx"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
+	"odarchive/sparqlapi/feeds"
 	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/graphstore"
 	"odarchive/sparqlapi/linkeddata"
@@ -74,6 +75,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Metrics:    observed.handler(),
 		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
+		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
 		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
 		LinkedData: described,

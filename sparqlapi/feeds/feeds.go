@@ -1,0 +1,246 @@
+// Package feeds serves what changed in the archive: as Atom (RFC 4287) at /feed.atom, as JSON Feed 1.1 at /feed.json, and one
+// event at its own address, /event/{number}.
+//
+// A feed is about a file (url), a dataset, a portal, what a search finds (q), or the whole archive, and lists changes of
+// some kinds (kind). It is paged as RFC 5005 section 3 describes: a page has a link to the next, older one. Each page is
+// bounded, whatever the archive holds. Answers have an ETag and Last-Modified, so that readers that ask often cost little.
+package feeds
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"odarchive/crawler/archive/events"
+	"odarchive/crawler/catalog"
+	"odarchive/ns"
+	"odarchive/sparqlapi/answer"
+	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
+)
+
+// Archive is what the handlers read.
+type Archive interface {
+	Events(ctx context.Context, q catalog.EventQuery) (catalog.Events, error)
+	Event(ctx context.Context, seq uint64) (catalog.Event, error)
+}
+
+// API has the handlers. Archive and Mint are required.
+type API struct {
+	Archive Archive
+	Mint    ns.Mint
+	Hub     string // address of a WebSub hub that feeds name; "" for none
+}
+
+// feed is one page of a feed, before it is written in a syntax.
+type feed struct {
+	catalog.Events
+	title string
+	home  string // page for people
+	id    string // address of the first page
+	self  string
+	next  string // address of the next page, "" at the end
+}
+
+// path of the feeds, without the ending.
+const path = "feed"
+
+// Atom answers GET /feed.atom.
+func (a *API) Atom(w http.ResponseWriter, r *http.Request) error {
+	return a.serve(w, r, ".atom", "application/atom+xml; charset=utf-8", a.writeAtom)
+}
+
+// JSON answers GET /feed.json.
+func (a *API) JSON(w http.ResponseWriter, r *http.Request) error {
+	return a.serve(w, r, ".json", "application/feed+json; charset=utf-8", a.writeJSON)
+}
+
+// Event answers GET /event/{number} in JSON.
+func (a *API) Event(w http.ResponseWriter, r *http.Request) error {
+	seq, err := strconv.ParseUint(target.Value(r, "number"), 10, 63)
+	if err != nil {
+		return problem.Newf(http.StatusNotFound, "No such event", "%q is not the number of an event", target.Value(r, "number"))
+	}
+	e, err := a.Archive.Event(r.Context(), seq)
+	if err != nil {
+		return err
+	}
+	return answer.JSON(w, r, events.Describe(a.Mint, e))
+}
+
+func (a *API) serve(w http.ResponseWriter, r *http.Request, ending, mediaType string, write func(*bytes.Buffer, feed) error) error {
+	query, asked, err := selection(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	f := feed{home: a.home(query), id: a.Mint.Base + path + ending + encode(asked)}
+	if f.Events, err = a.Archive.Events(r.Context(), query); err != nil {
+		return err
+	}
+	f.title = title(query, f.Events.Title)
+	f.self = a.page(ending, asked, query.Before)
+	if f.Next != 0 {
+		f.next = a.page(ending, asked, f.Next)
+	}
+	var body bytes.Buffer
+	if err := write(&body, f); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Cache-Control", "no-cache")
+	h.Add("Link", "<"+f.self+`>; rel="self"`)
+	if f.next != "" {
+		h.Add("Link", "<"+f.next+`>; rel="next"`)
+	}
+	if a.Hub != "" {
+		h.Add("Link", "<"+a.Hub+`>; rel="hub"`)
+	}
+	tag := answer.Tag(body.Bytes())
+	h.Set("ETag", tag)
+	if len(f.List) > 0 {
+		h.Set("Last-Modified", f.List[0].At.UTC().Format(http.TimeFormat))
+	}
+	if f.known(r, tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(http.StatusOK)
+	if r.Method != http.MethodHead {
+		w.Write(body.Bytes()) // an error means that the client has left
+	}
+	return nil
+}
+
+// known reports whether the client has this page. Events need not be in the order of their times, and several may have the
+// same second, so the date of the newest one must be the client's and that of no other.
+func (f feed) known(r *http.Request, tag string) bool {
+	if tags := r.Header.Values("If-None-Match"); len(tags) > 0 {
+		return answer.Matches(tags, tag)
+	}
+	since, err := http.ParseTime(r.Header.Get("If-Modified-Since"))
+	if err != nil || len(f.List) == 0 || !f.List[0].At.Truncate(time.Second).Equal(since) {
+		return false
+	}
+	for _, e := range f.List[1:] {
+		if e.At.Truncate(time.Second).Equal(since) {
+			return false
+		}
+	}
+	return true
+}
+
+// selection reads the parameters of a request. asked has those that select, in one spelling.
+func selection(q url.Values) (query catalog.EventQuery, asked url.Values, err error) {
+	asked = url.Values{}
+	about := 0
+	for _, p := range []struct {
+		name string
+		to   *string
+	}{{"url", &query.URL}, {"dataset", &query.Dataset}, {"portal", &query.Portal}, {"q", &query.Text}} {
+		if *p.to = strings.TrimSpace(q.Get(p.name)); *p.to != "" {
+			asked.Set(p.name, *p.to)
+			about++
+		}
+	}
+	if about > 1 {
+		return query, nil, problem.New(http.StatusBadRequest, "Too many selections", "a feed is about one of url, dataset, portal and q")
+	}
+	query.Kinds = strings.Join(q["kind"], ",")
+	kinds, err := events.ParseKinds(query.Kinds)
+	if err != nil {
+		return query, nil, problem.Newf(http.StatusBadRequest, "Unknown kind of change", "kind=%s: %v", query.Kinds, err)
+	}
+	if kinds != events.Usual {
+		asked.Set("kind", strings.Join(kinds.Names(), ","))
+	}
+	if query.Limit, err = target.Int(q, "limit", 0, 1, 500); err != nil {
+		return query, nil, err
+	}
+	if query.Limit != 0 {
+		asked.Set("limit", strconv.Itoa(query.Limit))
+	}
+	if before := q.Get("before"); before != "" {
+		if query.Before, err = strconv.ParseUint(before, 10, 63); err != nil {
+			return query, nil, problem.Newf(http.StatusBadRequest, "Bad parameter", "before=%q is not the number of an event", before)
+		}
+	}
+	return query, asked, nil
+}
+
+// page returns the address of the page that begins before a number, 0 for the first page.
+func (a *API) page(ending string, asked url.Values, before uint64) string {
+	if before == 0 {
+		return a.Mint.Base + path + ending + encode(asked)
+	}
+	paged := url.Values{"before": {strconv.FormatUint(before, 10)}}
+	for name, values := range asked {
+		paged[name] = values
+	}
+	return a.Mint.Base + path + ending + encode(paged)
+}
+
+func encode(q url.Values) string {
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
+}
+
+// home returns the address of the page that shows what the feed is about.
+func (a *API) home(q catalog.EventQuery) string {
+	switch {
+	case q.Text != "":
+		return a.Mint.Base + "search?q=" + url.QueryEscape(q.Text)
+	case q.URL != "" || q.Dataset != "" || q.Portal != "":
+		return a.Mint.Page(cmp.Or(q.URL, q.Dataset, q.Portal))
+	}
+	return a.Mint.Base
+}
+
+func title(q catalog.EventQuery, name string) string {
+	switch {
+	case q.Text != "":
+		return "Changes of files found by “" + q.Text + "”"
+	case name != "":
+		return "Changes: " + name
+	}
+	return "Changes in the archive"
+}
+
+// itemTitle returns the title of an event.
+func itemTitle(e catalog.Event) string {
+	return cmp.Or(e.Title, e.URL, "Change") + ": " + events.Summary(e)
+}
+
+// pageOf returns the address of the page that shows an event's subject.
+func (a *API) pageOf(e catalog.Event) string {
+	switch {
+	case e.Version != "":
+		return a.Mint.Version(e.Version)
+	case e.URL != "":
+		return a.Mint.Page(e.URL)
+	case len(e.Datasets) > 0:
+		return a.Mint.Page(e.Datasets[0])
+	}
+	return a.Mint.Event(e.Seq)
+}
+
+// uri percent-encodes the characters of a stranger's address that no IRI has.
+func uri(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || strings.IndexByte("<>\"{}|\\^`\x7f", c) >= 0 {
+			b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)+0x100, 16)[1:]))
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return strings.ToValidUTF8(b.String(), "")
+}

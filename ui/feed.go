@@ -1,0 +1,40 @@
+package ui
+
+import (
+	"net/url"
+
+	"odarchive/crawler/catalog"
+)
+
+// feedLink is what a feed of changes is about, as a query string for /feed.atom and /feed.json: "" for the whole archive.
+type feedLink struct{ Query string }
+
+// feedOf returns the feed of a file (url), a dataset, a portal, or a search (q).
+func feedOf(parameter, value string) *feedLink {
+	return &feedLink{"?" + url.Values{parameter: {value}}.Encode()}
+}
+
+// feedOfSearch returns the feed of what a search finds, nil if a feed cannot select the same.
+func feedOfSearch(s catalog.Search) *feedLink {
+	narrowed := s.Host != "" || s.Type != "" || s.Outcome != ""
+	switch {
+	case narrowed || s.Text != "" && (s.Portal != "" || s.Dataset != "") || s.Portal != "" && s.Dataset != "":
+		return nil
+	case s.Text != "":
+		return feedOf("q", s.Text)
+	case s.Portal != "":
+		return feedOf("portal", s.Portal)
+	case s.Dataset != "":
+		return feedOf("dataset", s.Dataset)
+	}
+	return &feedLink{}
+}
+
+// Breaking returns the query string for only those changes that may break what uses the files.
+func (f feedLink) Breaking() string {
+	sep := "?"
+	if f.Query != "" {
+		sep = f.Query + "&"
+	}
+	return sep + "kind=schema,shrunk,gone,licence"
+}
