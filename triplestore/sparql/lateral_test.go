@@ -27,6 +27,13 @@ func TestLateral(t *testing.T) {
 		"SELECT ?s ?o { ?s a <x:T> LATERAL { { SELECT ?o { ?s <x:p> ?o } ORDER BY DESC(?o) LIMIT 1 } } }":                                {"s1 23", "s2 23", "s3 23"}, // ?s of the subquery is another
 		"SELECT ?s ?o { ?s a <x:T> LATERAL { ?s <x:p> ?x LATERAL { SELECT ?x (MAX(?x + 1) AS ?o) { } GROUP BY ?x } FILTER (?x = 11) } }": {"s1 12"},
 		"SELECT ?s ?o { ?s a <x:T> LATERAL { GRAPH ?g { ?s <x:q> ?o } } }":                                                               {"s2 5"},
+		// Both sides of a MINUS see the left row.
+		"SELECT ?s ?o { ?s <x:p> ?v LATERAL { ?s a ?o MINUS { ?z <x:p> ?w FILTER (?w = ?v + 10) } } }":                   {"s2 x:T", "s2 x:T", "s2 x:T"},
+		"SELECT ?s ?o { ?s a <x:T> LATERAL { ?s <x:p> ?o MINUS { SELECT ?o { ?s <x:p> ?o } ORDER BY ?o LIMIT 1 } } }":    {"s1 12", "s1 13", "s2 21", "s2 22", "s2 23"},
+		"SELECT ?s ?o { ?s a <x:T> LATERAL { ?s <x:p> ?o MINUS { SELECT ?s ?o { ?s <x:p> ?o } ORDER BY ?o LIMIT 1 } } }": {"s1 12", "s1 13", "s2 22", "s2 23"},
+		"SELECT ?s ?o { ?s a <x:T> LATERAL { VALUES ?o { 7 } MINUS { ?z <x:q> ?y } } }":                                  {"s1 7", "s2 7", "s3 7"}, // <x:q> is in <x:G>
+		"SELECT ?s ?o { ?s a <x:T> LATERAL { VALUES ?o { 7 } MINUS { ?z <x:p> 11 } } }":                                  nil,
+		"SELECT ?s ?o { { } LATERAL { VALUES ?o { 7 } MINUS { ?z <x:p> 11 } } ?s <x:p> 11 }":                             {"s1 7"},
 	} {
 		var got []string
 		for _, row := range ask(t, sparql.New(sparql.Options{}), store.Snapshot(), text, sparql.QueryOptions{}).Rows {

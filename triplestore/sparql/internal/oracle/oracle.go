@@ -155,11 +155,7 @@ func (o *Oracle) op(op algebra.Op, d dataset) []Solution {
 	case algebra.LeftJoin:
 		return o.leftJoin(o.op(op.L, d), o.op(op.R, d), op.Cond, d)
 	case algebra.Minus:
-		l, outer := o.op(op.L, d), o.given
-		o.given = nil
-		r := o.op(op.R, d)
-		o.given = outer
-		return o.minus(l, r)
+		return o.minus(o.op(op.L, d), o.op(op.R, d))
 	case algebra.Union:
 		return append(o.op(op.L, d), o.op(op.R, d)...)
 	case algebra.Filter:

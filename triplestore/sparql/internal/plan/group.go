@@ -136,6 +136,16 @@ func (b *builder) flatten(op algebra.Op, sc scope) (*group, error) {
 		if err != nil {
 			return nil, err
 		}
+		if hasMinus(op.R) && g.sure().Empty() { // a variable that is joined later would be shared by both sides of the MINUS
+			n, err := b.planGroup(g, sc)
+			if err == nil {
+				n, err = b.lateralStep(n, op, sc)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return groupOf(n), nil
+		}
 		binds := b.slots(sc, Vars(op.R))
 		b.addStep(g, step{each: &op, reads: b.slots(sc, mentioned(op.R)).Or(binds), binds: binds})
 		return g, nil

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 
 	"odarchive/triplestore/sparql/internal/algebra"
@@ -14,9 +15,13 @@ func (b *builder) lateralStep(l Node, op algebra.Lateral, sc scope) (Node, error
 		return b.nothing(setOf(lp.Cols...).Or(b.slots(sc, Vars(op.R))).List()), nil
 	}
 	have := setOf(lp.Cols...)
-	var names []algebra.Var
+	subtracts := hasMinus(op.R)
+	names, read := []algebra.Var(nil), mentioned(op.R)
+	if subtracts {
+		read = slices.Sorted(maps.Keys(sc))
+	}
 	correlated := Set{}
-	for _, v := range mentioned(op.R) {
+	for _, v := range read {
 		if s := b.slot(sc, v); have.Has(s) {
 			names = append(names, v)
 			correlated = correlated.With(s)
@@ -28,7 +33,7 @@ func (b *builder) lateralStep(l Node, op algebra.Lateral, sc scope) (Node, error
 	inner := b.slots(sc, Vars(op.R))
 	b.nest++
 	defer func() { b.nest-- }()
-	if b.transparent(op.R, correlated, sc) && correlated.And(inner).In(lp.Sure) && !b.startsOutsideGraph(op.R, correlated, b.graph, l, sc) {
+	if !subtracts && b.transparent(op.R, correlated, sc) && correlated.And(inner).In(lp.Sure) && !b.startsOutsideGraph(op.R, correlated, b.graph, l, sc) {
 		g, err := b.flatten(op.R, sc)
 		if err != nil {
 			return nil, err
@@ -56,6 +61,18 @@ func (b *builder) lateralStep(l Node, op algebra.Lateral, sc scope) (Node, error
 	n.Props = joined(lp, rp, Inner, lp.Rows*rp.Rows, nil)
 	n.Cost = lp.Cost + lp.Rows*(rp.Cost+costLateral)
 	return n, nil
+}
+
+// hasMinus reports whether a pattern has a MINUS that a LATERAL around it reaches. Both sides of it are joined with the
+// left row, so they share all variables of the row, also those that neither of them mentions.
+func hasMinus(op algebra.Op) bool {
+	switch op.(type) {
+	case algebra.Minus:
+		return true
+	case algebra.Project:
+		return false // only the variables it projects, which it mentions
+	}
+	return slices.ContainsFunc(algebra.Inputs(op), hasMinus)
 }
 
 // givenSolution returns the leaf for a Given.
@@ -93,9 +110,6 @@ func (b *builder) inject(op algebra.Op, names []algebra.Var) algebra.Op {
 		return algebra.Join{L: given, R: op}
 	case algebra.Lateral:
 		return algebra.Lateral{L: algebra.Join{L: given, R: in(op.L)}, R: op.R}
-	case algebra.Minus:
-		op.L = in(op.L)
-		return op
 	case algebra.Project:
 		op.In = b.inject(op.In, slices.DeleteFunc(slices.Clone(names), func(v algebra.Var) bool { return !slices.Contains(op.Vars, v) }))
 		return op
