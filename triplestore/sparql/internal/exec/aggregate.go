@@ -20,6 +20,7 @@ type aggregate struct {
 	of       []int64 // for AVG, the number of values in the sum
 	best     []term.ID
 	accs     []expr.Accumulator
+	rounds   bool // a sum has values whose sum depends on their order
 	sizes    int
 	seen     *distinctValues // nil without DISTINCT
 	keys     []term.Key
@@ -299,29 +300,40 @@ func (g *aggregate) extreme(nr int32, id term.ID) bool {
 	return true
 }
 
-// accumulate adds a value to the accumulator of a group. A new accumulator starts with what the group has so far.
+// accumulate adds a value to the accumulator of a group.
 func (g *aggregate) accumulate(nr int32, v expr.Value) error {
-	acc := g.accs[nr]
-	if acc == nil {
-		if err := g.q.budget.reserve(accumulatorSize); err != nil {
-			return err
-		}
-		g.sizes += accumulatorSize
-		acc, _ = expr.NewAccumulator(g.a.Func, g.a.Separator, false)
-		switch {
-		case g.a.Func == "SUM" || g.a.Func == "AVG":
-			expr.Resume(acc, g.n[nr], g.of[nr])
-		case g.best[nr] != 0:
-			v, _ := expr.FromID(g.best[nr])
-			acc.Add(v)
-		}
-		g.accs[nr] = acc
+	acc, err := g.accumulator(nr)
+	if err != nil {
+		return err
 	}
 	before := acc.Size()
 	acc.Add(v)
+	g.rounds = g.rounds || expr.Rounds(acc)
 	grown := acc.Size() - before
 	g.sizes += grown
 	return g.q.budget.reserve(grown)
+}
+
+// accumulator returns the accumulator of a group. A new one starts with what the group has so far.
+func (g *aggregate) accumulator(nr int32) (expr.Accumulator, error) {
+	acc := g.accs[nr]
+	if acc != nil {
+		return acc, nil
+	}
+	if err := g.q.budget.reserve(accumulatorSize); err != nil {
+		return nil, err
+	}
+	g.sizes += accumulatorSize
+	acc, _ = expr.NewAccumulator(g.a.Func, g.a.Separator, false)
+	switch {
+	case g.a.Func == "SUM" || g.a.Func == "AVG":
+		expr.Resume(acc, g.n[nr], g.of[nr])
+	case g.best[nr] != 0:
+		v, _ := expr.FromID(g.best[nr])
+		acc.Add(v)
+	}
+	g.accs[nr] = acc
+	return acc, nil
 }
 
 // result returns the value of one group.

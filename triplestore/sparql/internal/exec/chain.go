@@ -16,7 +16,10 @@ type chain struct {
 	keys  [][]term.Key // terms of rows, by column; nil unless they are wanted
 	fresh [][]term.Key // terms of the last batch
 	sent  int
-	out   batch
+
+	sum    *group // groups of the portion's first rows; nil unless they are wanted
+	summed int    // how many rows they have
+	out    batch
 }
 
 func (p *parallel) newChain() (*chain, error) {
@@ -56,15 +59,19 @@ func (c *chain) step() (*batch, error) {
 }
 
 // fill computes the output of a portion until it is complete, maxWaiting rows wait, or enough returns true.
-func (x *portion) fill(enough func() bool) {
+func (p *parallel) fill(x *portion, enough func() bool) {
 	c := x.c
+	sum := x.sum
 	for !x.done && c.rows.n < maxWaiting && (enough == nil || !enough()) {
 		b, err := c.step()
-		if b == nil || err != nil {
-			x.done, x.err = true, err
-			return
+		kept := false
+		if b != nil && err == nil && sum {
+			kept, sum, err = p.sumUp(c, b)
 		}
-		if err := c.keep(b); err != nil {
+		if b != nil && err == nil && !kept {
+			err = c.keep(b)
+		}
+		if b == nil || err != nil {
 			x.done, x.err = true, err
 			return
 		}
@@ -115,7 +122,10 @@ func (c *chain) reset() {
 		clear(c.keys[i])
 		c.keys[i] = c.keys[i][:0]
 	}
-	c.sent = 0
+	c.sent, c.summed = 0, 0
+	if c.sum != nil {
+		c.sum.reset()
+	}
 	c.feed.n, c.feed.at = 0, 0
 	rewind(c.op)
 }
@@ -123,6 +133,9 @@ func (c *chain) reset() {
 func (c *chain) close() {
 	c.op.close()
 	c.rows.free()
+	if c.sum != nil {
+		c.sum.free()
+	}
 }
 
 // feed is the input of a chain: the rows of a portion.
@@ -134,8 +147,11 @@ type feed struct {
 	out  batch
 }
 
-// portionSize is the maximum number of batches in a portion.
-const portionSize = 4
+// The maximum number of batches in a portion.
+const (
+	portionSize   = 4
+	summedPortion = 16 // if its rows are aggregated
+)
 
 // grow makes room for rows rows. It does not keep the old ones.
 func (f *feed) grow(rows int) {

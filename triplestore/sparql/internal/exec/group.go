@@ -21,9 +21,20 @@ type group struct {
 	later *partitions // rows of groups for which there was no memory
 	part  *group      // computes the groups of a partition
 	row   []term.ID
+
+	chains *parallel // the input, if its chains aggregate rows; else nil
 }
 
 func (q *query) openGroup(n *plan.Group, in op, cols []int) (op, error) {
+	g, err := q.newGroup(n, in, cols)
+	if err != nil {
+		return nil, err
+	}
+	g.sumInChains()
+	return g, nil
+}
+
+func (q *query) newGroup(n *plan.Group, in op, cols []int) (*group, error) {
 	g := &group{q: q, node: n, in: in, by: indexes(cols, n.By), cols: cols, set: newIDSet(len(n.By), q.budget)}
 	g.key = make([]term.ID, len(n.By))
 	for _, a := range n.Aggs {
@@ -65,11 +76,8 @@ func (g *group) next() (*batch, error) {
 }
 
 func (g *group) run() error {
-	if len(g.by) == 0 {
-		if _, _, err := g.set.add(nil); err != nil { // one group, even without rows
-			return err
-		}
-		g.grow()
+	if err := g.onlyGroup(); err != nil {
+		return err
 	}
 	if g.node.EachGraph {
 		if err := g.eachGraph(); err != nil {
@@ -87,7 +95,7 @@ func (g *group) run() error {
 		if b == nil {
 			break
 		}
-		if g.later != nil || g.crowded() {
+		if g.later != nil || g.crowded() && g.onlyRows() {
 			if b, err = g.divert(b); err != nil {
 				return err
 			}
@@ -95,14 +103,8 @@ func (g *group) run() error {
 				continue
 			}
 		}
-		if err := g.assign(b); err != nil {
+		if err := g.addRows(b); err != nil {
 			return err
-		}
-		g.grow()
-		for _, a := range g.aggs {
-			if err := a.add(b, g.nrs); err != nil {
-				return err
-			}
 		}
 	}
 	g.in.close()
@@ -112,6 +114,30 @@ func (g *group) run() error {
 		}
 	}
 	return g.finish()
+}
+
+// onlyGroup makes the group of all rows if there are no keys: it is there even without rows.
+func (g *group) onlyGroup() error {
+	if len(g.by) > 0 {
+		return nil
+	}
+	_, _, err := g.set.add(nil)
+	g.grow()
+	return err
+}
+
+// addRows aggregates the rows of a batch.
+func (g *group) addRows(b *batch) error {
+	if err := g.assign(b); err != nil {
+		return err
+	}
+	g.grow()
+	for _, a := range g.aggs {
+		if err := a.add(b, g.nrs); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eachGraph makes a group for every named graph.

@@ -37,6 +37,10 @@ type parallel struct {
 	helpers int
 	dealt   int  // portions
 	ended   bool // there are no more portions
+	summing bool // new portions are aggregated where they are computed
+
+	newSum func(*query) (*group, error) // makes the groups of a chain; nil if rows are returned
+	addSum func(*chain) error           // adds up the groups of a portion, whose turn it is
 
 	cur *portion // being returned; used by the query's goroutine only
 }
@@ -47,6 +51,7 @@ type portion struct {
 	c    *chain
 	busy bool
 	done bool // its output is complete
+	sum  bool // its rows are aggregated
 	err  error
 }
 
@@ -101,6 +106,11 @@ func (p *parallel) next() (*batch, error) {
 		if !p.advance() {
 			return nil, nil
 		}
+		if c := p.cur.c; c != nil && c.summed > 0 {
+			if err := p.addSum(c); err != nil {
+				return nil, err
+			}
+		}
 	}
 }
 
@@ -113,7 +123,7 @@ func (p *parallel) advance() bool {
 		}
 		if x := p.nextPortion(c); x != nil {
 			if !p.isFirst(x) {
-				x.fill(p.firstReady)
+				p.fill(x, p.firstReady)
 			}
 			p.release(x)
 		}
@@ -195,7 +205,7 @@ func (p *parallel) help() {
 		if x = p.nextPortion(c); x == nil {
 			continue
 		}
-		x.fill(nil)
+		p.fill(x, nil)
 		p.release(x)
 		x = nil
 	}
@@ -257,7 +267,7 @@ func (p *parallel) nextPortion(c *chain) *portion {
 		p.idle = append(p.idle, c)
 		return nil
 	}
-	x := &portion{c: c, busy: true, done: err != nil, err: err}
+	x := &portion{c: c, busy: true, done: err != nil, sum: p.summing, err: err}
 	p.ended = p.ended || err != nil
 	p.line = append(p.line, x)
 	p.dealt++
@@ -292,7 +302,11 @@ func (p *parallel) fetch(f *feed) error {
 		f.n += n
 		p.from += n
 	}
-	p.size = min(2*p.size, portionSize*p.q.opts.BatchSize)
+	most := portionSize
+	if p.newSum != nil {
+		most = summedPortion
+	}
+	p.size = min(2*p.size, most*p.q.opts.BatchSize)
 	return nil
 }
 

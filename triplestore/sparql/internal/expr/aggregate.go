@@ -91,6 +91,23 @@ func Resume(acc Accumulator, total, n int64) {
 	}
 }
 
+// Rounds reports whether acc is a sum whose result depends on the order of what is added, as that of doubles does.
+func Rounds(acc Accumulator) bool {
+	s, ok := acc.(*sum)
+	return ok && (s.total.Kind == xsdval.Float || s.total.Kind == xsdval.Double)
+}
+
+// AddSum adds what another SUM or AVG has accumulated.
+func AddSum(acc, other Accumulator) {
+	s, o := acc.(*sum), other.(*sum)
+	if s.bad = s.bad || o.bad; s.bad {
+		return
+	}
+	total, ok := xsdval.Add(s.total, o.total)
+	s.total, s.bad = total, !ok
+	s.n += o.n
+}
+
 // extreme is MIN and MAX: the first or the last value in the order of ORDER BY, where unbound values and errors come
 // first (§18.5.1.5). So MAX ignores them, and one of them makes MIN an error.
 type extreme struct {

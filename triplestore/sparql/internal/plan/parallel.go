@@ -57,7 +57,7 @@ func (b *builder) parallelInputs(n Node, early bool) {
 			n.Branches[i] = b.parallel(n.Branches[i], early)
 		}
 	case *Group:
-		n.In = b.parallel(n.In, false)
+		b.parallelGroup(n)
 	case *Sort:
 		n.In = b.parallel(n.In, false)
 	case *Distinct:
@@ -69,6 +69,44 @@ func (b *builder) parallelInputs(n Node, early bool) {
 	case *Substitute:
 		n.L = b.parallel(n.L, early)
 	}
+}
+
+// rowsPerGroup is how many rows a group must have, on average, for processors to aggregate rows by themselves: each of
+// them has groups of its own, and they are added up.
+const rowsPerGroup = 16
+
+// parallelGroup lets the processors that make the rows of a group aggregate them, too, if that gives the same. It does
+// not for sets of distinct values and for texts.
+func (b *builder) parallelGroup(n *Group) {
+	n.In = b.parallel(n.In, false)
+	rows := n.In.Info().Rows
+	if len(n.By) > 0 && n.Rows*rowsPerGroup > rows {
+		return
+	}
+	work := rows * costGroup
+	for _, a := range n.Aggs {
+		switch a.Func {
+		case "MIN", "MAX", "SAMPLE":
+		case "COUNT", "SUM", "AVG":
+			if a.Distinct {
+				return
+			}
+		default:
+			return
+		}
+		if a.Arg != nil {
+			work += rows * exprCost(a.Arg.Expr)
+		}
+	}
+	p, ok := n.In.(*Parallel)
+	if !ok {
+		if work < b.parallelFrom() {
+			return
+		}
+		p = b.newParallel(n.In, n.In)
+		n.In = p
+	}
+	p.Groups = true
 }
 
 // rowwise reports whether an operator treats each row of one input by itself, and returns that input and the

@@ -262,6 +262,7 @@ type Parallel struct {
 	Props
 	In, Source Node
 	Terms      bool // look up the terms of the columns, too
+	Groups     bool // the Group above aggregates rows where they are made
 	Workers    int  // at most
 }
 
@@ -272,6 +273,9 @@ func (n *Parallel) label(p *Plan) string {
 	s := fmt.Sprintf("Parallel %d", n.Workers)
 	if n.Terms {
 		s += " with terms"
+	}
+	if n.Groups {
+		s += " with groups"
 	}
 	return s
 }
