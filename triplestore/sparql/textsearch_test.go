@@ -333,3 +333,43 @@ func TestTheIndexAnswersAsReadingLiteralsDoes(t *testing.T) {
 		}
 	})
 }
+
+// What is only counted need not be sorted; what is returned, or cut off, comes with the best first.
+func TestATextSearchIsSortedWhereItsOrderIsSeen(t *testing.T) {
+	t.Parallel()
+	store := tripleStore(t, triplestore.Options{})
+	insert(t, store, cityData()...)
+	if err := store.IndexLiterals(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	snap := store.Snapshot()
+	defer snap.Release()
+	e := sparql.New(sparql.Options{})
+	for text, c := range map[string]struct {
+		unsorted bool
+		want     []string
+	}{
+		`SELECT (COUNT(*) AS ?n) { ?s arc:matches "wien" }`:                                                          {true, []string{"2"}},
+		`SELECT (COUNT(*) AS ?n) { (?s) text:query "wien" }`:                                                         {true, []string{"3"}}, // a title and two labels
+		`SELECT (COUNT(?l) AS ?n) (MIN(?l) AS ?m) { ?s arc:matches "wien" ; rdfs:label ?l }`:                         {true, []string{"2|Luftgüte in Wien und Graz"}},
+		`SELECT ?n (COUNT(*) AS ?c) { { SELECT DISTINCT ?s { ?s arc:matches "wien" } } BIND (1 AS ?n) } GROUP BY ?n`: {true, []string{"1|2"}},
+		`SELECT (SAMPLE(?s) AS ?n) { ?s arc:matches "wien" }`:                                                        {false, []string{"wien"}},
+		`SELECT (COUNT(*) AS ?n) { { SELECT ?s { ?s arc:matches "wien" } LIMIT 1 } }`:                                {false, []string{"1"}},
+		`SELECT (COUNT(*) AS ?n) { ?s arc:matches ("wien" 1) }`:                                                      {false, []string{"1"}},
+		`SELECT (MAX(?score) > 0 AS ?n) { ?s arc:matches ("wien" ?score) }`:                                          {false, []string{"true"}},
+		`SELECT ?s { ?s arc:matches "wien" }`:                                                                        {false, []string{"luft", "wien"}},
+	} {
+		r, err := e.Query(context.Background(), snap, textPrefixes+text, sparql.QueryOptions{Explain: true})
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		plan := r.Explain()
+		r.Close()
+		if strings.Contains(plan, "in any order") != c.unsorted {
+			t.Errorf("%s\n%s", text, plan)
+		}
+		if got := answers(t, e, snap, text); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", text, got, c.want)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 )
 
 // textSearch finds the triples whose object matches a text query. It has all of them before it returns the first,
-// since the best come first.
+// since the best come first unless any order will do.
 type textSearch struct {
 	q    *query
 	node *plan.TextSearch
@@ -50,6 +50,14 @@ func (s *textSearch) run() error {
 	if err := s.find(); err != nil {
 		return err
 	}
+	if s.node.AnyOrder {
+		if s.node.EachOnce {
+			if err := s.eachOnce(); err != nil {
+				return err
+			}
+		}
+		return s.columns()
+	}
 	slices.SortFunc(s.rows, func(a, b textRow) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.quad.S, b.quad.S), cmp.Compare(a.quad.O, b.quad.O), cmp.Compare(a.quad.P, b.quad.P), cmp.Compare(a.quad.G, b.quad.G))
 	})
@@ -67,6 +75,19 @@ func (s *textSearch) run() error {
 		s.rows = s.rows[:l]
 	}
 	return s.columns()
+}
+
+// eachOnce keeps the first row of each subject of a graph.
+func (s *textSearch) eachOnce() error {
+	seen := newIDSet(2, s.q.budget)
+	defer seen.free()
+	var err error
+	s.rows = slices.DeleteFunc(s.rows, func(r textRow) bool {
+		_, fresh, e := seen.add([]term.ID{r.quad.S, r.quad.G})
+		err = cmp.Or(err, e)
+		return !fresh
+	})
+	return err
 }
 
 // columns makes the output of the rows.

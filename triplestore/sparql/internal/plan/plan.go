@@ -158,6 +158,7 @@ func (b *builder) finish(root Node) (*Plan, error) {
 		}
 		return n
 	})
+	anyOrder(root, false)
 	if b.opts.Workers > 1 && repeatable(root) {
 		root = b.parallelTerms(b.parallel(root, false))
 	}

@@ -25,6 +25,7 @@ type TextSearch struct {
 	Predicates []term.Key // of the triples; nil: those that the dataset has an index for
 	Limit      int        // maximum rows; negative means no limit
 	EachOnce   bool       // a subject comes once, with its best literal
+	AnyOrder   bool       // the best need not come first
 	// Slots of what is found; -1: not wanted.
 	Score, Literal, Predicate, GraphName int
 }
@@ -41,6 +42,9 @@ func (n *TextSearch) label(p *Plan) string {
 	}
 	if n.Limit >= 0 {
 		s += " limit " + strconv.Itoa(n.Limit)
+	}
+	if n.AnyOrder {
+		s += " in any order"
 	}
 	return s
 }
