@@ -183,7 +183,7 @@ func shortType(mime string) string {
 	known := map[string]string{
 		"text/csv": "CSV", "text/tab-separated-values": "TSV", "application/json": "JSON", "application/geo+json": "GeoJSON", "application/xml": "XML", "text/xml": "XML",
 		"text/html": "HTML", "text/plain": "Text", "application/pdf": "PDF", "application/zip": "ZIP", "text/turtle": "Turtle", "application/rdf+xml": "RDF/XML",
-		"application/n-triples": "N-Triples", "application/ld+json": "JSON-LD", "application/vnd.ms-excel": "XLS", "application/gzip": "GZIP",
+		"application/n-triples": "N-Triples", "application/vnd.hdt": "HDT", "application/ld+json": "JSON-LD", "application/vnd.ms-excel": "XLS", "application/gzip": "GZIP",
 		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX", "application/vnd.oasis.opendocument.spreadsheet": "ODS",
 		"application/vnd.google-earth.kml+xml": "KML", "application/octet-stream": "Binary",
 	}

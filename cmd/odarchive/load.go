@@ -1,18 +1,19 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/rdffiles"
 	"odarchive/cmd/internal/store"
-	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
 
@@ -21,24 +22,19 @@ type rdfFlags struct{ graph, format string }
 
 func (r *rdfFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.graph, "graph", "", "IRI of the graph; by default the default graph, or the graphs in the file")
-	cmd.Flags().StringVar(&r.format, "format", "", "syntax (nt, nq, ttl, trig, rdfxml, jsonld, ...); by default from the file name")
+	cmd.Flags().StringVar(&r.format, "format", "", "syntax (nt, nq, ttl, trig, rdfxml, jsonld, hdt, ...); by default from the file name or the content")
 }
 
-func (r *rdfFlags) syntax(name string, head []byte) (rdfio.Syntax, error) {
-	if r.format != "" {
-		s, ok := rdfio.ByName(r.format)
-		if !ok {
-			return s, usagef("--format %q is not a known syntax; expected nt, nq, ttl, trig, rdfxml, jsonld, rdfjson or trix", r.format)
-		}
-		return s, nil
+// parse returns the format that --format names; the zero Format if it names none.
+func (r *rdfFlags) parse() (rdffiles.Format, error) {
+	if r.format == "" {
+		return rdffiles.Format{}, nil
 	}
-	if s, ok := rdfio.ByExtension(name); ok {
-		return s, nil
+	f, ok := rdffiles.FormatOf(r.format)
+	if !ok {
+		return f, usagef("--format %q is not a known syntax; expected nt, nq, ttl, trig, rdfxml, jsonld, rdfjson, trix or hdt", r.format)
 	}
-	if s, ok := rdfio.Detect(head, name, ""); ok {
-		return s, nil
-	}
-	return rdfio.Syntax{}, usagef("%s: the syntax cannot be detected; give --format nt, nq, ttl, trig, rdfxml or jsonld", name)
+	return f, nil
 }
 
 func (c *cli) load() *cobra.Command {
@@ -48,10 +44,13 @@ func (c *cli) load() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load FILE...",
 		Short: "Load RDF files",
-		Long:  "Load RDF files of any syntax, compressed or not. If a file has an error, nothing of it is loaded (but see --skip-bad).",
+		Long: `Load RDF files of any syntax or HDT, compressed or not, the RDF files in archives (zip, tar, 7z, rar; archives inside
+them stay closed), and the JSON-LD, Microdata and RDFa of HTML pages. If a file has an error, nothing of it is loaded
+(but see --skip-bad).`,
 		Example: `  odarchive load catalog.ttl
   odarchive load dump.nt.gz --graph http://example.org/graph
-  zcat dump.nq.gz | odarchive load - --format nq`,
+  zcat dump.nq.gz | odarchive load - --format nq
+  odarchive load dataset.hdt dumps.zip page.html`,
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
@@ -77,65 +76,76 @@ func (c *cli) load() *cobra.Command {
 	return cmd
 }
 
-// sniffed is how much of a file is read to detect its syntax.
-const sniffed = 4096
-
 func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFlags, base string, skipBad bool) (int64, error) {
-	in := io.NopCloser(c.stdin)
+	in := c.stdin
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
 			return 0, err
 		}
+		defer f.Close()
 		in = f
 		if base == "" {
 			if abs, err := filepath.Abs(name); err == nil {
-				base = "file://" + filepath.ToSlash(abs)
+				base = (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String()
 			}
 		}
 	}
-	defer in.Close()
-	plain, err := rdfio.Decompress(in, name)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", name, err)
-	}
-	defer plain.Close()
-	text := bufio.NewReaderSize(plain, sniffed)
-	head, err := text.Peek(sniffed)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, fmt.Errorf("%s: %w", name, err)
-	}
-	syntax, err := flags.syntax(name, head)
+	format, err := flags.parse()
 	if err != nil {
 		return 0, err
 	}
-	reader := rdfio.NewReader(text, syntax, rdfio.Options{File: name, Base: base, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true})
 	bar := c.progress(-1, "triples")
 	defer bar.done()
 	var seen, bad int64
+	part := name
+	source, err := rdffiles.Open(cmd.Context(), in, name, rdffiles.Options{
+		Format: format, Base: base, TempDir: filepath.Join(c.cfg.Data, "tmp"), Skip: skipBad,
+		Bad: func(err error) {
+			if bad++; bad <= 20 {
+				fmt.Fprintln(c.stderr, "skipped:", sentence(err))
+			}
+		},
+		Ignored: func(members []string) {
+			fmt.Fprintf(c.stderr, "%s: %s\n", name, ignored(members))
+		},
+		Member: func(path string) { part = name + ": " + path },
+	})
+	if errors.Is(err, rdffiles.ErrSyntax) {
+		err = usageError{err}
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer source.Close()
 	next := quads(func() (term.Quad, error) {
-		for {
-			q, err := reader.Read()
-			if err != nil && !errors.Is(err, io.EOF) && skipBad && reader.Skip() {
-				if bad++; bad <= 20 {
-					fmt.Fprintln(c.stderr, "skipped:", sentence(err))
-				}
-				continue
-			}
-			if seen++; seen%65536 == 0 {
-				bar.set(seen, name)
-			}
-			if flags.graph != "" {
-				q.G = term.IRI(flags.graph)
-			}
-			return q, err
+		q, err := source.Read()
+		if seen++; seen%65536 == 0 {
+			bar.set(seen, part)
 		}
+		if flags.graph != "" {
+			q.G = term.IRI(flags.graph)
+		}
+		return q, err
 	})
 	loaded, err := n.Triples.Load(cmd.Context(), next)
 	if bad > 0 {
 		fmt.Fprintf(c.stderr, "%s: skipped %d statements with errors\n", name, bad)
 	}
 	return int64(loaded.Added), err
+}
+
+// ignored says which members of an archive were not loaded.
+func ignored(members []string) string {
+	const named = 5
+	list := make([]string, 0, named+1)
+	for _, m := range members[:min(len(members), named)] {
+		list = append(list, printable(m))
+	}
+	if len(members) > named {
+		list = append(list, "...")
+	}
+	return fmt.Sprintf("not loaded, since they are not RDF: %s (%s)", english.Plural(len(members), "member", ""), strings.Join(list, ", "))
 }
 
 // quads implements triplestore.QuadReader by a function.
@@ -150,21 +160,28 @@ func (c *cli) dump() *cobra.Command {
 		Use:   "dump",
 		Short: "Write the triples as RDF to standard output",
 		Example: `  odarchive dump > everything.nq
-  odarchive dump --graph http://example.org/graph --format ttl`,
+  odarchive dump --graph http://example.org/graph --format ttl
+  odarchive dump --format hdt > default-graph.hdt`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.format == "" {
 				flags.format = "nq"
 			}
-			syntax, err := flags.syntax("", nil)
+			format, err := flags.parse()
 			if err != nil {
 				return err
+			}
+			if format.Page {
+				return usagef("--format %q can be loaded, but not written", flags.format)
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
 				if cmd.Flags().Changed("since") {
 					return n.DumpChanges(cmd.Context(), c.stdout, since)
 				}
-				return n.Dump(cmd.Context(), c.stdout, syntax, flags.graph)
+				if format.HDT {
+					return n.DumpHDT(cmd.Context(), c.stdout, flags.graph)
+				}
+				return n.Dump(cmd.Context(), c.stdout, format.Syntax, flags.graph)
 			})
 		},
 	}

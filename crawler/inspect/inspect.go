@@ -20,6 +20,7 @@ import (
 	"odarchive/crawler/inspect/rdfprofile"
 	"odarchive/crawler/inspect/tables"
 	"odarchive/crawler/inspect/unpack"
+	"odarchive/triplestore/hdt"
 )
 
 // Inside is what a file contains.
@@ -171,10 +172,16 @@ func (l *look) file(in Input) {
 
 // rdf profiles the statements of an RDF file. It returns nil for other files.
 func (l *look) rdf(in Input) *rdfprofile.Profile {
-	if !rdfprofile.Known(in.Found.Type) {
+	var profile *rdfprofile.Profile
+	var err error
+	switch {
+	case in.Found.Type == hdt.MediaType:
+		profile, err = rdfprofile.ReadHDT(l.ctx, in.Body, in.Size, rdfprofile.Options{Base: in.Base})
+	case rdfprofile.Known(in.Found.Type):
+		profile, err = rdfprofile.Read(l.ctx, io.NewSectionReader(in.Body, 0, in.Size), in.Found.Type, rdfprofile.Options{Base: in.Base})
+	default:
 		return nil
 	}
-	profile, err := rdfprofile.Read(l.ctx, io.NewSectionReader(in.Body, 0, in.Size), in.Found.Type, rdfprofile.Options{Base: in.Base})
 	if err != nil {
 		l.fault(in.Name, err)
 	}

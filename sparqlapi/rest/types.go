@@ -8,7 +8,7 @@ var types = []struct{ ext, mime string }{
 	{"json", "application/json"}, {"geojson", "application/geo+json"}, {"topojson", "application/topo+json"}, {"jsonl", "application/x-ndjson"}, {"ndjson", "application/x-ndjson"},
 	{"xml", "application/xml"}, {"xml", "text/xml"}, {"kml", "application/vnd.google-earth.kml+xml"}, {"kmz", "application/vnd.google-earth.kmz"}, {"gpx", "application/gpx+xml"}, {"gml", "application/gml+xml"},
 	{"rss", "application/rss+xml"}, {"atom", "application/atom+xml"}, {"html", "text/html"}, {"htm", "text/html"}, {"xhtml", "application/xhtml+xml"},
-	{"ttl", "text/turtle"}, {"nt", "application/n-triples"}, {"nq", "application/n-quads"}, {"trig", "application/trig"}, {"rdf", "application/rdf+xml"}, {"owl", "application/rdf+xml"}, {"jsonld", "application/ld+json"}, {"n3", "text/n3"},
+	{"ttl", "text/turtle"}, {"nt", "application/n-triples"}, {"nq", "application/n-quads"}, {"trig", "application/trig"}, {"rdf", "application/rdf+xml"}, {"owl", "application/rdf+xml"}, {"jsonld", "application/ld+json"}, {"n3", "text/n3"}, {"hdt", "application/vnd.hdt"},
 	{"xls", "application/vnd.ms-excel"}, {"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}, {"ods", "application/vnd.oasis.opendocument.spreadsheet"},
 	{"doc", "application/msword"}, {"docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"}, {"odt", "application/vnd.oasis.opendocument.text"},
 	{"ppt", "application/vnd.ms-powerpoint"}, {"pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},

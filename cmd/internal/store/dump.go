@@ -1,11 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"odarchive/triplestore"
+	"odarchive/triplestore/hdt"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab"
@@ -42,6 +45,34 @@ func (s *Store) Dump(ctx context.Context, w io.Writer, syntax rdfio.Syntax, grap
 		}
 		return out.Close()
 	})
+}
+
+// DumpHDT writes one graph, the default graph if graph is empty, as HDT.
+func (s *Store) DumpHDT(ctx context.Context, w io.Writer, graph string) error {
+	temp := filepath.Join(s.Config.Data, "tmp")
+	if s.ReadOnlyReason != "" {
+		temp = "" // the system's
+	}
+	out := hdt.NewWriter(hdt.WriterOptions{Base: cmp.Or(graph, s.Config.Base), TempDir: temp})
+	defer out.Close()
+	err := s.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
+		name := term.Key("")
+		if graph != "" {
+			name = term.IRI(graph)
+		}
+		id, ok, err := sn.Graph(name)
+		if err != nil || !ok {
+			return err
+		}
+		return sn.Dump(ctx, term.Pattern{G: id}, func(q term.Quad) error {
+			q.G = ""
+			return out.Write(q)
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("dump: %w", err)
+	}
+	return out.Finish(ctx, w)
 }
 
 // DumpChanges writes the changes of every commit after a position: a line "# POSITION", then N-Quads that begin with

@@ -16,6 +16,7 @@ import (
 
 	"github.com/axiomhq/hyperloglog"
 
+	"odarchive/triplestore/hdt"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/rdf"
@@ -76,6 +77,12 @@ func Known(mediaType string) bool {
 	return ok
 }
 
+// statements is what is profiled: a reader of one syntax, or of HDT.
+type statements interface {
+	Read() (term.Quad, error)
+	Skip() bool
+}
+
 // Read profiles an RDF file of a media type. It fails only if the type is unknown, r fails or ctx ends.
 func Read(ctx context.Context, r io.Reader, mediaType string, o Options) (*Profile, error) {
 	syntax, ok := rdfio.ByMediaType(mediaType)
@@ -85,26 +92,69 @@ func Read(ctx context.Context, r io.Reader, mediaType string, o Options) (*Profi
 	if o.Base == "" {
 		o.Base = "http://example.org/"
 	}
+	src := &watched{r: r}
+	reader := rdfio.NewReader(src, syntax, rdfio.Options{Base: o.Base, RDF12: true})
+	p, err := profile(ctx, reader, syntax.MediaType, o, func(error) error { return src.err })
+	if err != nil {
+		return nil, err
+	}
+	if prefixes := reader.Prefixes(); len(prefixes) > 0 && len(prefixes) <= listed {
+		p.Prefixes = prefixes
+	}
+	return p, nil
+}
+
+// ReadHDT profiles an HDT file of so many bytes. It fails only if r fails or ctx ends.
+func ReadHDT(ctx context.Context, r io.ReaderAt, size int64, o Options) (*Profile, error) {
+	reader, err := hdt.Open(ctx, r, size, hdt.Options{Memory: hdtMemory})
+	if err != nil {
+		if failed := readFailure(err); failed != nil {
+			return nil, fmt.Errorf("rdfprofile: read: %w", failed)
+		}
+		p := newProfile(hdt.MediaType)
+		p.fault(err)
+		p.Truncated = true
+		return p, nil
+	}
+	return profile(ctx, reader, hdt.MediaType, o, readFailure)
+}
+
+// hdtMemory bounds what profiling an HDT file keeps of it, in bytes: several are profiled at a time.
+const hdtMemory = 16 << 20
+
+// readFailure returns an error about an HDT file unless the file is to blame for it.
+func readFailure(err error) error {
+	_, bad := errors.AsType[*hdt.BadTermError](err)
+	if bad || errors.Is(err, hdt.ErrDamaged) || errors.Is(err, hdt.ErrUnsupported) || errors.Is(err, rdfio.ErrLimit) {
+		return nil
+	}
+	return err
+}
+
+func newProfile(syntax string) *Profile {
+	return &Profile{Version: Version, Syntax: syntax, Predicates: []Count{}, Classes: []Count{}, Namespaces: []Count{}}
+}
+
+// profile profiles statements. failed returns the error of the file's storage, if that is behind an error of reading.
+func profile(ctx context.Context, reader statements, syntax string, o Options, failed func(error) error) (*Profile, error) {
 	if o.MaxTriples == 0 {
 		o.MaxTriples = 100_000_000
 	}
 	if o.MaxFaults == 0 {
 		o.MaxFaults = 1000
 	}
-	p := &Profile{Version: Version, Syntax: syntax.MediaType, Predicates: []Count{}, Classes: []Count{}, Namespaces: []Count{}}
-	src := &watched{r: r}
-	reader := rdfio.NewReader(src, syntax, rdfio.Options{Base: o.Base, RDF12: true})
+	p := newProfile(syntax)
 	c := newCounters()
 	for p.Triples < o.MaxTriples {
 		q, err := reader.Read()
 		if errors.Is(err, io.EOF) {
-			c.fill(p, reader)
+			c.fill(p)
 			return p, nil
 		}
-		if src.err != nil {
-			return nil, fmt.Errorf("rdfprofile: read: %w", src.err)
-		}
 		if err != nil {
+			if err := failed(err); err != nil {
+				return nil, fmt.Errorf("rdfprofile: read: %w", err)
+			}
 			p.fault(err)
 			if p.FaultCount >= int64(o.MaxFaults) || !reader.Skip() {
 				break
@@ -120,7 +170,7 @@ func Read(ctx context.Context, r io.Reader, mediaType string, o Options) (*Profi
 		}
 	}
 	p.Truncated = true
-	c.fill(p, reader)
+	c.fill(p)
 	return p, nil
 }
 
@@ -208,7 +258,7 @@ func namespace(iri string) string {
 }
 
 // fill sets the counts of a profile.
-func (c *counters) fill(p *Profile, r *rdfio.Reader) {
+func (c *counters) fill(p *Profile) {
 	p.Subjects, p.Objects, p.Graphs = int64(c.subjects.Estimate()), int64(c.objects.Estimate()), int64(c.graphs.Estimate())
 	p.More = c.over
 	for _, l := range []struct {
@@ -224,8 +274,5 @@ func (c *counters) fill(p *Profile, r *rdfio.Reader) {
 			list, p.More = list[:listed], true
 		}
 		*l.to = list
-	}
-	if prefixes := r.Prefixes(); len(prefixes) > 0 && len(prefixes) <= listed {
-		p.Prefixes = prefixes
 	}
 }

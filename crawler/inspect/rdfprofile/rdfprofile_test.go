@@ -1,13 +1,18 @@
 package rdfprofile
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"odarchive/triplestore/hdt"
+	"odarchive/triplestore/term"
 )
 
 func profiled(t testing.TB, mediaType, text string) *Profile {
@@ -85,4 +90,29 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, mediaType, text string) {
 		_, _ = Read(context.Background(), strings.NewReader(text), mediaType, Options{MaxTriples: 1000})
 	})
+}
+
+func TestAnHDTFileIsProfiledAsOtherRDF(t *testing.T) {
+	t.Parallel()
+	w := hdt.NewWriter(hdt.WriterOptions{})
+	defer w.Close()
+	p := term.IRI("http://example.org/ns#p")
+	for i := range 100 {
+		if err := w.Write(term.Quad{S: term.IRI(fmt.Sprint("http://example.org/", i)), P: p, O: term.String("x")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := w.Finish(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadHDT(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()), Options{})
+	if err != nil || got.Triples != 100 || got.Syntax != hdt.MediaType || len(got.Predicates) != 1 || got.Predicates[0].Count != 100 {
+		t.Errorf("profile %+v, %v", got, err)
+	}
+	b.Bytes()[b.Len()-5] ^= 1
+	got, err = ReadHDT(t.Context(), bytes.NewReader(b.Bytes()), int64(b.Len()), Options{})
+	if err != nil || got.FaultCount != 1 || !got.Truncated {
+		t.Errorf("profile of a damaged file: %+v, %v", got, err)
+	}
 }

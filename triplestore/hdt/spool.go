@@ -1,0 +1,87 @@
+package hdt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"os"
+)
+
+// spool holds bytes until they are copied: in memory while there are few of them, otherwise in a temporary file. Like a
+// bufio.Writer it keeps its first error, which copyTo and open return.
+type spool struct {
+	dir  string
+	mem  []byte
+	file *os.File
+	n    int64
+	sum  uint32 // CRC-32C of all bytes
+	err  error
+}
+
+// spoolMemory is how much of a spool stays in memory.
+const spoolMemory = 256 << 10
+
+func (s *spool) Write(b []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	s.n += int64(len(b))
+	s.sum = crc32.Update(s.sum, castagnoli(), b)
+	if len(s.mem)+len(b) > spoolMemory {
+		if s.flush(); s.err != nil {
+			return 0, s.err
+		}
+	}
+	s.mem = append(s.mem, b...)
+	return len(b), nil
+}
+
+func (s *spool) flush() {
+	if s.file == nil {
+		if s.file, s.err = os.CreateTemp(s.dir, "part-*"); s.err != nil {
+			return
+		}
+	}
+	_, s.err = s.file.Write(s.mem)
+	s.mem = s.mem[:0]
+}
+
+// open returns the bytes from the start. The spool must not be written to any more.
+func (s *spool) open() (io.Reader, error) {
+	if s.err == nil && s.file != nil {
+		if s.flush(); s.err == nil {
+			_, s.err = s.file.Seek(0, io.SeekStart)
+		}
+	}
+	switch {
+	case s.err != nil:
+		return nil, s.err
+	case s.file != nil:
+		return s.file, nil
+	}
+	return bytes.NewReader(s.mem), nil
+}
+
+// copyTo writes the bytes and their checksum.
+func (s *spool) copyTo(w io.Writer) error {
+	r, err := s.open()
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(w, r); err != nil {
+		return err
+	}
+	_, err = w.Write(binary.LittleEndian.AppendUint32(nil, s.sum))
+	return err
+}
+
+// close removes the temporary file. It may be called twice.
+func (s *spool) close() {
+	if s.file != nil {
+		s.file.Close()
+		os.Remove(s.file.Name())
+		s.file = nil
+	}
+	s.mem = nil
+}
