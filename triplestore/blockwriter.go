@@ -45,12 +45,16 @@ func (w *blockWriter) addTerms(ctx context.Context, next uint64, more []term.Key
 	return err
 }
 
-// addRows merges rows into the snapshot's blocks. The rows must include those of its overlay.
-func (w *blockWriter) addRows(ctx context.Context, mode index.Mode, rows func(index.Layout) (index.Rows, error), added func([]term.IDQuad) error) error {
-	m := &index.Merger{DB: w.s.db, Reader: w.sn.kv, Cache: w.s.cache, NextID: &w.s.nextID, Added: added}
-	var err error
-	w.merged, err = m.Merge(ctx, w.sn.state.base, mode, rows)
+// merge sets merged to what a method of the Merger returns.
+func (w *blockWriter) merge(f func(*index.Merger, *index.Base) (*index.Merged, error)) (err error) {
+	m := &index.Merger{DB: w.s.db, Reader: w.sn.kv, Cache: w.s.cache, NextID: &w.s.nextID}
+	w.merged, err = f(m, w.sn.state.base)
 	return err
+}
+
+// apply merges the changes of a run, which must include those of the snapshot's overlay, into blocks.
+func (w *blockWriter) apply(ctx context.Context, run *index.Run) error {
+	return w.merge(func(m *index.Merger, b *index.Base) (*index.Merged, error) { return m.Apply(ctx, b, run) })
 }
 
 // prepare writes the list of keys that the new root makes obsolete.

@@ -57,13 +57,15 @@ func (w *blockWriter) remove(ctx context.Context, parts *partWriter, rows func(i
 	if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil {
 		return err
 	}
-	return w.addRows(ctx, index.Invert, func(l index.Layout) (index.Rows, error) {
-		r, err := rows(l)
-		if err == nil && l == index.GSPO {
-			r = &loggedRows{r, parts}
-		}
-		return r, err
-	}, nil)
+	return w.merge(func(m *index.Merger, b *index.Base) (*index.Merged, error) {
+		return m.Remove(ctx, b, func(l index.Layout) (index.Rows, error) {
+			r, err := rows(l)
+			if err == nil && l == index.GSPO {
+				r = &loggedRows{r, parts}
+			}
+			return r, err
+		})
+	})
 }
 
 // loggedRows writes the rows that pass through it to the change log as removals.

@@ -44,9 +44,12 @@ func (s *Store) Load(ctx context.Context, r QuadReader) (Loaded, error) {
 		if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil { // no terms are left; this ends the last run
 			return err
 		}
-		err := w.addRows(ctx, index.Add, l.rows, func(rows []term.IDQuad) error {
+		added := func(rows []term.IDQuad) error {
 			l.n.Added += uint64(len(rows))
 			return parts.add(rows, 1)
+		}
+		err := w.merge(func(m *index.Merger, b *index.Base) (*index.Merged, error) {
+			return m.Add(ctx, b, l.n.Read, l.rows, added)
 		})
 		n = l.n
 		return err

@@ -115,7 +115,7 @@ func (s *Store) merge(ctx context.Context) error {
 	if err := w.addTerms(ctx, st.terms, nil); err != nil {
 		return errors.Join(err, w.abandon())
 	}
-	if err := w.addRows(ctx, index.Invert, flat.Rows, nil); err != nil {
+	if err := w.apply(ctx, flat); err != nil {
 		return errors.Join(err, w.abandon())
 	}
 	if err := w.prepare(); err != nil {
@@ -133,6 +133,41 @@ func (s *Store) merge(ctx context.Context) error {
 			next.graphs = tip.graphs // the same quads
 		}
 		next.root = w.root(tip.root, st.position, st.logBytes)
+		installed = &next
+		return s.install(kt, &next)
+	})
+	if err != nil {
+		return errors.Join(err, w.abandon())
+	}
+	return s.tidy(ctx, installed)
+}
+
+// fold moves all quads in blocks into one tier.
+func (s *Store) fold(ctx context.Context) error {
+	ctx, end, err := s.beginMerge(ctx)
+	defer end()
+	if err != nil {
+		return err
+	}
+	sn := s.Snapshot()
+	defer sn.Release()
+	if sn.state.base.Tiers() < 2 {
+		return nil
+	}
+	w := &blockWriter{s: s, sn: sn}
+	err = w.merge(func(m *index.Merger, b *index.Base) (*index.Merged, error) { return m.Fold(ctx, b) })
+	if err == nil {
+		err = w.prepare()
+	}
+	if err != nil {
+		return errors.Join(err, w.abandon())
+	}
+	var installed *state
+	err = s.db.Update(ctx, func(kt *kv.Txn) error {
+		tip := s.getTip()
+		next := *tip
+		next.base = w.merged.Base
+		next.root = w.root(tip.root, tip.root.merged, tip.root.logBytes)
 		installed = &next
 		return s.install(kt, &next)
 	})

@@ -24,7 +24,7 @@ type root struct {
 	older bool // an older program wrote the record
 }
 
-const rootVersion = 3
+const rootVersion = 4
 
 var rootKey = []byte("root")
 

@@ -19,8 +19,9 @@
 //   - Merge, Sweep and Compact reclaim space at once. The store also does so by itself, in the background.
 //
 // A commit appends one record to the log and one sorted run to the overlay, which is in memory. When the overlay is
-// large, a background merge rewrites the affected blocks and replaces the root, one record that lists the blocks. A
-// commit too large for the overlay, Load, Clear and DropGraph write blocks directly. Open reads the root, the fences
+// large, a background merge writes it into blocks and replaces the root, one record that lists the blocks. Blocks are in
+// up to three tiers: new quads go to a small one, which is folded into the next larger one when it has grown. A commit
+// too large for the overlay, Load, Clear and DropGraph write blocks directly. Open reads the root, the fences
 // (the first and last quads) of all blocks, and the log records after the last merge.
 //
 // The package does not interpret SPARQL (see package sparql) or RDF syntaxes (see package rdfio). FORMAT.md describes

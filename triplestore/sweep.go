@@ -35,16 +35,28 @@ func (s *Store) Sweep(ctx context.Context) (terms uint64, err error) {
 	return terms, nil
 }
 
-// Compact merges commits into blocks and reclaims all unused space. It reads and writes the whole database; commits
-// continue for most of the time.
+// Compact merges commits into blocks, folds all blocks into one tier, and reclaims all unused space. It reads and writes
+// the whole database; commits continue for most of the time.
 func (s *Store) Compact(ctx context.Context) error {
 	if _, err := s.Sweep(ctx); err != nil {
 		return err
+	}
+	for range foldTries {
+		err := s.fold(ctx)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errGiveUp) {
+			return fmt.Errorf("triplestore: compact: %w", err)
+		}
 	}
 	s.literals.forget()
 	s.places.forget()
 	return s.db.Compact()
 }
+
+// foldTries is how often Compact tries to fold while large commits interrupt it. Tiers that remain are no fault.
+const foldTries = 3
 
 // forgetTerms replaces the root by one whose dictionary does not find unused terms. It keeps commits out meanwhile,
 // since a commit might use one of them again.

@@ -288,7 +288,7 @@ func (t *Txn) commitLarge(c *commit, run *index.Run) (err error) {
 		return err
 	}
 	all := base.overlay.With(run).Flat()
-	if err := w.addRows(t.ctx, index.Invert, all.Rows, nil); err != nil {
+	if err := w.apply(t.ctx, all); err != nil {
 		return err
 	}
 	if err := w.prepare(); err != nil {

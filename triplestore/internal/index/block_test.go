@@ -183,10 +183,11 @@ func FuzzPage(f *testing.F) {
 	t1, t2 := Tuple{1, 2, 3, 4}, Tuple{1, 2, 3, 9}
 	b := encodePage(GSPO, 7, []fence{{first: t1, last: t2, id: 5}}, []counts{{rows: 2}})
 	f.Add(b[:len(b)-sealed.Size])
-	base := &Base{}
-	base.levels[POSG].pages = []page{{id: 3, n: 1}}
+	base := &Base{tiers: []*tier{{}, {}}}
+	base.tiers[1].levels[POSG].pages = []page{{id: 3, n: 1}}
 	b = base.encodeRoot()
 	f.Add(b[:len(b)-8])
+	f.Add(append([]byte{1}, make([]byte, Layouts)...)) // version 1: a tier without pages
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var l level
 		if err := l.decodePage(GSPO, 7, sealed.Append(bytes.Clone(body), 7)); err == nil {

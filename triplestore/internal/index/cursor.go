@@ -2,15 +2,6 @@ package index
 
 import "odarchive/triplestore/term"
 
-// rowSource returns the quads in blocks, as of one state. nil means that there are none.
-type rowSource interface {
-	// next returns the next rows of the range, sorted, or none at its end. They belong to the source.
-	next() ([]term.IDQuad, error)
-	// seek skips everything before a tuple.
-	seek(Tuple)
-	close()
-}
-
 const batchRows = 1024
 
 // rangeCursor reads one range of one layout: rows from blocks, inverted by an overlay, filtered.

@@ -58,7 +58,7 @@ func (m *levelMerge) blendInto(k int, rows []term.IDQuad) error {
 	if k+1 < len(m.old.fences) {
 		to = &m.old.fences[k+1].first
 	}
-	if _, err := m.blend(rows, to); err != nil {
+	if err := m.blend(rows, to); err != nil {
 		return err
 	}
 	m.replaced(k)

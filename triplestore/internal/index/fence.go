@@ -192,45 +192,57 @@ func (r *numbers) tuple(prev Tuple) Tuple {
 	return prev
 }
 
-// encodeRoot encodes, for each layout, the pages of its fences.
+// encodeRoot encodes, for each tier and layout, the pages of its fences.
 func (b *Base) encodeRoot() []byte {
-	out := []byte{rootVersion}
-	for l := range b.levels {
-		out = binary.AppendUvarint(out, uint64(len(b.levels[l].pages)))
-		prev := uint64(0)
-		for _, p := range b.levels[l].pages {
-			out = binary.AppendVarint(out, int64(p.id-prev))
-			prev = p.id
+	out := binary.AppendUvarint([]byte{rootVersion}, uint64(len(b.tiers)))
+	for _, t := range b.tiers {
+		for l := range t.levels {
+			out = binary.AppendUvarint(out, uint64(len(t.levels[l].pages)))
+			prev := uint64(0)
+			for _, p := range t.levels[l].pages {
+				out = binary.AppendVarint(out, int64(p.id-prev))
+				prev = p.id
+			}
 		}
 	}
 	return sealed.Append(out, 0)
 }
 
-const rootVersion = 1
+const rootVersion = 2
 
-// decodeRoot returns the page ids of each layout.
-func decodeRoot(b []byte) (pages [Layouts][]uint64, err error) {
+// decodeRoot returns the page ids of each tier and layout.
+func decodeRoot(b []byte) (tiers [][Layouts][]uint64, err error) {
 	b, err = sealed.Open(b, 0)
 	if err != nil {
-		return pages, fmt.Errorf("malformed root: %w", err)
+		return nil, fmt.Errorf("malformed root: %w", err)
 	}
-	if b[0] != rootVersion {
-		return pages, errors.New("malformed root: unknown version")
+	if b[0] == 0 || b[0] > rootVersion {
+		return nil, errors.New("malformed root: unknown version")
 	}
 	r := numbers{fields.Reader{B: b[1:]}}
-	for l := range pages {
-		n := r.Uvarint()
-		if n > uint64(len(b)) {
-			return pages, errors.New("malformed root")
-		}
-		prev := uint64(0)
-		for range n {
-			prev += uint64(r.Varint())
-			pages[l] = append(pages[l], prev)
+	n := uint64(1) // version 1 had one tier
+	if b[0] > 1 {
+		n = r.Uvarint()
+	}
+	if n > uint64(len(b)/Layouts) {
+		return nil, errors.New("malformed root")
+	}
+	tiers = make([][Layouts][]uint64, n)
+	for i := range tiers {
+		for l := range tiers[i] {
+			n := r.Uvarint()
+			if n > uint64(len(b)) {
+				return nil, errors.New("malformed root")
+			}
+			prev := uint64(0)
+			for range n {
+				prev += uint64(r.Varint())
+				tiers[i][l] = append(tiers[i][l], prev)
+			}
 		}
 	}
 	if r.End() != nil {
-		return pages, errors.New("malformed root")
+		return nil, errors.New("malformed root")
 	}
-	return pages, nil
+	return tiers, nil
 }

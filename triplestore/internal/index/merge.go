@@ -11,23 +11,13 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Mode determines what Merge does with rows.
-type Mode byte
-
-const (
-	Invert Mode = iota // remove rows that exist, add rows that do not
-	Add                // add rows that do not exist
-)
-
 // Merger rewrites blocks. It keeps the old blocks: a state that uses them remains readable, and nothing has changed
-// until the caller commits the new root.
+// until the caller commits the new root. If a method fails, it deletes what it has written.
 type Merger struct {
 	DB     *kv.DB
 	Reader Reader
 	Cache  *Cache
 	NextID *atomic.Uint64 // assigns the numbers of blocks and pages
-
-	Added func(rows []term.IDQuad) error // called with the rows actually added, in GSPO order; only used in mode Add
 }
 
 // Merged is the result of a merge.
@@ -38,36 +28,69 @@ type Merged struct {
 	Fresh    [][]byte // keys written
 }
 
-// Merge returns a new base made of an old one and rows. It calls rows for each layout; the last four layouts must have
-// only quads of named graphs. Layouts are merged concurrently, so rows must support concurrent calls. If Merge fails,
-// it deletes what it has written.
-func (m *Merger) Merge(ctx context.Context, base *Base, mode Mode, rows func(Layout) (Rows, error)) (*Merged, error) {
-	out := &Merged{Base: &Base{}}
-	var mu sync.Mutex // guards out
+// rowsOf returns the rows of each layout; the last four layouts have only quads of named graphs. It may be called
+// concurrently.
+type rowsOf func(context.Context, Layout) (Rows, error)
+
+// always returns a rowsOf that does not wait.
+func always(rows func(Layout) (Rows, error)) rowsOf {
+	return func(_ context.Context, l Layout) (Rows, error) { return rows(l) }
+}
+
+// merge returns a new base in which the rows of part i are inverted in tier i of an old one: removed if the tier has
+// them, added if not. Parts may be nil. The last part's tier, which may be a new one, also absorbs the tiers after it.
+// Layouts are merged concurrently and begun in order.
+func (m *Merger) merge(ctx context.Context, base *Base, parts []rowsOf) (*Merged, error) {
+	k := len(parts) - 1
+	tiers := make([]*tier, len(parts))
+	absorbed := &State{Base: &Base{}, Reader: m.Reader, Cache: m.Cache, bulk: true}
+	if k < len(base.tiers) {
+		absorbed.Base.tiers = base.tiers[k+1:]
+	}
+	out := &Merged{Base: &Base{}, Obsolete: absorbed.Base.keys()}
+	var mu sync.Mutex // guards out and tiers
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, runtime.GOMAXPROCS(0)))
-	for l := Layout(0); l < Layouts; l++ {
-		g.Go(func() error {
-			in, err := rows(l)
-			if err != nil {
+	for i, rows := range parts {
+		old := &tier{}
+		if i < len(base.tiers) {
+			old = base.tiers[i]
+		}
+		if tiers[i] = old; rows == nil && (i < k || len(absorbed.Base.tiers) == 0) {
+			continue
+		}
+		tiers[i] = &tier{}
+		for l := Layout(0); l < Layouts; l++ {
+			g.Go(func() error {
+				var in Rows = &sliceRows{}
+				var err error
+				if rows != nil {
+					if in, err = rows(ctx, l); err != nil {
+						return err
+					}
+				}
+				if i == k && len(absorbed.Base.tiers) > 0 {
+					in = &differing{layout: l, in: [2]Rows{in, absorbed.Layout(l)}}
+				}
+				lm := &levelMerge{ctx: ctx, m: m, l: l, old: &old.levels[l], batch: m.DB.Batch(), codec: new(codec)}
+				err = lm.run(in)
+				mu.Lock()
+				defer mu.Unlock()
+				out.Obsolete = append(out.Obsolete, lm.obsolete...)
+				out.Fresh = append(out.Fresh, lm.fresh...)
+				tiers[i].levels[l] = lm.new
 				return err
-			}
-			lm := &levelMerge{ctx: ctx, m: m, l: l, old: &base.levels[l], mode: mode, batch: m.DB.Batch(), codec: new(codec)}
-			if l == GSPO && mode == Add {
-				lm.added = m.Added
-			}
-			err = lm.run(in)
-			mu.Lock()
-			defer mu.Unlock()
-			out.Obsolete = append(out.Obsolete, lm.obsolete...)
-			out.Fresh = append(out.Fresh, lm.fresh...)
-			out.Base.levels[l] = lm.new
-			return err
-		})
+			})
+		}
 	}
 	if err := g.Wait(); err != nil {
 		m.DB.DeleteKeys(kv.SpaceTripleIndex, out.Fresh) // if this fails too, the next Open does it
 		return nil, err
+	}
+	for _, t := range tiers {
+		if t.rows() > 0 {
+			out.Base.tiers = append(out.Base.tiers, t)
+		}
 	}
 	out.Root = out.Base.encodeRoot()
 	return out, nil
@@ -79,10 +102,8 @@ type levelMerge struct {
 	m     *Merger
 	l     Layout
 	old   *level
-	mode  Mode
 	batch *kv.Batch
 	codec *codec
-	added func([]term.IDQuad) error
 
 	in   Rows
 	rows []term.IDQuad // the rest of the current batch of in
@@ -94,7 +115,6 @@ type levelMerge struct {
 	own    []counts
 
 	scratch         []term.IDQuad
-	unreported      []term.IDQuad
 	obsolete, fresh [][]byte
 }
 
@@ -144,8 +164,7 @@ func (m *levelMerge) step() error {
 		if m.i < len(fences) {
 			to = &fences[m.i].first
 		}
-		_, err := m.blend(nil, to)
-		return err
+		return m.blend(nil, to)
 	}
 	if k > m.i {
 		if err := m.flush(); err != nil {
@@ -164,15 +183,8 @@ func (m *levelMerge) step() error {
 	if k+1 < len(fences) {
 		to = &fences[k+1].first
 	}
-	clean := len(m.buf) == 0
-	changed, err := m.blend(old, to)
-	if err != nil {
+	if err := m.blend(old, to); err != nil {
 		return err
-	}
-	if !changed && clean {
-		m.buf = m.buf[:0]
-		m.retain(k + 1)
-		return nil
 	}
 	m.replaced(k)
 	return nil
@@ -197,8 +209,7 @@ func (m *levelMerge) replaced(k int) {
 }
 
 // blend appends the rows of an old block and the new rows before to (all if nil) to buf, in order.
-func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) (changed bool, err error) {
-	m.unreported = m.unreported[:0]
+func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) error {
 	for len(m.rows) > 0 {
 		q := m.rows[0]
 		t := m.l.Tuple(q)
@@ -207,40 +218,30 @@ func (m *levelMerge) blend(old []term.IDQuad, to *Tuple) (changed bool, err erro
 		}
 		if len(old) == 0 {
 			if err := m.appendNew(to); err != nil {
-				return true, err
+				return err
 			}
-			changed = true
 			continue
 		}
 		n := gallop(m.l, old, t)
 		m.buf = append(m.buf, old[:n]...)
 		old = old[n:]
-		switch {
-		case len(old) == 0 || old[0] != q:
+		if len(old) == 0 || old[0] != q {
 			m.buf = append(m.buf, q)
-			changed = true
-			if m.added != nil {
-				m.unreported = append(m.unreported, q)
-			}
-		case m.mode == Invert:
+		} else {
 			old = old[1:]
-			changed = true
 		}
 		m.rows = m.rows[1:]
 		if err := m.fill(); err != nil {
-			return changed, err
+			return err
 		}
-		if len(m.buf) >= 2*blockRows && changed {
+		if len(m.buf) >= 2*blockRows {
 			if err := m.emitFull(); err != nil {
-				return changed, err
+				return err
 			}
 		}
 	}
 	m.buf = append(m.buf, old...)
-	if err := m.reportAdded(); err != nil {
-		return changed, err
-	}
-	return changed, nil
+	return nil
 }
 
 // appendNew appends the new rows before to. There are no old rows among them.
@@ -248,14 +249,6 @@ func (m *levelMerge) appendNew(to *Tuple) error {
 	n := len(m.rows)
 	if to != nil {
 		n = gallop(m.l, m.rows, *to)
-	}
-	if m.added != nil {
-		if err := m.reportAdded(); err != nil {
-			return err
-		}
-		if err := m.added(m.rows[:n]); err != nil {
-			return err
-		}
 	}
 	for n > 0 {
 		k := min(n, max(1, 2*blockRows-len(m.buf)))
@@ -267,13 +260,4 @@ func (m *levelMerge) appendNew(to *Tuple) error {
 		}
 	}
 	return m.fill()
-}
-
-func (m *levelMerge) reportAdded() error {
-	if len(m.unreported) == 0 {
-		return nil
-	}
-	err := m.added(m.unreported)
-	m.unreported = m.unreported[:0]
-	return err
 }

@@ -60,8 +60,17 @@ func (w *world) state(o Overlay) (*State, func()) {
 	return &State{Base: w.base, Overlay: o, Reader: snap, Cache: w.cache}, snap.Close
 }
 
-// merge applies changed quads and compares.
-func (w *world) merge(mode Mode, quads []term.IDQuad) {
+// Ways to change the base.
+type mode byte
+
+const (
+	invert  mode = iota // Apply: remove quads that exist, add others
+	add                 // Add, which leaves out quads that exist
+	removal             // Remove, of quads that exist
+)
+
+// merge changes quads and compares.
+func (w *world) merge(mode mode, quads []term.IDQuad) {
 	w.t.Helper()
 	slices.SortFunc(quads, compareIn(GSPO))
 	quads = slices.Compact(quads)
@@ -77,7 +86,7 @@ func (w *world) merge(mode Mode, quads []term.IDQuad) {
 		changes = append(changes, Change{q, sign})
 	}
 	run := NewRun(changes)
-	if mode == Invert {
+	if mode == invert {
 		s, done := w.state(Overlay{}.With(run))
 		w.check(s, func(q term.IDQuad) bool {
 			_, turned := slices.BinarySearchFunc(quads, q, compareIn(GSPO))
@@ -88,29 +97,50 @@ func (w *world) merge(mode Mode, quads []term.IDQuad) {
 	snap := w.db.Snapshot()
 	defer snap.Close()
 	told := 0
-	m := &Merger{DB: w.db, Reader: snap, Cache: w.cache, NextID: &w.nextID, Added: func(rows []term.IDQuad) error { told += len(rows); return nil }}
-	out, err := m.Merge(w.t.Context(), w.base, mode, run.Rows)
+	m := &Merger{DB: w.db, Reader: snap, Cache: w.cache, NextID: &w.nextID}
+	var out *Merged
+	var err error
+	switch mode {
+	case invert:
+		out, err = m.Apply(w.t.Context(), w.base, run)
+	case removal:
+		out, err = m.Remove(w.t.Context(), w.base, run.Rows)
+	default:
+		out, err = m.Add(w.t.Context(), w.base, uint64(len(quads)), run.Rows, func(rows []term.IDQuad) error { told += len(rows); return nil })
+	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if mode == Add && told != added {
+	if mode == add && told != added {
 		w.t.Errorf("%d quads reported as added, want %d", told, added)
 	}
 	for _, q := range quads {
-		if mode == Invert && w.model[q] {
+		if mode != add && w.model[q] {
 			delete(w.model, q)
 		} else {
 			w.model[q] = true
 		}
 	}
+	w.install(out)
+}
+
+// install makes a merge's result the base and compares.
+func (w *world) install(out *Merged) {
+	w.t.Helper()
+	var err error
 	fresh := w.db.Snapshot()
 	defer fresh.Close()
 	if w.base, err = OpenBase(fresh, out.Root); err != nil {
 		w.t.Fatal(err)
 	}
-	for l := range w.base.levels {
-		if a, b := w.base.levels[l], out.Base.levels[l]; a.total != b.total || !slices.Equal(a.fences, b.fences) || !slices.Equal(a.pages, b.pages) {
-			w.t.Fatalf("%s differs after opening: %v, %v", Layout(l), a.total, b.total)
+	if len(w.base.tiers) != len(out.Base.tiers) {
+		w.t.Fatalf("%d tiers, %d after opening", len(out.Base.tiers), len(w.base.tiers))
+	}
+	for i, t := range w.base.tiers {
+		for l := range t.levels {
+			if a, b := t.levels[l], out.Base.tiers[i].levels[l]; a.total != b.total || !slices.Equal(a.fences, b.fences) || !slices.Equal(a.pages, b.pages) {
+				w.t.Fatalf("%s differs after opening: %v, %v", Layout(l), a.total, b.total)
+			}
 		}
 	}
 	if err := w.db.DeleteKeys(kv.SpaceTripleIndex, out.Obsolete); err != nil {
@@ -119,7 +149,25 @@ func (w *world) merge(mode Mode, quads []term.IDQuad) {
 	s, done := w.state(Overlay{})
 	defer done()
 	w.check(s, func(q term.IDQuad) bool { return w.model[q] })
+	if _, err := s.Verify(w.t.Context(), func([]term.IDQuad) error { return nil }); err != nil {
+		w.t.Error(err)
+	}
 	w.noLeftovers()
+}
+
+func (w *world) fold() {
+	w.t.Helper()
+	snap := w.db.Snapshot()
+	defer snap.Close()
+	m := &Merger{DB: w.db, Reader: snap, Cache: w.cache, NextID: &w.nextID}
+	out, err := m.Fold(w.t.Context(), w.base)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(out.Base.tiers) != 1 {
+		w.t.Errorf("%d tiers after folding", len(out.Base.tiers))
+	}
+	w.install(out)
 }
 
 // check compares a state with the expected quads.
@@ -212,10 +260,7 @@ func (w *world) checkRanges(s *State, l Layout, rows []term.IDQuad) {
 // noLeftovers compares what is stored with what the base uses.
 func (w *world) noLeftovers() {
 	w.t.Helper()
-	want := 0
-	for l := range w.base.levels {
-		want += len(w.base.levels[l].fences) + len(w.base.levels[l].pages)
-	}
+	want := len(w.base.keys())
 	n := 0
 	w.db.View(func(tx *kv.Txn) error {
 		return tx.Scan(kv.SpaceTripleIndex, nil, nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
@@ -242,20 +287,103 @@ func TestMergesOfAllKindsAgreeWithASet(t *testing.T) {
 		}
 		return quads
 	}
-	w.merge(Add, some(15_000, 10_000, 4000))
-	w.merge(Add, some(3000, 10_000, 4000))    // everywhere
-	w.merge(Invert, some(3000, 10_000, 4000)) // everywhere
-	w.merge(Add, some(2500, 20_000, 300))     // at the end
-	w.merge(Add, some(2500, 1, 300))          // at the beginning
-	w.merge(Invert, some(1, 12_000, 1))       // a single one
-	w.merge(Add, existing(func(term.IDQuad) bool { return true })[:100])
-	w.merge(Invert, existing(func(q term.IDQuad) bool { return q.S.Payload() > 11_000 && q.S.Payload() < 13_000 })) // a hole
+	w.merge(add, some(15_000, 10_000, 4000))
+	w.merge(add, some(3000, 10_000, 4000))    // everywhere
+	w.merge(invert, some(3000, 10_000, 4000)) // everywhere
+	w.merge(add, some(2500, 20_000, 300))     // at the end
+	w.merge(add, some(2500, 1, 300))          // at the beginning
+	w.merge(invert, some(1, 12_000, 1))       // a single one
+	w.merge(add, existing(func(term.IDQuad) bool { return true })[:100])
+	w.merge(invert, existing(func(q term.IDQuad) bool { return q.S.Payload() > 11_000 && q.S.Payload() < 13_000 })) // a hole
 	g := term.Make(term.TagIRI, 2_000_003)
-	w.merge(Invert, existing(func(q term.IDQuad) bool { return q.G == g })) // a graph
-	w.merge(Invert, existing(func(q term.IDQuad) bool { return w.rnd.IntN(20) > 0 }))
-	w.merge(Invert, some(200, 10_000, 4000))
-	w.merge(Invert, existing(func(term.IDQuad) bool { return true }))
-	w.merge(Add, some(1, 1, 1))
+	w.merge(invert, existing(func(q term.IDQuad) bool { return q.G == g })) // a graph
+	w.merge(invert, existing(func(q term.IDQuad) bool { return w.rnd.IntN(20) > 0 }))
+	w.merge(invert, some(200, 10_000, 4000))
+	w.merge(invert, existing(func(term.IDQuad) bool { return true }))
+	w.merge(add, some(1, 1, 1))
+}
+
+func TestTiersTogetherAreASet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	some := func(n int) (quads []term.IDQuad) {
+		for range n {
+			quads = append(quads, w.quad(10_000, 3000))
+		}
+		return quads
+	}
+	existing := func(share int) (quads []term.IDQuad) {
+		for q := range w.model {
+			if w.rnd.IntN(100) < share {
+				quads = append(quads, q)
+			}
+		}
+		return quads
+	}
+	tiers := func(want int) {
+		t.Helper()
+		if got := w.base.Tiers(); got != want {
+			t.Errorf("%d tiers, want %d", got, want)
+		}
+	}
+	w.merge(add, some(16_000))
+	tiers(1)
+	w.merge(add, slices.Concat(some(2000), existing(10))) // most of what exists is left out
+	tiers(2)
+	w.merge(invert, some(300))
+	tiers(3)
+	w.merge(invert, some(200)) // absorbs the third
+	tiers(3)
+	w.merge(invert, existing(3)) // from all tiers
+	w.merge(invert, existing(80))
+	w.merge(add, some(5000))
+	tiers(1) // absorbs all
+	w.merge(add, some(900))
+	w.merge(invert, some(100))
+	tiers(3)
+	w.merge(removal, existing(20))
+	tiers(1)
+	w.merge(add, some(1000))
+	w.merge(invert, some(50))
+	tiers(3)
+	w.fold()
+	for range 12 {
+		switch w.rnd.IntN(4) {
+		case 0:
+			w.merge(add, slices.Concat(some(1+w.rnd.IntN(3000)), existing(1)))
+		case 1:
+			w.merge(invert, some(1+w.rnd.IntN(1000)))
+		case 2:
+			w.merge(invert, slices.Concat(existing(1), some(w.rnd.IntN(100))))
+		default:
+			w.merge(removal, existing(1+w.rnd.IntN(50)))
+		}
+	}
+	w.merge(add, existing(100))
+	w.merge(removal, existing(100))
+	tiers(0)
+}
+
+func TestDistinctValuesOfTiersAreEstimated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	quads := func(from, to int) (quads []term.IDQuad) {
+		for s := from; s < to; s++ {
+			quads = append(quads, term.IDQuad{
+				S: term.Make(term.TagIRI, uint64(1+s)), P: term.Make(term.TagIRI, 1_000_000),
+				O: term.Make(term.TagLiteral, uint64(1+s%50)), G: term.DefaultGraph,
+			})
+		}
+		return quads
+	}
+	w.merge(add, quads(0, 100_000))
+	w.merge(add, quads(100_000, 115_000))
+	s, done := w.state(Overlay{})
+	defer done()
+	e, err := s.Estimate(term.Pattern{P: term.Make(term.TagIRI, 1_000_000), G: term.DefaultGraph})
+	if err != nil || w.base.Tiers() != 2 || e.Count != 115_000 || e.Distinct[0] != 115_000 || e.Distinct[2] != 50 {
+		t.Errorf("%d tiers, %+v, %v", w.base.Tiers(), e, err)
+	}
 }
 
 func TestAMergeThatFailsLeavesNothingBehind(t *testing.T) {
@@ -265,12 +393,12 @@ func TestAMergeThatFailsLeavesNothingBehind(t *testing.T) {
 	for range 5000 {
 		quads = append(quads, w.quad(1, 1000))
 	}
-	w.merge(Add, quads)
+	w.merge(add, quads)
 	boom := errors.New("boom")
 	snap := w.db.Snapshot()
 	defer snap.Close()
 	m := &Merger{DB: w.db, Reader: snap, Cache: w.cache, NextID: &w.nextID}
-	_, err := m.Merge(t.Context(), w.base, Invert, func(l Layout) (Rows, error) { return &failing{rows: quads, l: l, err: boom}, nil })
+	_, err := m.Remove(t.Context(), w.base, func(l Layout) (Rows, error) { return &failing{rows: quads, l: l, err: boom}, nil })
 	if !errors.Is(err, boom) {
 		t.Errorf("got %v", err)
 	}
@@ -300,8 +428,8 @@ func TestAMissingOrDamagedBlockIsNamed(t *testing.T) {
 	for range 5000 {
 		quads = append(quads, w.quad(1, 1000))
 	}
-	w.merge(Add, quads)
-	id := w.base.levels[GPOS].fences[1].id
+	w.merge(add, quads)
+	id := w.base.tiers[0].levels[GPOS].fences[1].id
 	w.cache = NewCache(0)
 	for name, spoil := range map[string]func(tx *kv.Txn, b []byte) error{
 		"flipped": func(tx *kv.Txn, b []byte) error {
@@ -310,7 +438,7 @@ func TestAMissingOrDamagedBlockIsNamed(t *testing.T) {
 		},
 		"missing": func(tx *kv.Txn, _ []byte) error { return tx.Delete(kv.SpaceTripleIndex, blockKey(id)) },
 		"another": func(tx *kv.Txn, b []byte) error {
-			other, _, err := tx.Get(kv.SpaceTripleIndex, blockKey(w.base.levels[GPOS].fences[0].id))
+			other, _, err := tx.Get(kv.SpaceTripleIndex, blockKey(w.base.tiers[0].levels[GPOS].fences[0].id))
 			if err != nil {
 				return err
 			}

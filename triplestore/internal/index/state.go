@@ -2,8 +2,9 @@
 // recent changes in memory.
 //
 // A State is one unchanging state: a Base, which is a set of blocks with their fences in memory; an Overlay, which has
-// the quads whose existence differs from the blocks; and a Reader for the blocks. Scans return whole decoded blocks
-// where the overlay does not affect them. Counts are exact: they are computed from the fences, at most two blocks, and
+// the quads whose existence differs from the blocks; and a Reader for the blocks. A base consists of up to three tiers,
+// each with some of the quads. Scans merge them, and return whole decoded blocks where neither another tier nor the
+// overlay has rows in between. Counts are exact: they are computed from the fences, at most two blocks of each tier, and
 // running sums in the overlay.
 //
 // A Merger creates a new base from an old one and changed rows. It rewrites only blocks that change, and its result is
@@ -22,6 +23,8 @@ type State struct {
 	Overlay Overlay
 	Reader  Reader // reads the blocks of Base
 	Cache   *Cache
+
+	bulk bool // reads everything, and should not evict blocks from the cache
 }
 
 // Scan returns a cursor over the quads that match p, sorted by o and then by graph.
@@ -42,12 +45,7 @@ func (s *State) Scan(p term.Pattern, o term.Order) term.Cursor {
 }
 
 func (s *State) scan(plan Plan) term.Cursor {
-	if s.Base != nil {
-		if b := s.blockSource(plan.Range); b != nil {
-			return newRangeCursor(plan, b, s.Overlay)
-		}
-	}
-	return newRangeCursor(plan, nil, s.Overlay)
+	return newRangeCursor(plan, s.source(plan.Range), s.Overlay)
 }
 
 // Layout returns a cursor over every quad of one layout.
@@ -55,8 +53,10 @@ func (s *State) Layout(l Layout) term.Cursor { return s.scan(Plan{Range: Range{L
 
 // anyNamed reports whether the state may have quads of named graphs.
 func (s *State) anyNamed() bool {
-	if s.Base != nil && len(s.Base.levels[SPOG].fences) > 0 {
-		return true
+	for _, t := range s.Base.all() {
+		if len(t.levels[SPOG].fences) > 0 {
+			return true
+		}
 	}
 	return slices.ContainsFunc(s.Overlay.runs, (*Run).anyNamed)
 }
@@ -64,19 +64,31 @@ func (s *State) anyNamed() bool {
 // Has reports whether a quad exists.
 func (s *State) Has(q term.IDQuad) (bool, error) {
 	there := false
-	if s.Base != nil {
-		l := &s.Base.levels[GSPO]
-		t := GSPO.Tuple(q)
-		if i := l.reach(0, t); i < len(l.fences) && !t.Less(l.fences[i].first) {
-			rows, err := s.load(GSPO, i, nil)
-			if err != nil {
-				return false, err
-			}
-			k := search(GSPO, rows, t)
-			there = k < len(rows) && rows[k] == q
+	for _, t := range s.Base.all() {
+		var err error
+		if there, err = s.stored(t, q); err != nil {
+			return false, err
+		}
+		if there {
+			break
 		}
 	}
 	return there != s.Overlay.inverted(q), nil
+}
+
+// stored reports whether a tier has a quad.
+func (s *State) stored(t *tier, q term.IDQuad) (bool, error) {
+	l, at := &t.levels[GSPO], GSPO.Tuple(q)
+	i := l.reach(0, at)
+	if i == len(l.fences) || at.Less(l.fences[i].first) {
+		return false, nil
+	}
+	rows, err := s.load(GSPO, l.fences[i].id, nil)
+	if err != nil {
+		return false, err
+	}
+	k := search(GSPO, rows, at)
+	return k < len(rows) && rows[k] == q, nil
 }
 
 // Estimate counts the quads that match p. The count is exact if a layout begins with all known components, and an upper
@@ -158,150 +170,6 @@ func distinctOrder(p term.Pattern, i int) (term.Order, bool) {
 	default:
 		return term.OSP, true
 	}
-}
-
-// Count returns the exact number of quads in a range.
-func (s *State) Count(r Range) (int, error) {
-	n := s.Overlay.Net(r)
-	c, err := s.counts(r)
-	return n + int(c.rows), err
-}
-
-// counts returns the counts of the blocks' rows in a range. The first row of the range counts as different.
-func (s *State) counts(r Range) (counts, error) {
-	if s.Base == nil {
-		return counts{}, nil
-	}
-	l := &s.Base.levels[r.Layout]
-	from, to := l.blocks(r)
-	if from == to {
-		return counts{}, nil
-	}
-	// The first and the last block may extend beyond the range.
-	first, last := l.fences[from].first.Less(r.From), !r.open() && !l.fences[to-1].last.Less(r.To)
-	if !first && !last {
-		return l.upTo(to).minus(l.upTo(from)), nil
-	}
-	if c, ok := s.Base.remembered(r); ok {
-		return c, nil
-	}
-	c, err := s.countEnds(r, from, to, first, last)
-	if err == nil {
-		s.Base.remember(r, c)
-	}
-	return c, err
-}
-
-// countEnds counts a range and reads its first and last block if they extend beyond it.
-func (s *State) countEnds(r Range, from, to int, first, last bool) (counts, error) {
-	if from == to-1 {
-		return s.countWithin(r, from)
-	}
-	l := &s.Base.levels[r.Layout]
-	c := l.upTo(to).minus(l.upTo(from))
-	if first {
-		part, err := s.countWithin(r, from)
-		if err != nil {
-			return c, err
-		}
-		c = c.minus(l.in(from)).plus(part)
-	}
-	if last {
-		part, err := s.countWithin(r, to-1)
-		if err != nil {
-			return c, err
-		}
-		c = c.minus(l.in(to - 1)).plus(part)
-	}
-	return c, nil
-}
-
-// countWithin counts the rows of one block that are in the range.
-func (s *State) countWithin(r Range, i int) (c counts, err error) {
-	rows, err := s.load(r.Layout, i, nil)
-	if err != nil {
-		return c, err
-	}
-	l := &s.Base.levels[r.Layout]
-	inside := r.clip(rows)
-	if len(inside) == 0 {
-		return c, nil
-	}
-	prev := r.Layout.Tuple(inside[0])
-	if i > 0 && len(inside) > 0 && &inside[0] == &rows[0] {
-		c.add(differAt(l.fences[i-1].last, prev))
-	} else {
-		c.add(0)
-	}
-	for _, q := range inside[1:] {
-		t := r.Layout.Tuple(q)
-		c.add(differAt(prev, t))
-		prev = t
-	}
-	return c, nil
-}
-
-// aboutDistinct estimates the number of distinct values of the component after the range's prefix. It is exact for the
-// blocks and adds those of the overlay.
-func (s *State) aboutDistinct(r Range, prefix int) (float64, error) {
-	if prefix > 2 { // then every row is distinct, except for graphs
-		n, err := s.Count(r)
-		return float64(n), err
-	}
-	c, err := s.counts(r)
-	if err != nil {
-		return 0, err
-	}
-	d := float64(c.starts[prefix])
-	for _, run := range s.Overlay.runs {
-		d += run.aboutDistinct(r, prefix)
-	}
-	return d, nil
-}
-
-// aboutDistinct extrapolates from at most a thousand rows.
-func (r *Run) aboutDistinct(g Range, prefix int) float64 {
-	const sample = 1000
-	rows := g.clip(r.in(g.Layout).rows)
-	d, prev := 0, Tuple{}
-	for i, q := range rows[:min(len(rows), sample)] {
-		t := g.Layout.Tuple(q)
-		if i == 0 || differAt(prev, t) <= prefix {
-			d++
-		}
-		prev = t
-	}
-	if len(rows) > sample {
-		return float64(d) * float64(len(rows)) / sample
-	}
-	return float64(d)
-}
-
-// Distinct returns the exact number of distinct values of the component after the first n of a range's tuples.
-func (s *State) Distinct(r Range, n int) (int, error) {
-	c, err := s.counts(r)
-	if err != nil {
-		return 0, err
-	}
-	d := int(c.starts[n])
-	// If the overlay affects a value's group, the group may be new or empty now.
-	t := s.Overlay.toggles(r)
-	for t.ok {
-		group := prefixRange(r.Layout, t.at, n+1)
-		before, err := s.counts(group)
-		if err != nil {
-			return 0, err
-		}
-		after := int(before.rows) + s.Overlay.Net(group)
-		switch {
-		case before.rows == 0 && after > 0:
-			d++
-		case before.rows > 0 && after == 0:
-			d--
-		}
-		t.seek(group.To)
-	}
-	return d, nil
 }
 
 // Groups calls f with each distinct value of the component after the first n of a range's tuples and its number of
