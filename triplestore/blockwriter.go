@@ -57,6 +57,11 @@ func (w *blockWriter) apply(ctx context.Context, run *index.Run) error {
 	return w.merge(func(m *index.Merger, b *index.Base) (*index.Merged, error) { return m.Apply(ctx, b, run) })
 }
 
+// invert removes those of the rows that exist, and adds the others.
+func (w *blockWriter) invert(ctx context.Context, rows func(index.Layout) (index.Rows, error)) error {
+	return w.merge(func(m *index.Merger, b *index.Base) (*index.Merged, error) { return m.Invert(ctx, b, rows) })
+}
+
 // prepare writes the list of keys that the new root makes obsolete.
 func (w *blockWriter) prepare() error {
 	keys := map[kv.Space][][]byte{}

@@ -57,14 +57,12 @@ func (w *blockWriter) remove(ctx context.Context, parts *partWriter, rows func(i
 	if err := w.addTerms(ctx, w.sn.state.terms, nil); err != nil {
 		return err
 	}
-	return w.merge(func(m *index.Merger, b *index.Base) (*index.Merged, error) {
-		return m.Remove(ctx, b, func(l index.Layout) (index.Rows, error) {
-			r, err := rows(l)
-			if err == nil && l == index.GSPO {
-				r = &loggedRows{r, parts}
-			}
-			return r, err
-		})
+	return w.invert(ctx, func(l index.Layout) (index.Rows, error) {
+		r, err := rows(l)
+		if err == nil && l == index.GSPO {
+			r = &loggedRows{r, parts}
+		}
+		return r, err
 	})
 }
 

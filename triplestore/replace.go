@@ -107,13 +107,13 @@ func (w *blockWriter) replace(ctx context.Context, parts *partWriter, removed, i
 	if inserted.chunks > 0 {
 		sign = 1
 	}
-	return w.addRows(ctx, index.Invert, func(l index.Layout) (index.Rows, error) {
+	return w.invert(ctx, func(l index.Layout) (index.Rows, error) {
 		c, err := rows(l)
 		if err == nil && l == index.GSPO {
 			c.each = logged(sign)
 		}
 		return c, err
-	}, nil)
+	})
 }
 
 // changedRows returns the rows that a Replace changes in one layout: the stored ones that are removed and not

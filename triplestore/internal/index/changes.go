@@ -64,8 +64,8 @@ func (m *Merger) split(ctx context.Context, tiers []*tier, run *Run) ([]*Run, er
 	return runs, nil
 }
 
-// Remove returns a new base without rows, which must exist. It has one tier.
-func (m *Merger) Remove(ctx context.Context, base *Base, rows func(Layout) (Rows, error)) (*Merged, error) {
+// Invert returns a new base, of one tier, without those of the rows that an old one has and with the others.
+func (m *Merger) Invert(ctx context.Context, base *Base, rows func(Layout) (Rows, error)) (*Merged, error) {
 	return m.merge(ctx, base, []rowsOf{always(rows)})
 }
 

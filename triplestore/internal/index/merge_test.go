@@ -64,9 +64,9 @@ func (w *world) state(o Overlay) (*State, func()) {
 type mode byte
 
 const (
-	invert  mode = iota // Apply: remove quads that exist, add others
-	add                 // Add, which leaves out quads that exist
-	removal             // Remove, of quads that exist
+	invert mode = iota // Apply: remove quads that exist, add others
+	add                // Add, which leaves out quads that exist
+	fold               // Invert: like Apply, and all into one tier
 )
 
 // merge changes quads and compares.
@@ -103,8 +103,8 @@ func (w *world) merge(mode mode, quads []term.IDQuad) {
 	switch mode {
 	case invert:
 		out, err = m.Apply(w.t.Context(), w.base, run)
-	case removal:
-		out, err = m.Remove(w.t.Context(), w.base, run.Rows)
+	case fold:
+		out, err = m.Invert(w.t.Context(), w.base, run.Rows)
 	default:
 		out, err = m.Add(w.t.Context(), w.base, uint64(len(quads)), run.Rows, func(rows []term.IDQuad) error { told += len(rows); return nil })
 	}
@@ -155,7 +155,7 @@ func (w *world) install(out *Merged) {
 	w.noLeftovers()
 }
 
-func (w *world) fold() {
+func (w *world) foldAll() {
 	w.t.Helper()
 	snap := w.db.Snapshot()
 	defer snap.Close()
@@ -341,12 +341,12 @@ func TestTiersTogetherAreASet(t *testing.T) {
 	w.merge(add, some(900))
 	w.merge(invert, some(100))
 	tiers(3)
-	w.merge(removal, existing(20))
+	w.merge(fold, existing(20))
 	tiers(1)
 	w.merge(add, some(1000))
 	w.merge(invert, some(50))
 	tiers(3)
-	w.fold()
+	w.foldAll()
 	for range 12 {
 		switch w.rnd.IntN(4) {
 		case 0:
@@ -356,11 +356,11 @@ func TestTiersTogetherAreASet(t *testing.T) {
 		case 2:
 			w.merge(invert, slices.Concat(existing(1), some(w.rnd.IntN(100))))
 		default:
-			w.merge(removal, existing(1+w.rnd.IntN(50)))
+			w.merge(fold, slices.Concat(existing(1+w.rnd.IntN(50)), some(w.rnd.IntN(300))))
 		}
 	}
 	w.merge(add, existing(100))
-	w.merge(removal, existing(100))
+	w.merge(fold, existing(100))
 	tiers(0)
 }
 
@@ -398,7 +398,7 @@ func TestAMergeThatFailsLeavesNothingBehind(t *testing.T) {
 	snap := w.db.Snapshot()
 	defer snap.Close()
 	m := &Merger{DB: w.db, Reader: snap, Cache: w.cache, NextID: &w.nextID}
-	_, err := m.Remove(t.Context(), w.base, func(l Layout) (Rows, error) { return &failing{rows: quads, l: l, err: boom}, nil })
+	_, err := m.Invert(t.Context(), w.base, func(l Layout) (Rows, error) { return &failing{rows: quads, l: l, err: boom}, nil })
 	if !errors.Is(err, boom) {
 		t.Errorf("got %v", err)
 	}
