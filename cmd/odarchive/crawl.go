@@ -120,7 +120,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 		err = writeErr
 	}
 	if err == nil {
-		err = missing(n.Tape)
+		err = missing(n.Tape, "fetch", "fetches", "the archive has everything")
 	}
 	if printErr := c.print(summary, "%s in %s: %s", english.Plural(summary.Fetches, "fetch", ""), summary.Took.Round(time.Millisecond), outcomes(n, summary)); err == nil {
 		err = printErr
@@ -128,10 +128,11 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	return err
 }
 
-// missing returns an error if records could not be written to WARC files.
-func missing(t *tape.Tape) error {
+// missing returns an error if records of something, one or many, could not be written to WARC files. but says what is not
+// lost.
+func missing(t *tape.Tape, one, many, but string) error {
 	if missed := t.Missed(); missed > 0 {
-		return fmt.Errorf("%s missing in the WARC files; the archive has everything", english.Plural(int(missed), "fetch is", "fetches are"))
+		return fmt.Errorf("%s missing in the WARC files; %s", english.Plural(int(missed), one+" is", many+" are"), but)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 			}
 			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
 				err := c.harvestThese(cmd.Context(), n, source, args[1:], list, parallel, dry, opts)
-				return errors.Join(err, missing(n.Answers))
+				return errors.Join(err, missing(n.Answers, "answer", "answers", "the archive has what the harvest read of it, but not its bytes"))
 			})
 		},
 	}

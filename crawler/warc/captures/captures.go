@@ -212,18 +212,39 @@ func kept(status int) bool {
 
 // resolve finds the bodies of revisits and redirects, and drops those that have none.
 func resolve(all []entry, others int) ([]Capture, int) {
+	// Only what revisits and redirects refer to is looked up: most files have few of them, and many records.
 	byID, byDigest, byDate, byURL := map[string]*entry{}, map[string]*entry{}, map[string]*entry{}, map[string][]*entry{}
+	redirects := false
 	for i := range all {
 		e := &all[i]
-		byURL[place(e.URL)] = append(byURL[place(e.URL)], e)
+		redirects = redirects || e.location != ""
+		if e.kind == warc.Revisit {
+			byID[e.refersTo], byDigest[e.digest] = nil, nil
+			if key, ok := dateKey(strings.Cut(e.refersAt, " ")); ok {
+				byDate[key] = nil
+			}
+		}
+	}
+	for i := range all {
+		e := &all[i]
+		if redirects {
+			byURL[place(e.URL)] = append(byURL[place(e.URL)], e)
+		}
 		if e.kind == warc.Revisit || e.location != "" {
 			continue
 		}
-		byID[e.id] = e
-		if _, known := byDigest[e.digest]; !known {
+		if _, wanted := byID[e.id]; wanted {
+			byID[e.id] = e
+		}
+		if first, wanted := byDigest[e.digest]; wanted && first == nil {
 			byDigest[e.digest] = e
 		}
-		byDate[e.URL+" "+e.At.Format(time.RFC3339Nano)] = e
+		if len(byDate) > 0 {
+			key := e.URL + " " + e.At.Format(time.RFC3339Nano)
+			if _, wanted := byDate[key]; wanted {
+				byDate[key] = e
+			}
+		}
 	}
 	for _, list := range byURL {
 		slices.SortStableFunc(list, func(a, b *entry) int { return a.At.Compare(b.At) })
@@ -237,9 +258,8 @@ func resolve(all []entry, others int) ([]Capture, int) {
 		if o := byDigest[e.digest]; o != nil {
 			return o
 		}
-		uri, date, _ := strings.Cut(e.refersAt, " ")
-		if at, err := warc.ParseDate(date); err == nil {
-			return byDate[uri+" "+at.Format(time.RFC3339Nano)]
+		if key, ok := dateKey(strings.Cut(e.refersAt, " ")); ok {
+			return byDate[key]
 		}
 		return nil
 	}
@@ -271,6 +291,12 @@ func resolve(all []entry, others int) ([]Capture, int) {
 		found = append(found, c)
 	}
 	return found, others
+}
+
+// dateKey returns the key of a record by its address and date. ok is false if the date is none.
+func dateKey(uri, date string, _ bool) (key string, ok bool) {
+	at, err := warc.ParseDate(date)
+	return uri + " " + at.Format(time.RFC3339Nano), err == nil
 }
 
 // follow returns the first record with content behind a redirect, nil if the file has none, its URL, and the redirects
