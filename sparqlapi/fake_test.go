@@ -22,6 +22,7 @@ import (
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/feeds"
+	"odarchive/sparqlapi/ldes"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/related"
@@ -117,6 +118,16 @@ func (a *archive) event() catalog.Event {
 		Columns: catalog.SchemaChange{Added: []string{"x"}, Retyped: []catalog.Retyped{{Name: "y", From: "date", To: "string"}}}}
 }
 
+func (a *archive) EventCount() (uint64, error) { return 1, nil }
+
+func (a *archive) VersionsLogged(context.Context, uint64, uint64) ([]catalog.Version, error) {
+	return a.versions[a.resources[0].URL][:1], nil
+}
+
+func (a *archive) EventBounds(int, uint64) (first, last time.Time, ok bool, err error) {
+	return first, last, false, nil
+}
+
 func (a *archive) Versions(_ context.Context, address string) ([]catalog.Version, error) {
 	return a.versions[address], nil
 }
@@ -201,7 +212,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(token),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
-		Changes: &changes.API{}, Related: &related.API{}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &changes.API{}, Related: &related.API{}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}

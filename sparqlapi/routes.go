@@ -12,6 +12,7 @@ import (
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/feeds"
 	"odarchive/sparqlapi/fileserve"
+	"odarchive/sparqlapi/ldes"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/memento"
 	"odarchive/sparqlapi/outlast"
@@ -84,6 +85,7 @@ type Options struct {
 	Changes    *changes.API
 	Related    *related.API
 	Feeds      *feeds.API
+	LDES       *ldes.API
 	Control    *control.API
 	// Ready returns the state of the archive, and an error if it is not ready. If Ready is nil, it is always ready.
 	Ready func(context.Context) (state string, err error)
@@ -149,6 +151,11 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/feed.atom", f.Atom)
 		read(text, "/feed.json", f.JSON)
 		read(text, "/event/{number}", f.Event)
+	}
+	if l := o.LDES; l != nil {
+		read(text, "/ldes", l.Root)
+		read(text, "/ldes/shape", l.Shape)
+		read(text, "/ldes/{level}/{number}", l.Node)
 	}
 	if l := o.LinkedData; l != nil {
 		read(text, "/describe", l.Describe)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"odarchive/crawler/archive/events"
 	"odarchive/crawler/archive/records"
@@ -115,6 +116,16 @@ func (a *Archive) VersionsLogged(ctx context.Context, from, to uint64) (list []c
 		return nil
 	})
 	return list, err
+}
+
+// EventBounds returns the dates of the oldest and the newest version among the events of a full node of the log
+// (events.NodeSize). ok is false if it has no version.
+func (a *Archive) EventBounds(level int, n uint64) (first, last time.Time, ok bool, err error) {
+	err = events.View(a.db, func(t events.Txn) (err error) {
+		first, last, ok, err = t.Bounds(level, n)
+		return err
+	})
+	return first, last, ok, err
 }
 
 // selecting gathers the events of a page.
@@ -462,5 +473,5 @@ func (u *update) logOld(m unlogged) error {
 			}
 		}
 	}
-	return u.events.Add(events.Event{Kinds: kinds, At: v.At, Resource: r.ID, N: m.n}, scopesOf(r)...)
+	return u.events.Add(events.Event{Kinds: kinds, At: v.At, Resource: r.ID, N: m.n, Issued: v.At}, scopesOf(r)...)
 }

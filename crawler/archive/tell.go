@@ -116,7 +116,7 @@ func (u *update) tellResource(r records.Resource, e events.Event) error {
 // tellVersion adds the event of the version that a visit stored.
 func (u *update) tellVersion(r records.Resource, act catalog.Activity, kinds events.Kind) error {
 	_, n, _ := ns.SplitVersionID(act.Version)
-	return u.events.Add(events.Event{Kinds: kinds, At: act.End, Resource: r.ID, N: n}, scopesOf(r)...)
+	return u.events.Add(events.Event{Kinds: kinds, At: act.End, Resource: r.ID, N: n, Issued: act.Start}, scopesOf(r)...)
 }
 
 // scopesOf returns the scopes of a resource's events.

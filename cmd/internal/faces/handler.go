@@ -21,6 +21,7 @@ import (
 	"odarchive/sparqlapi/feeds"
 	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/graphstore"
+	"odarchive/sparqlapi/ldes"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/memento"
 	"odarchive/sparqlapi/problem"
@@ -76,6 +77,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
+		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
 		LinkedData: described,

@@ -85,6 +85,7 @@ type Event struct {
 	At       time.Time // when the visit ended, or the portal said so, in milliseconds; need not follow the order of numbers
 	Resource string    // id; of a dataset's event, one of its resources, or ""
 	N        int       // number of the version, -1 if the event is not about one
+	Issued   time.Time // of the version; only Add reads it, for Bounds
 	Dataset  string    // IRI of the dataset whose licence changed, "" otherwise
 	Portal   string    // IRI of the portal that said so, "" otherwise
 	From, To string    // the licence before and after
@@ -163,6 +164,7 @@ const (
 	tableScope = 's' // hash of a scope, ^number (8 bytes) -> kinds (uvarint)
 	tableGone  = 'g' // resource id (12 bytes)             -> ways in which the resource is gone (1 byte)
 	tableState = 'n' //                                    -> state
+	tableNode  = 'b' // level (1 byte), number (8 bytes)  -> dates of the versions in a node (nodes.go)
 	tableMark  = 'm' // name                               -> number of the next event that a reader has not seen
 )
 
@@ -200,6 +202,7 @@ func View(db *kv.DB, f func(Txn) error) error {
 type state struct {
 	next     uint64 // number of the next event
 	versions uint64 // number of events with a version
+	open     [Levels]span
 }
 
 func (t Txn) state() (s state, err error) {
@@ -209,6 +212,9 @@ func (t Txn) state() (s state, err error) {
 			r.Fail()
 		}
 		s.next, s.versions = r.Uvarint(), r.Uvarint()
+		for i := range s.open {
+			s.open[i] = readSpan(&r)
+		}
 		if r.End() != nil {
 			return bad([]byte{tableState})
 		}
@@ -219,7 +225,11 @@ func (t Txn) state() (s state, err error) {
 
 func (t Txn) setState(s state) error {
 	b := binary.AppendUvarint([]byte{eventFormat}, s.next)
-	return t.Set(kv.SpaceEvents, []byte{tableState}, binary.AppendUvarint(b, s.versions))
+	b = binary.AppendUvarint(b, s.versions)
+	for _, open := range s.open {
+		b = open.append(b)
+	}
+	return t.Set(kv.SpaceEvents, []byte{tableState}, b)
 }
 
 // Next returns the number that the next event will have, which is the number of events.
@@ -244,6 +254,10 @@ func (t Txn) Add(e Event, scopes ...Scope) error {
 	s.next++
 	if e.IsVersion() {
 		s.versions++
+		s.note(e.Issued)
+	}
+	if err := t.closeNodes(&s); err != nil {
+		return err
 	}
 	if err := t.Set(kv.SpaceEvents, eventKey(e.Seq), e.encode()); err != nil {
 		return err
