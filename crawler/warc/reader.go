@@ -72,7 +72,7 @@ func (r *Reader) Next() (*Record, error) {
 			r.faults = r.faults[1:]
 			return nil, f
 		}
-		if r.src.err != nil && r.src.err != io.EOF {
+		if r.Failed() {
 			return nil, fmt.Errorf("warc: read: %w", r.src.err)
 		}
 		if r.err != nil {
@@ -96,6 +96,10 @@ func (r *Reader) Finish() error {
 // Whole reports whether the block of the record that Finish ended was complete, even if what follows it was not as it
 // should be.
 func (r *Reader) Whole() bool { return r.whole }
+
+// Failed reports whether the source returned an error, so that a block that ends early says nothing about the file. Next
+// returns the error.
+func (r *Reader) Failed() bool { return r.src.err != nil && r.src.err != io.EOF }
 
 // Position returns the offset behind the last byte of the file that was used.
 func (r *Reader) Position() int64 { return r.src.at - int64(r.file.Buffered()) }

@@ -102,7 +102,11 @@ func Read(r io.Reader, fault func(warc.Fault)) (List, error) {
 		sums := audit.Watch(rec)
 		e, ok, bad := describe(rec)
 		differs := sums.Fault()
-		if f, isFault := errors.AsType[*warc.Fault](in.Finish()); isFault {
+		f, isFault := errors.AsType[*warc.Fault](in.Finish())
+		if in.Failed() {
+			continue // Next returns the error
+		}
+		if isFault {
 			fault(*f)
 			if !in.Whole() {
 				continue

@@ -3,11 +3,13 @@ package captures
 import (
 	"bytes"
 	"crypto/sha1"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"odarchive/crawler/warc"
@@ -167,6 +169,17 @@ func TestOfSegmentsThatAreNotWholeTheBeginningIsKeptAsTruncated(t *testing.T) {
 	want := []string{"http://a.example/gap=one unspecified<nil>", "http://a.example/total=one twounspecified<nil>", "http://a.example/last=one unspecified<nil>"}
 	if err != nil || !slices.Equal(got, want) || len(faults) != 4 {
 		t.Errorf("got %q, %v, faults %q; want %q", got, err, faults, want)
+	}
+}
+
+func TestAnErrorOfReadingIsNoFaultOfTheFile(t *testing.T) {
+	t.Parallel()
+	var f file
+	f.response("http://a.example/1", "2026-01-01", ok, strings.Repeat("one", 100))
+	broken := errors.New("the network is down")
+	r := io.MultiReader(strings.NewReader(f.String()[:f.Len()-100]), iotest.ErrReader(broken))
+	if _, err := Read(r, func(f warc.Fault) { t.Error(f.Error()) }); !errors.Is(err, broken) {
+		t.Error(err)
 	}
 }
 
