@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/changelog"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/feeds"
@@ -83,6 +84,7 @@ type Options struct {
 	Check      http.Handler // starts a check of everything stored
 	Figures    http.Handler // figures of the archive, for programs
 	Changes    *changes.API
+	ChangeLog  *changelog.Handler
 	Related    *related.API
 	Feeds      *feeds.API
 	LDES       *ldes.API
@@ -142,6 +144,9 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/timemap/link/*", m.TimeMapLink)
 		read(text, "/timemap/json/*", m.TimeMapJSON)
 		read(r, "/web/{timestamp}/*", m.Web)
+	}
+	if o.ChangeLog != nil {
+		read(text, "/changes/rdf", o.ChangeLog.Changes)
 	}
 	if o.CDX != nil {
 		serve(text, "/cdx", o.CDX, "GET", "HEAD")
@@ -255,7 +260,7 @@ var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/get/war
 
 // unwanted are the paths that robots.txt asks web crawlers to leave alone: they are costly, or serve bytes whose real
 // address is elsewhere.
-var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/describe", "/timegate/", "/timemap/", "/web/", "/cdx", "/rdf-graph-store", "/search?"}
+var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/describe", "/timegate/", "/timemap/", "/web/", "/cdx", "/rdf-graph-store", "/changes/", "/search?"}
 
 // timeMapCDXJ answers GET /timemap/cdxj/{URL} as /cdx does for one address.
 func (o Options) timeMapCDXJ(w http.ResponseWriter, r *http.Request) error {

@@ -40,6 +40,9 @@ func (sn *Snapshot) Release() { sn.kv.Close() }
 // Position returns the position of the last commit in the snapshot, counted from 1; 0 if there is none.
 func (sn *Snapshot) Position() uint64 { return sn.state.position }
 
+// Position returns the position of the last commit, counted from 1; 0 if there is none.
+func (s *Store) Position() uint64 { return s.current.Load().position }
+
 // Scan returns a cursor over the quads that match p, sorted by o and then by graph.
 func (sn *Snapshot) Scan(p term.Pattern, o term.Order) term.Cursor { return sn.index.Scan(p, o) }
 

@@ -40,6 +40,8 @@ type Options struct {
 	Prefixes map[string]string
 	// Log receives a line when an answer breaks off; nil discards.
 	Log *slog.Logger
+	// LogID identifies the log of changes in which positions count; it is sent with the position of a graph's state.
+	LogID string
 }
 
 // DefaultMaxBody is the default of Options.MaxBody.

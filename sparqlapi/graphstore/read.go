@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"odarchive/sparqlapi/answer"
@@ -37,6 +38,8 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, sn *triplestore.S
 	tag := entityTag(sn)
 	header := w.Header()
 	header.Set("ETag", tag)
+	header.Set("Odarchive-Position", strconv.FormatUint(sn.Position(), 10)) // where /changes/rdf goes on
+	header.Set("Odarchive-Log", h.o.LogID)
 	header.Set("Cache-Control", "no-cache")
 	if answer.Matches(r.Header.Values("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)

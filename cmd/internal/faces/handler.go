@@ -16,6 +16,7 @@ import (
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/cdx"
+	"odarchive/sparqlapi/changelog"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/feeds"
@@ -55,7 +56,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 	versions := &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: mementos.Links, IRI: a.store.Mint.Version, Log: a.store.Log}
 	mementos.Serve = versions.Version
 	graphs, err := graphstore.New(a.store.Triples, graphstore.Options{
-		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.Check, MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Owned: a.owned, Prefixes: vocab.Prefixes(), Log: a.store.Log})
+		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.Check, MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Owned: a.owned, Prefixes: vocab.Prefixes(), Log: a.store.Log, LogID: a.store.DB.Lineage()})
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +75,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Mementos:   mementos,
 		CDX:        &cdx.Handler{Archive: a.store.Archive},
 		Metrics:    observed.handler(),
+		ChangeLog:  changelog.New(changelog.Options{Log: a.store.Triples, ID: a.store.DB.Lineage(), Base: a.store.Mint.Base, Logs: a.store.Log}),
 		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},

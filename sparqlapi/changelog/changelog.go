@@ -1,0 +1,237 @@
+// Package changelog serves the log of changes of the triple store: GET /changes/rdf?after=POSITION&wait=SECONDS.
+//
+// The answer is RDF Patch: each commit after the position is a transaction with headers that name it and the one before.
+// Odarchive-Position is the position of the last of them, to be asked for next; there may be more, up to
+// Odarchive-Newest. Nothing new is 204 No Content, after at most the time to wait. A position to which the log does not
+// reach back, or of another log, is 410 Gone: who follows the log starts over with the whole dataset, which
+// /rdf-graph-store serves with the position that it is of.
+package changelog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore"
+	"odarchive/triplestore/rdfpatch"
+)
+
+// Headers of answers. Log identifies the history in which positions count: it is another one after a restore.
+const (
+	HeaderPosition = "Odarchive-Position"
+	HeaderNewest   = "Odarchive-Newest"
+	HeaderLog      = "Odarchive-Log"
+)
+
+// Log is the log of changes. *triplestore.Store implements it.
+type Log interface {
+	Position() uint64 // of the newest commit
+	Changes(ctx context.Context, since uint64, f func(triplestore.Commit) error) (last uint64, err error)
+}
+
+// Options configure a Handler.
+type Options struct {
+	Log  Log
+	ID   string // of the log
+	Base string // IRI that names of patches begin with
+	Logs *slog.Logger
+}
+
+// Limits of requests.
+const (
+	maxWait    = 60 * time.Second
+	maxWaiting = 100 // requests that wait for a commit
+	lookEvery  = 100 * time.Millisecond
+	enough     = 1 << 20 // bytes after which an answer ends with the commit that it is in
+)
+
+// Handler answers requests. Use New.
+type Handler struct {
+	o       Options
+	waiting chan struct{}
+}
+
+// New returns a Handler.
+func New(o Options) *Handler {
+	return &Handler{o: o, waiting: make(chan struct{}, maxWaiting)}
+}
+
+// Changes answers a request.
+func (h *Handler) Changes(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	after, wait, err := parameters(q.Get("after"), q.Get("wait"))
+	if err != nil {
+		return err
+	}
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set(HeaderLog, h.o.ID)
+	newest := h.o.Log.Position()
+	if id := q.Get("log"); id != "" && id != h.o.ID {
+		return gone(newest, "the log is another one, such as after a restore from a backup")
+	}
+	if after > newest {
+		return gone(newest, fmt.Sprintf("the log ends at position %d, before %d", newest, after))
+	}
+	if after == newest && wait > 0 && r.Method != http.MethodHead {
+		if newest, err = h.await(r.Context(), after, wait); err != nil {
+			return err
+		}
+	}
+	header.Set(HeaderNewest, strconv.FormatUint(newest, 10))
+	header.Set(HeaderPosition, strconv.FormatUint(after, 10))
+	if after == newest || r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return h.send(w, r, after, newest)
+}
+
+func parameters(after, wait string) (position uint64, seconds time.Duration, err error) {
+	if after != "" {
+		if position, err = strconv.ParseUint(after, 10, 64); err != nil {
+			return 0, 0, problem.New(http.StatusBadRequest, "Not a position", fmt.Sprintf("after=%.40q is not a number", after))
+		}
+	}
+	if wait != "" {
+		n, err := strconv.ParseFloat(wait, 64)
+		if err != nil || n < 0 || n != n {
+			return 0, 0, problem.New(http.StatusBadRequest, "Not a time", fmt.Sprintf("wait=%.40q is not a number of seconds", wait))
+		}
+		seconds = time.Duration(min(n, maxWait.Seconds()) * float64(time.Second))
+	}
+	return position, seconds, nil
+}
+
+func gone(newest uint64, why string) error {
+	return problem.With(http.StatusGone, "The log of changes does not reach back", fmt.Errorf("%s: start over with the whole dataset, /rdf-graph-store", why), "newest", newest)
+}
+
+// await returns the newest position when it is greater than after, or when the time is over.
+func (h *Handler) await(ctx context.Context, after uint64, wait time.Duration) (uint64, error) {
+	select {
+	case h.waiting <- struct{}{}:
+		defer func() { <-h.waiting }()
+	default:
+		return 0, &problem.Error{Status: http.StatusServiceUnavailable, Title: "Too many requests wait for changes",
+			Detail: "ask again without wait=, or later", RetryAfter: 10 * time.Second}
+	}
+	end := time.NewTimer(wait)
+	defer end.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for {
+		if newest := h.o.Log.Position(); newest > after {
+			return newest, nil
+		}
+		select {
+		case <-look.C:
+		case <-end.C:
+			return after, nil
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
+}
+
+// errEnough ends the reading of the log.
+var errEnough = errors.New("enough for one answer")
+
+// send answers with the commits after a position. They are held until it is known which is the last, or until they are so
+// long that only the one that is being read can be.
+func (h *Handler) send(w http.ResponseWriter, r *http.Request, after, newest uint64) error {
+	out := &answer{w: w}
+	patch := rdfpatch.NewWriter(out)
+	last, within := after, false
+	_, err := h.o.Log.Changes(r.Context(), after, func(c triplestore.Commit) error {
+		if !within {
+			if c.Position > newest || last > after && out.n > enough {
+				return errEnough
+			}
+			if err := h.begin(patch, last, c.Position); err != nil {
+				return err
+			}
+			last = c.Position
+		}
+		within = c.More
+		if err := errors.Join(patch.Quads(c.Removed, true), patch.Quads(c.Added, false)); err != nil {
+			return err
+		}
+		if !within {
+			if err := patch.Commit(); err != nil {
+				return err
+			}
+		}
+		if err := patch.Flush(); err != nil {
+			return err
+		}
+		if within && out.n > enough {
+			return out.start(last)
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	if err == nil {
+		if err = patch.Flush(); err == nil {
+			err = out.start(last)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	if out.started {
+		h.o.Logs.WarnContext(r.Context(), "changes cut off", "after", after, "err", err)
+		panic(http.ErrAbortHandler)
+	}
+	if errors.Is(err, triplestore.ErrTrimmed) {
+		return gone(newest, err.Error())
+	}
+	return fmt.Errorf("changelog: %w", err)
+}
+
+// begin writes the headers of a patch and begins its transaction.
+func (h *Handler) begin(p *rdfpatch.Writer, prev, position uint64) error {
+	return errors.Join(p.Header("id", h.name(position)), p.Header("prev", h.name(prev)), p.Begin())
+}
+
+// name returns the IRI of the patch that ends at a position.
+func (h *Handler) name(position uint64) string {
+	return h.o.Base + "changes/rdf#" + strconv.FormatUint(position, 10)
+}
+
+// answer holds what is written until start.
+type answer struct {
+	w       http.ResponseWriter
+	held    bytes.Buffer
+	n       int64
+	started bool
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.n += int64(len(b))
+	if a.started {
+		return a.w.Write(b)
+	}
+	return a.held.Write(b)
+}
+
+// start sends the headers, with the position of the last commit, and what is held.
+func (a *answer) start(last uint64) error {
+	if a.started {
+		return nil
+	}
+	a.started = true
+	a.w.Header().Set("Content-Type", rdfpatch.MediaType+"; charset=utf-8")
+	a.w.Header().Set(HeaderPosition, strconv.FormatUint(last, 10))
+	_, err := io.Copy(a.w, &a.held)
+	return err
+}

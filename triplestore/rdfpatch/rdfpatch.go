@@ -1,0 +1,238 @@
+// Package rdfpatch writes and reads RDF Patch, the text form of changes of a dataset that Apache Jena defines
+// (https://afs.github.io/rdf-delta/rdf-patch.html).
+//
+// A line is one of these; terms are written as in N-Quads, and a blank node's label means the same node in every patch of
+// one dataset:
+//
+//	H id <iri> .         the patch that follows has this name
+//	H prev <iri> .       it follows on the patch with that name
+//	TX .                 a transaction begins
+//	A s p o g .          a quad (or triple, without g) is added
+//	D s p o g .          a quad is removed
+//	TC .                 the transaction ends and takes effect
+//
+// PA and PD (prefixes) and TA (a transaction that is given up) are read, too.
+package rdfpatch
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/term"
+)
+
+// MediaType is the media type of RDF Patch.
+const MediaType = "application/rdf-patch"
+
+// Kind is what a row of a patch is.
+type Kind byte
+
+// Kinds of rows.
+const (
+	Header Kind = iota + 1
+	Begin
+	Add
+	Delete
+	Commit
+	Abort
+)
+
+// Row is one row of a patch.
+type Row struct {
+	Kind       Kind
+	Quad       term.Quad // of Add and Delete
+	Name, Text string    // of Header: the second word, and the rest without the full stop
+}
+
+// Writer writes patches. It buffers; Flush or Close writes the rest. Its first error sticks.
+type Writer struct {
+	out   *bufio.Writer
+	quads *rdfio.Writer
+	line  bytes.Buffer
+}
+
+// NewWriter returns a Writer to w.
+func NewWriter(w io.Writer) *Writer {
+	p := &Writer{out: bufio.NewWriterSize(w, 64<<10)}
+	p.quads = rdfio.NewWriter(&p.line, rdfio.NQuads(), nil)
+	return p
+}
+
+// Header writes a header whose value is an IRI.
+func (w *Writer) Header(name, iri string) error {
+	_, err := fmt.Fprintf(w.out, "H %s <%s> .\n", name, iri)
+	return err
+}
+
+// Begin begins a transaction.
+func (w *Writer) Begin() error {
+	_, err := w.out.WriteString("TX .\n")
+	return err
+}
+
+// Commit ends a transaction.
+func (w *Writer) Commit() error {
+	_, err := w.out.WriteString("TC .\n")
+	return err
+}
+
+// Quads writes rows that remove quads, if remove is set, or add them.
+func (w *Writer) Quads(quads []term.Quad, remove bool) error {
+	sign := "A "
+	if remove {
+		sign = "D "
+	}
+	for _, q := range quads {
+		if err := w.quads.Write(q); err != nil {
+			return err
+		}
+		if err := w.quads.Flush(); err != nil {
+			return err
+		}
+		w.out.WriteString(sign) // its error sticks
+		w.out.Write(w.line.Bytes())
+		w.line.Reset()
+	}
+	_, err := w.out.Write(nil)
+	return err
+}
+
+// Flush writes what is buffered.
+func (w *Writer) Flush() error { return w.out.Flush() }
+
+// maxLine is the maximum length of a row that is not a quad, in bytes.
+const maxLine = 64 << 10
+
+// Reader reads the rows of patches. It is safe for untrusted input: a row is bounded as a statement of N-Quads is. It is
+// not safe for concurrent use.
+type Reader struct {
+	in    *splitter
+	quads *rdfio.Reader
+	held  *term.Quad // read, but its row has not been returned yet
+	err   error
+}
+
+// NewReader returns a Reader.
+func NewReader(r io.Reader) *Reader {
+	s := &splitter{in: bufio.NewReaderSize(r, 64<<10), start: true}
+	return &Reader{in: s, quads: rdfio.NewReader(s, rdfio.NQuads(), rdfio.Options{RDF12: true, LongTags: true})}
+}
+
+// Read returns the next row, or io.EOF after the last.
+func (r *Reader) Read() (Row, error) {
+	for r.err == nil && len(r.in.rows) == 0 {
+		r.err = r.pull()
+	}
+	if len(r.in.rows) == 0 {
+		return Row{}, r.err
+	}
+	row := r.in.rows[0]
+	if row.Kind == Add || row.Kind == Delete {
+		for r.held == nil {
+			if r.err != nil && r.err != io.EOF {
+				return Row{}, r.err
+			}
+			if r.err == io.EOF {
+				return Row{}, fmt.Errorf("rdfpatch: a row without its quad: %w", io.ErrUnexpectedEOF)
+			}
+			r.err = r.pull()
+		}
+		row.Quad, r.held = *r.held, nil
+	}
+	r.in.rows = r.in.rows[1:]
+	return row, nil
+}
+
+// pull reads a quad, and with it the rows before it.
+func (r *Reader) pull() error {
+	q, err := r.quads.Read()
+	if err != nil {
+		if r.in.err != nil {
+			return r.in.err
+		}
+		return err
+	}
+	r.held = &q
+	return nil
+}
+
+// splitter is a reader of the quads of a patch, as N-Quads. It notes what each row is.
+type splitter struct {
+	in    *bufio.Reader
+	rows  []Row
+	start bool   // the next byte begins a row
+	left  []byte // of the row, not returned yet; valid until in is read again
+	err   error
+}
+
+// Read returns at most one row at a time, so that few rows are noted ahead.
+func (s *splitter) Read(p []byte) (int, error) {
+	if len(s.left) == 0 {
+		for s.err == nil && s.start {
+			s.begin()
+		}
+		if s.err != nil {
+			return 0, s.err
+		}
+		line, err := s.in.ReadSlice('\n')
+		if err != nil && err != bufio.ErrBufferFull && len(line) == 0 {
+			s.err = err
+			return 0, err
+		}
+		s.left = line
+		s.start = bytes.HasSuffix(line, []byte("\n"))
+	}
+	n := copy(p, s.left)
+	s.left = s.left[n:]
+	return n, nil
+}
+
+// begin reads the code of a row, and all of one that has no quad.
+func (s *splitter) begin() {
+	head, err := s.in.Peek(2)
+	if len(head) == 0 {
+		s.err = err
+		return
+	}
+	if len(head) == 2 && (head[1] == ' ' || head[1] == '\t') && (head[0] == 'A' || head[0] == 'D') {
+		kind := Add
+		if head[0] == 'D' {
+			kind = Delete
+		}
+		s.in.Discard(2)
+		s.rows = append(s.rows, Row{Kind: kind})
+		s.start = false
+		return
+	}
+	line, err := s.in.ReadSlice('\n')
+	if err != nil && err != io.EOF {
+		s.err = fmt.Errorf("rdfpatch: a row of more than %d bytes", maxLine)
+		return
+	}
+	text := strings.TrimSpace(string(line))
+	if text == "" || text[0] == '#' {
+		return
+	}
+	words := strings.Fields(strings.TrimSpace(strings.TrimSuffix(text, ".")))
+	row := Row{}
+	switch {
+	case len(words) == 1 && words[0] == "TX":
+		row.Kind = Begin
+	case len(words) == 1 && words[0] == "TC":
+		row.Kind = Commit
+	case len(words) == 1 && words[0] == "TA":
+		row.Kind = Abort
+	case len(words) > 2 && words[0] == "H":
+		row = Row{Kind: Header, Name: words[1], Text: strings.Join(words[2:], " ")}
+	case len(words) > 1 && (words[0] == "PA" || words[0] == "PD"):
+		return
+	default:
+		s.err = fmt.Errorf("rdfpatch: %.40q is no row of a patch", text)
+		return
+	}
+	s.rows = append(s.rows, row)
+}

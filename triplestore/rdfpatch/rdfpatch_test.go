@@ -1,0 +1,91 @@
+package rdfpatch_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"odarchive/triplestore/rdfpatch"
+	"odarchive/triplestore/term"
+)
+
+func rows(r io.Reader) (all []rdfpatch.Row, err error) {
+	p := rdfpatch.NewReader(r)
+	for {
+		row, err := p.Read()
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, row)
+	}
+}
+
+var (
+	s = term.IRI("http://example.org/s")
+	p = term.IRI("http://example.org/p")
+)
+
+func TestWhatIsWrittenIsReadAgain(t *testing.T) {
+	t.Parallel()
+	quads := []term.Quad{
+		{S: s, P: p, O: term.String("a\n\"b\"")}, {S: s, P: p, O: term.Lang("é", "en"), G: s},
+		{S: term.Blank("x"), P: p, O: term.Blank("y")}, {S: s, P: p, O: term.String(strings.Repeat("long ", 100_000))},
+		{S: s, P: p, O: term.Triple(s, p, s)},
+	}
+	var b bytes.Buffer
+	w := rdfpatch.NewWriter(&b)
+	var want []rdfpatch.Row
+	for range 3 {
+		if err := errors.Join(w.Header("id", "urn:x:1"), w.Begin(), w.Quads(quads, true), w.Quads(quads, false), w.Commit()); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, rdfpatch.Row{Kind: rdfpatch.Header, Name: "id", Text: "<urn:x:1>"}, rdfpatch.Row{Kind: rdfpatch.Begin})
+		for _, q := range quads {
+			want = append(want, rdfpatch.Row{Kind: rdfpatch.Delete, Quad: q})
+		}
+		for _, q := range quads {
+			want = append(want, rdfpatch.Row{Kind: rdfpatch.Add, Quad: q})
+		}
+		want = append(want, rdfpatch.Row{Kind: rdfpatch.Commit})
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []io.Reader{bytes.NewReader(b.Bytes()), iotest.HalfReader(bytes.NewReader(b.Bytes())), iotest.OneByteReader(bytes.NewReader(b.Bytes()))} {
+		if got, err := rows(in); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("read %d rows, %v, want %d", len(got), err, len(want))
+		}
+	}
+}
+
+func TestPatchesOfOthersAreRead(t *testing.T) {
+	t.Parallel()
+	got, err := rows(strings.NewReader("# a comment\nH id <uuid:1> .\nPA \"ex\" \"http://example.org/\" .\nTX .\n\nA <http://example.org/s> <http://example.org/p> \"x\" .\nTA .\nTX .\nD _:a <http://example.org/p> _:b <http://example.org/s> .\nTC ."))
+	want := []rdfpatch.Row{{Kind: rdfpatch.Header, Name: "id", Text: "<uuid:1>"}, {Kind: rdfpatch.Begin},
+		{Kind: rdfpatch.Add, Quad: term.Quad{S: s, P: p, O: term.String("x")}}, {Kind: rdfpatch.Abort}, {Kind: rdfpatch.Begin},
+		{Kind: rdfpatch.Delete, Quad: term.Quad{S: term.Blank("a"), P: p, O: term.Blank("b"), G: s}}, {Kind: rdfpatch.Commit}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v, %v", got, err)
+	}
+}
+
+func TestFaultsAreErrors(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"X .\n", "A <a> .\n", "A ", "TX\x00", "A <http://example.org/s> <http://example.org/p> \"x\"", "H " + strings.Repeat("x", 100_000)} {
+		if got, err := rows(strings.NewReader(text)); err == nil {
+			t.Errorf("%.40q: read %+v", text, got)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	f.Add("H id <uuid:1> .\nTX .\nA <http://example.org/s> <http://example.org/p> \"x\" .\nD _:a <http://example.org/p> _:b <http://example.org/s> .\nTC .\n")
+	f.Fuzz(func(t *testing.T, text string) { rows(strings.NewReader(text)) })
+}
