@@ -1,7 +1,7 @@
 // Package geometry computes what GeoSPARQL 1.1 asks of geometries: it reads and writes their literals, relates two of
 // them, measures them and makes new ones.
 //
-// A Geometry is parsed from a wktLiteral or geoJSONLiteral. Its coordinates are x and y of its reference system;
+// A Geometry is parsed from a wktLiteral, geoJSONLiteral, gmlLiteral or kmlLiteral. Its coordinates are x and y of its reference system;
 // longitude and latitude for the geographic ones, whatever order the literal has them in. Two geometries can be
 // compared if both are geographic or both name the same other system. Geometries are shared and never change.
 //
@@ -67,15 +67,23 @@ func Parse(text, datatype string) (*Geometry, error) {
 	switch datatype {
 	case geosparql.WKTLiteral:
 		return parseWKT(text)
-	case geosparql.GeoJSONLiteral:
+	case geosparql.GeoJSONLiteral, geosparql.GeoJSONType:
 		return parseJSON(text)
+	case geosparql.GMLLiteral:
+		return parseGML(text)
+	case geosparql.KMLLiteral:
+		return parseKML(text)
 	}
 	return nil, fmt.Errorf("%w: datatype <%s>", ErrSyntax, datatype)
 }
 
 // IsDatatype reports whether literals of a datatype are geometries.
 func IsDatatype(iri string) bool {
-	return iri == geosparql.WKTLiteral || iri == geosparql.GeoJSONLiteral
+	switch iri {
+	case geosparql.WKTLiteral, geosparql.GeoJSONLiteral, geosparql.GeoJSONType, geosparql.GMLLiteral, geosparql.KMLLiteral:
+		return true
+	}
+	return false
 }
 
 func parseWKT(text string) (*Geometry, error) {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	listVersion = 1
+	listVersion = 2 // 1 lacked GML, KML and GeoJSON by media type
 	name        = "spatial index"
 	letters     = "bh"
 
@@ -162,7 +162,8 @@ func (v *View) Search(r Region, out []term.ID) ([]term.ID, error) {
 	return out[:from+len(slices.Compact(out[from:]))], nil
 }
 
-// Load reads the list of segments and returns the mark of the last Flush. ok is false if nothing was stored. After an
+// Load reads the list of segments and returns the mark of the last Flush. ok is false if nothing was stored, or by an
+// older version. After an
 // error the index is empty and can be built again, except after segments.ErrNewer.
 func (x *Index) Load() (mark []byte, ok bool, err error) {
 	snap := x.db.Snapshot()
@@ -172,11 +173,18 @@ func (x *Index) Load() (mark []byte, ok bool, err error) {
 		return nil, false, err
 	}
 	r := fields.Reader{B: body}
-	if r.Byte() > listVersion {
+	version := r.Byte()
+	if version > listVersion {
 		return nil, false, segments.ErrNewer
 	}
 	mark = slices.Clone(r.Bytes(r.Count(1)))
 	next := r.Uvarint()
+	if version < listVersion && !r.Bad() { // without the literals that have become geometries since
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.segs, x.next = nil, next
+		return nil, false, nil
+	}
 	var segs []*segment
 	for range r.Count(2) {
 		number, size := r.Uvarint(), r.Uvarint()

@@ -15,6 +15,11 @@ const (
 const (
 	WKTLiteral     = NS + "wktLiteral"
 	GeoJSONLiteral = NS + "geoJSONLiteral"
+	GMLLiteral     = NS + "gmlLiteral"
+	KMLLiteral     = NS + "kmlLiteral"
+
+	// GeoJSONType is the datatype of GeoJSON in GeoDCAT-AP, and so of many catalogs.
+	GeoJSONType = "https://www.iana.org/assignments/media-types/application/vnd.geo+json"
 
 	HasGeometry        = NS + "hasGeometry"
 	HasDefaultGeometry = NS + "hasDefaultGeometry"

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"strconv"
 	"strings"
 
 	"odarchive/triplestore/geometry"
@@ -67,8 +68,9 @@ func (c *compiler) geo(e algebra.Call) (f Func, done bool, err error) {
 // geoCache holds geometries that one argument of one call was, by text, so that the same literal in many rows is parsed
 // once. It belongs to one goroutine.
 type geoCache struct {
-	byText map[string]*geometry.Geometry // nil: not a geometry
-	bytes  int
+	byText   map[string]*geometry.Geometry // nil: not a geometry
+	datatype string                        // of all of them
+	bytes    int
 }
 
 const (
@@ -81,15 +83,15 @@ func (c *geoCache) get(v Value) *geometry.Geometry {
 	if v.kind != Other || !geometry.IsDatatype(v.t) {
 		return nil
 	}
-	if g, ok := c.byText[v.s]; ok && (g == nil || v.t == geosparql.WKTLiteral) {
+	if g, ok := c.byText[v.s]; ok && v.t == c.datatype {
 		return g
 	}
 	g, err := geometry.Parse(v.s, v.t)
 	if err != nil {
 		g = nil
 	}
-	if v.t != geosparql.WKTLiteral {
-		return g
+	if v.t != c.datatype { // mostly all literals of an argument are of one datatype
+		c.byText, c.datatype = nil, v.t
 	}
 	if c.bytes += 4*len(v.s) + geoCacheEntry; c.bytes > geoCacheBytes || c.byText == nil {
 		c.byText, c.bytes = map[string]*geometry.Geometry{}, 4*len(v.s)+geoCacheEntry
@@ -187,8 +189,45 @@ func height(highest bool) geoFunction {
 	}}
 }
 
+// The local names of functions that only the planner calls: no query can write them as prefixed names. They make a
+// geometry of a latitude and a longitude, and of a property of GeoRSS and its value.
+const (
+	MakePoint  = ".point"
+	MakeGeoRSS = ".georss"
+)
+
+// degrees returns a number that may also be a string, as in much data.
+func degrees(v Value) (float64, bool) {
+	if v.kind == Str {
+		f, err := strconv.ParseFloat(strings.TrimSpace(v.s), 64)
+		return f, err == nil
+	}
+	return number(v)
+}
+
+func wktValue(wkt string, ok bool) Value {
+	if !ok {
+		return errValue
+	}
+	return FromKey(term.Typed(wkt, geosparql.WKTLiteral))
+}
+
 // geoFunctions by local name; the topological relations are those of package geometry.
 var geoFunctions = map[string]geoFunction{
+	MakePoint: {0, 2, func(_ []*geometry.Geometry, rest []Value) Value {
+		lat, ok := degrees(rest[0])
+		long, ok2 := degrees(rest[1])
+		if !ok || !ok2 {
+			return errValue
+		}
+		return wktValue(geometry.At(lat, long))
+	}},
+	MakeGeoRSS: {0, 2, func(_ []*geometry.Geometry, rest []Value) Value {
+		if rest[0].kind != IRI || rest[1].kind != Str {
+			return errValue
+		}
+		return wktValue(geometry.FromGeoRSS(rest[0].s, rest[1].s))
+	}},
 	"distance": {2, 1, func(g []*geometry.Geometry, rest []Value) Value {
 		return geoNumber(geometry.Distance(g[0], g[1], unitIRI(rest[0])))
 	}},

@@ -50,7 +50,7 @@ func (b *builder) spatialFactor(iri string, subject, object []algebra.Node, sc s
 		}
 		c, err = b.relationCall(iri, name, subject[0], object[0])
 	} else {
-		c, err = nearCall(strings.TrimPrefix(iri, jenaSpatial), subject[0], object)
+		c, err = b.nearCall(strings.TrimPrefix(iri, jenaSpatial), subject[0], object)
 	}
 	if err != nil {
 		return factor{}, err
@@ -133,14 +133,22 @@ func (b *builder) relationCall(iri, name string, subject, object algebra.Node) (
 		})
 	}
 	direct, linked := placed(subject, ".v", "s", geometryLinks)
-	left := []algebra.Op{direct, linked}
+	plainLeft, plainLeftLinked, err := b.plainlyPlaced(subject, ".v", "s", geometryLinks)
+	if err != nil {
+		return c, err
+	}
+	left := append([]algebra.Op{direct, linked}, someOf(plainLeft, plainLeftLinked)...)
 	v, w := algebra.Expr(algebra.VarExpr{Var: ".v"}), algebra.Expr(algebra.VarExpr{Var: ".w"})
 	right := []algebra.Op{nil}
 	if object.Term.Kind() == term.KindLiteral {
 		w = algebra.ConstExpr{Term: object.Term}
 	} else {
 		direct, linked := placed(object, ".w", "o", geometryLinks)
-		right = []algebra.Op{direct, linked}
+		plain, plainLinked, err := b.plainlyPlaced(object, ".w", "o", geometryLinks)
+		if err != nil {
+			return c, err
+		}
+		right = append([]algebra.Op{direct, linked}, someOf(plain, plainLinked)...)
 	}
 	cond := algebra.Expr(algebra.Call{Func: geosparql.FunctionNS + name, Args: []algebra.Expr{v, w}})
 	for _, l := range left {
@@ -178,7 +186,7 @@ var jenaPlaces = []string{"nearby", "nearbyGeom", "withinCircle", "withinCircleG
 // nearCall returns the subjects of one of Jena's predicates. The arguments are constants: a place, as a literal or as
 // latitude and longitude (two of them for a box), for a circle the radius and the unit, kilometres by default, and the
 // maximum number of subjects. Besides features it finds what has a place by dct:spatial, such as datasets.
-func nearCall(name string, subject algebra.Node, args []algebra.Node) (c spatialCall, err error) {
+func (b *builder) nearCall(name string, subject algebra.Node, args []algebra.Node) (c spatialCall, err error) {
 	if subject.Triple != nil {
 		return c, wrongArguments("a triple term")
 	}
@@ -242,7 +250,12 @@ func nearCall(name string, subject algebra.Node, args []algebra.Node) (c spatial
 	default:
 		cond = call("sfIntersects", w, here)
 	}
-	direct, linked := placed(subject, ".w", "s", append([]string{dcterms.Spatial}, geometryLinks...))
+	allLinks := append([]string{dcterms.Spatial}, geometryLinks...)
+	direct, linked := placed(subject, ".w", "s", allLinks)
+	plain, plainLinked, err := b.plainlyPlaced(subject, ".w", "s", allLinks)
+	if err != nil {
+		return c, err
+	}
 	// A geometry is not found besides its feature.
 	var links [][]term.Key
 	for _, l := range geometryLinks {
@@ -252,8 +265,14 @@ func nearCall(name string, subject algebra.Node, args []algebra.Node) (c spatial
 		L: algebra.BGP{Patterns: []algebra.TriplePattern{{S: algebra.Node{Var: ".f"}, P: algebra.Node{Var: ".l"}, O: subject}}},
 		R: algebra.Values{Vars: []algebra.Var{".l"}, Rows: links},
 	}
-	own := algebra.Filter{In: algebra.Filter{In: direct, Cond: cond}, Cond: algebra.Exists{Not: true, In: feature}}
-	c.union = algebra.Union{L: own, R: algebra.Filter{In: linked, Cond: cond}}
+	list := []algebra.Op{}
+	for _, own := range append([]algebra.Op{direct}, someOf(plain)...) {
+		list = append(list, algebra.Filter{In: algebra.Filter{In: own, Cond: cond}, Cond: algebra.Exists{Not: true, In: feature}})
+	}
+	for _, other := range append([]algebra.Op{linked}, someOf(plainLinked)...) {
+		list = append(list, algebra.Filter{In: other, Cond: cond})
+	}
+	c.union = unionOf(list)
 	return c, nil
 }
 
