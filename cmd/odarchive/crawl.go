@@ -81,6 +81,7 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 	f.BoolVar(&c.json, "json", false, "machine-readable summary")
 	c.cfg.FetchFlags(f)
 	c.cfg.WARCFlag(f)
+	c.cfg.HookFlags(f)
 	return cmd
 }
 
@@ -110,8 +111,13 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	opts.Indexing = func(left int) {
 		bar.set(int64(sofar.Fetches), fmt.Sprintf("looking for columns to join: %d versions left", left))
 	}
+	endHooks, err := n.BeginHooks(whole)
+	if err != nil {
+		return err
+	}
 	summary, err := n.Run(ctx, opts)
 	bar.done()
+	endHooks()
 	n.Tidy(whole)
 	if errors.Is(err, context.DeadlineExceeded) && whole.Err() == nil {
 		err = nil // the end of --for

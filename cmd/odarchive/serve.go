@@ -52,6 +52,7 @@ neither crawls nor writes.`,
 	f.BoolVar(&c.cfg.Serve.NoCrawl, "no-crawl", false, "serve without crawling")
 	c.cfg.FetchFlags(f)
 	c.cfg.WARCFlag(f)
+	c.cfg.HookFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }

@@ -128,6 +128,91 @@ func (a *Archive) EventBounds(level int, n uint64) (first, last time.Time, ok bo
 	return first, last, ok, err
 }
 
+// followed bounds the events that EventsFrom looks at in one call.
+const followed = 256
+
+// EventsFrom returns those of the next events from a number on that a query selects, oldest first, and the number from which
+// to go on, which is from itself if there is no further event. Before and Limit of the query have no effect.
+func (a *Archive) EventsFrom(ctx context.Context, q catalog.EventQuery, from uint64) (list []catalog.Event, next uint64, err error) {
+	kinds, err := events.ParseKinds(q.Kinds)
+	if err != nil {
+		return nil, from, fmt.Errorf("%w: %w", ErrBadQuery, err)
+	}
+	var filter search.Filter
+	next = from
+	if end, err := a.EventCount(); err != nil || from >= end {
+		return nil, from, err
+	}
+	if q.Text != "" {
+		if filter, err = a.search.Filter(ctx, catalog.Search{Text: q.Text}); err != nil {
+			return nil, from, err
+		}
+	}
+	err = a.view(func(t records.Txn) error {
+		some, err := events.Txn{Txn: t.Txn}.Range(ctx, from, from+followed)
+		if err != nil {
+			return err
+		}
+		for _, e := range some {
+			next = e.Seq + 1
+			if e.Kinds&kinds == 0 {
+				continue
+			}
+			one, err := detail(ctx, t, e)
+			if err != nil {
+				return err
+			}
+			wanted, err := selects(t, q, filter, e, one)
+			if err != nil {
+				return err
+			}
+			if wanted {
+				list = append(list, one)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, from, fmt.Errorf("archive: events: %w", err)
+	}
+	return list, next, nil
+}
+
+// selects reports whether a query selects an event, whatever its kinds.
+func selects(t records.Txn, q catalog.EventQuery, filter search.Filter, e events.Event, d catalog.Event) (bool, error) {
+	switch {
+	case q.URL != "":
+		id, err := records.ResourceID(q.URL)
+		if err != nil || id == e.Resource || e.Dataset == "" || e.Resource == "" {
+			return err == nil && id == e.Resource, nil
+		}
+		r, _, err := t.Resource(id) // a licence is that of all files of the dataset
+		return slices.Contains(r.Datasets, e.Dataset), err
+	case q.Dataset != "":
+		return slices.Contains(d.Datasets, q.Dataset), nil
+	case q.Portal != "":
+		return slices.Contains(d.Portals, q.Portal), nil
+	case q.Text != "":
+		return filter.Has(t, e.Resource)
+	}
+	return true, nil
+}
+
+// EventMark returns how far a reader of the log has come: the number of the next event that it has not seen. known is false
+// if the reader is new.
+func (a *Archive) EventMark(reader string) (next uint64, known bool, err error) {
+	err = events.View(a.db, func(t events.Txn) (err error) {
+		next, known, err = t.Mark(reader)
+		return err
+	})
+	return next, known, err
+}
+
+// SetEventMark stores what EventMark returns.
+func (a *Archive) SetEventMark(ctx context.Context, reader string, next uint64) error {
+	return a.db.Update(ctx, func(txn *kv.Txn) error { return events.Txn{Txn: txn}.SetMark(reader, next) })
+}
+
 // selecting gathers the events of a page.
 type selecting struct {
 	records.Txn

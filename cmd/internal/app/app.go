@@ -54,6 +54,10 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 		group.Go(func() { _ = n.Jobs.Run(ctx, name, work) }) // Jobs reports its failure
 	}
 	job("search", n.Archive.LoadSearch) // so that the first search is not slow
+	if !n.DB.ReadOnly() && len(n.Config.Hooks) > 0 {
+		n.startHooks(ctx)
+		job("hooks", n.sendToHooks)
+	}
 	if !n.DB.ReadOnly() {
 		job("words", n.Triples.IndexLiterals) // likewise
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler/hooks"
 	"odarchive/crawler/web/politeness"
 
 	"github.com/BurntSushi/toml"
@@ -31,6 +32,8 @@ type Config struct {
 	KeepChanges    Bytes         // size of the change log of the triples; 0 for a size that depends on the store
 	TextPredicates []string      // predicates whose objects are searched by word; none for those of the last time
 	KeepVisits     time.Duration // how long visits are listed one by one
+	Hooks          []string      // addresses that are told of changes, each with what it selects (package hooks)
+	HookSecret     string        // file with the secret of their signatures; "" for none
 
 	Fetch Fetch
 	Serve Serve
@@ -170,6 +173,9 @@ func (c Config) Check() error {
 	if _, err := c.Serve.TrustedProxies(); err != nil {
 		return err
 	}
+	if _, _, err := c.ParseHooks(); err != nil {
+		return err
+	}
 	_, err := c.Fetch.Networks()
 	return err
 }
@@ -221,6 +227,34 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.Schedule, "schedule", s.Schedule, "when to visit again: adaptive (learns how each file changes) or paper (the ODArchive paper's rule)")
 	f.Var(&s.Bandwidth, "bandwidth", "bytes per second over all hosts, 0 for no limit")
 	f.IntVar(&s.Workers, "workers", s.Workers, "number of hosts to fetch from at the same time")
+}
+
+// HookFlags adds the flags of commands that tell others of changes.
+func (c *Config) HookFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&c.Hooks, "hook", nil, "address to which each change is sent as JSON; after a space, what a feed selects, as in 'https://example.org/in kind=schema,gone' (repeatable)")
+	f.StringVar(&c.HookSecret, "hook-secret-file", c.HookSecret, "file with the secret that signs what hooks are sent (Standard Webhooks)")
+}
+
+// ParseHooks parses Hooks and reads HookSecret, which is nil if there is none.
+func (c Config) ParseHooks() (list []hooks.Hook, secret []byte, err error) {
+	for _, text := range c.Hooks {
+		h, err := hooks.Parse(text)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--hook: %w", err)
+		}
+		list = append(list, h)
+	}
+	if c.HookSecret == "" {
+		return list, nil, nil
+	}
+	raw, err := os.ReadFile(c.HookSecret)
+	if err == nil {
+		secret, err = hooks.ParseSecret(string(raw))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("--hook-secret-file: %w", err)
+	}
+	return list, secret, nil
 }
 
 // WARCFlag adds the flag of commands that crawl.
