@@ -26,7 +26,8 @@ type packers struct {
 
 var loadPackers = sync.OnceValue(func() (p packers) {
 	var errs [2]error
-	p.in, errs[0] = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
+	p.in, errs[0] = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+		zstd.WithWindowSize(maxPacked), zstd.WithLowerEncoderMem(true)) // a larger window would keep 8 MiB a processor
 	p.out, errs[1] = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(16*maxPacked), zstd.WithDecoderConcurrency(0))
 	p.err = errors.Join(errs[:]...)
 	return p

@@ -41,7 +41,8 @@ type stateWriter struct {
 }
 
 func newStateWriter(f disk.File, number uint64) (*stateWriter, error) {
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false),
+		zstd.WithWindowSize(stateBlock), zstd.WithLowerEncoderMem(true)) // a larger window finds nothing more
 	if err != nil {
 		return nil, err
 	}
