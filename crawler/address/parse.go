@@ -35,12 +35,9 @@ func parse(raw string, base *URL) (URL, error) {
 		return URL{}, bad(raw, "longer than "+strconv.Itoa(MaxURL)+" bytes")
 	}
 	s := strings.Trim(raw, "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f ")
-	s = strings.Map(func(r rune) rune {
-		if r == '\t' || r == '\n' || r == '\r' {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
+	if s = strings.ToValidUTF8(s, "\uFFFD"); strings.ContainsAny(s, "\t\n\r") {
+		s = withoutBreaks.Replace(s)
+	}
 	s, _, _ = strings.Cut(s, "#")
 	if s == "" && base == nil {
 		return URL{}, bad(raw, "empty")
@@ -84,6 +81,8 @@ func parse(raw string, base *URL) (URL, error) {
 	return u, nil
 }
 
+var withoutBreaks = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+
 func cutScheme(s string) (scheme, rest string, ok bool) {
 	i := strings.IndexByte(s, ':')
 	if i <= 0 {
@@ -115,6 +114,30 @@ func (u URL) relative(path, query string, hasQuery bool) URL {
 
 // cleanPath removes dot segments, percent-encoded ones too, and encodes the characters that a path may not contain.
 func cleanPath(p string) string {
+	if isCleanPath(p) {
+		return p
+	}
+	return cleanSegments(p)
+}
+
+// isCleanPath reports whether a path is what cleanSegments makes of it, as nearly all paths are: it begins with a slash,
+// no segment begins with a dot or has an escape of one, and no character needs to be encoded.
+func isCleanPath(p string) bool {
+	if p == "" || p[0] != '/' {
+		return false
+	}
+	for i := 0; i < len(p); i++ {
+		switch c := p[i]; {
+		case c <= ' ' || c >= 0x7f || strings.IndexByte(pathSet, c) >= 0:
+			return false
+		case c == '/' && i+1 < len(p) && p[i+1] == '.', c == '%' && strings.HasPrefix(p[i+1:], "2"):
+			return false
+		}
+	}
+	return true
+}
+
+func cleanSegments(p string) string {
 	segments := strings.Split(strings.TrimPrefix(p, "/"), "/")
 	out := make([]string, 0, len(segments))
 	for i, s := range segments {
