@@ -110,6 +110,11 @@ func openBadger(o badger.Options) (b *badger.DB, err error) {
 // blockCache is the memory for blocks that are read, in bytes. A block in it is neither decompressed nor verified again.
 const blockCache = 32 << 20
 
+// tableSize is the size of a table, in bytes, on every level. A compaction allocates twice as much for each table that it
+// writes, and writes up to ten at a time; with tables that double from level to level, as Badger has them, that would be
+// a gigabyte in a database of ten.
+const tableSize = 8 << 20
+
 func badgerOptions(dir string, opts Options) badger.Options {
 	if opts.InMemory || opts.CacheInMemory {
 		dir = ""
@@ -130,7 +135,7 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithVerifyValueChecksum(true).
 		WithMemTableSize(opts.MemTable).
 		WithNumMemtables(3).
-		WithBaseTableSize(8 << 20).
+		WithBaseTableSize(tableSize).
 		WithBaseLevelSize(64 << 20).
 		WithNumLevelZeroTables(4).
 		WithNumLevelZeroTablesStall(12).
@@ -138,6 +143,7 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithNumGoroutines(2).
 		WithValueThreshold(MaxValue + 1). // only a header ever reaches the value log
 		WithValueLogFileSize(4 << 20)
+	o.TableSizeMultiplier = 1
 	return o
 }
 
