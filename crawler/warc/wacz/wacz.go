@@ -159,8 +159,12 @@ func (o *Opened) Check(ctx context.Context) (faults []string, err error) {
 	named := map[string]bool{}
 	for _, r := range described.Resources {
 		name := path.Clean(r.Path)
-		named[name] = true
 		entry := entries[name]
+		if named[name] && entry != nil { // reading a file again and again would take for ever
+			faults = append(faults, fmt.Sprintf("datapackage.json names %.200q more than once", r.Path))
+			continue
+		}
+		named[name] = true
 		if entry == nil {
 			faults = append(faults, fmt.Sprintf("datapackage.json names %.200q, which is not in the package", r.Path))
 			continue

@@ -75,6 +75,7 @@ func TestAPackageIsComparedWithItsDatapackage(t *testing.T) {
 	for want, files := range map[string][]string{
 		"":                         {"datapackage.json", sound, "archive/a.warc", "text"},
 		"has no datapackage.json":  {"archive/a.warc", "text"},
+		"more than once":           {"datapackage.json", `{"resources": [` + resource("archive/a.warc", "text") + "," + resource("archive/./a.warc", "text") + `]}`, "archive/a.warc", "text"},
 		"cannot be read":           {"datapackage.json", "{", "archive/a.warc", "text"},
 		"has 5 bytes":              {"datapackage.json", sound, "archive/a.warc", "texts"},
 		"the SHA-256 of":           {"datapackage.json", sound, "archive/a.warc", "next"},
