@@ -46,6 +46,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
   odarchive harvest dataverse https://dataverse.example/dataverse/herbarium
   odarchive harvest csw https://maps.example/geonetwork/srv/eng/csw
   odarchive harvest datacite 'https://api.datacite.org/dois?client-id=herbarium'
+  odarchive harvest ldes https://archive.example/ldes
   odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql --portal http://data.gv.at --limit 100
   odarchive harvest oai https://repository.example/oai --set data --since 2026-01-01
   odarchive harvest oai --list repositories.txt --parallel 8 --json

@@ -9,6 +9,7 @@ import (
 	"odarchive/crawler/harvest/dataverse"
 	"odarchive/crawler/harvest/dcat"
 	"odarchive/crawler/harvest/invenio"
+	"odarchive/crawler/harvest/ldes"
 	"odarchive/crawler/harvest/magda"
 	"odarchive/crawler/harvest/oai"
 	"odarchive/crawler/harvest/opendatasoft"
@@ -50,6 +51,7 @@ func harvesters() []harvester {
 		{"dataverse", portal(dataverse.New)},
 		{"csw", portal(csw.New)},
 		{"dcat", func(s source) made { return dcat.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
+		{"ldes", func(s source) made { return ldes.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
 		{"portalwatch", func(s source) made { return portalwatch.Source{Endpoint: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
 		{"sparql", func(s source) made {
 			return sparql.Source{Endpoint: sparql.Endpoint{URL: s.Address, HTTP: s.HTTP}, Portal: s.Portal}

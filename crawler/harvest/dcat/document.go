@@ -41,6 +41,7 @@ type document struct {
 	quads []term.Quad
 	link  string // Link: rel="next"
 	tag   string // version
+	keep  bool   // the host says that it never changes
 	fault error  // first statement that was skipped as unreadable
 }
 
@@ -56,7 +57,7 @@ func (r *reader) get(ctx context.Context, address, unless string, tries int) (do
 	default:
 		return document{}, fmt.Errorf("%w%w", errNoAnswer, err)
 	}
-	doc := document{url: answer.URL, link: nextLink(answer), tag: harvest.Tag(answer.Header)}
+	doc := document{url: answer.URL, link: nextLink(answer), tag: harvest.Tag(answer.Header), keep: strings.Contains(strings.Join(answer.Header.Values("Cache-Control"), ","), "immutable")}
 	err = r.read(ctx, answer, &doc)
 	return doc, err
 }
