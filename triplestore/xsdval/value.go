@@ -1,6 +1,10 @@
 // Package xsdval implements the values of the XML Schema datatypes that SPARQL computes with, exactly: integers of any
 // size, decimals without rounding, IEEE floats, booleans, the date and time types and durations.
 //
+// Seconds are exact to the nanosecond: digits beyond it count neither in comparisons nor in arithmetic. XML Schema 1.1
+// (part 2, §5.4) demands milliseconds of every implementation and leaves the rest to it; a Value with fractions of any
+// length would be slower for all, and no clock writes them. A term keeps all its digits: only its value has nine.
+//
 // A Value is small and immutable and may be copied. Parse parses a lexical form, String returns the canonical form,
 // Compare and Equal follow XPath Functions and Operators 3.1 (to which SPARQL 1.1 §17.3 refers), the arithmetic
 // functions promote as XPath does (integer, decimal, float, double) and Cast converts as in §17.5. The package does not
