@@ -147,11 +147,8 @@ type feed struct {
 	out  batch
 }
 
-// The maximum number of batches in a portion.
-const (
-	portionSize   = 4
-	summedPortion = 16 // if its rows are aggregated
-)
+// portionSize is the maximum number of batches in a portion.
+const portionSize = 4
 
 // grow makes room for rows rows. It does not keep the old ones.
 func (f *feed) grow(rows int) {

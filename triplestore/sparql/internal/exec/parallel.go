@@ -302,11 +302,7 @@ func (p *parallel) fetch(f *feed) error {
 		f.n += n
 		p.from += n
 	}
-	most := portionSize
-	if p.newSum != nil {
-		most = summedPortion
-	}
-	p.size = min(2*p.size, most*p.q.opts.BatchSize)
+	p.size = min(2*p.size, portionSize*p.q.opts.BatchSize)
 	return nil
 }
 

@@ -106,6 +106,9 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 		}
 		return out, nil
 	case plan.Many:
+		if p.Once {
+			return w.once(p, starts, forward)
+		}
 		x, err := w.walkOf(p.Path, len(starts), forward)
 		if err != nil {
 			return nil, err
@@ -129,6 +132,28 @@ func (w *walker) follow(p plan.Path, starts []term.ID, forward bool) ([]hop, err
 		return out, nil
 	}
 	return nil, nil
+}
+
+// once follows a path that matches zero steps or one repetition, from all starts together. Each end comes once.
+func (w *walker) once(p plan.Many, starts []term.ID, forward bool) ([]hop, error) {
+	hops, err := w.follow(p.Path, starts, forward)
+	if err != nil {
+		return nil, err
+	}
+	if p.Min == 0 {
+		if err := w.lend(len(starts) * hopSize); err != nil {
+			return nil, err
+		}
+		hops = slices.Grow(hops, len(starts))
+		for i, s := range starts {
+			hops = append(hops, hop{i, s})
+		}
+	}
+	if err := w.q.check(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(hops, func(a, b hop) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	return slices.Compact(hops), w.q.check()
 }
 
 // reach follows a repeated path by x, which belongs to it.
@@ -371,9 +396,6 @@ func (w *walker) closure(p plan.Many, start term.ID, forward bool) ([]term.ID, e
 		}
 		if failed != nil {
 			return nil, failed
-		}
-		if p.Once {
-			break
 		}
 	}
 	return slices.Clone(seen.rows), failed

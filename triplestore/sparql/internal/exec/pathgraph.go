@@ -236,7 +236,7 @@ func (x *pathWalk) reach(q *query, p plan.Many, start term.ID, found func(term.I
 				found(ids[n])
 			}
 		}
-		if i == len(x.queue) || p.Once {
+		if i == len(x.queue) {
 			return nil
 		}
 		if at = x.queue[i]; i&(1<<12-1) == 0 {

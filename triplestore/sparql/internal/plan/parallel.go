@@ -80,10 +80,10 @@ const rowsPerGroup = 16
 func (b *builder) parallelGroup(n *Group) {
 	n.In = b.parallel(n.In, false)
 	rows := n.In.Info().Rows
-	if len(n.By) > 0 && n.Rows*rowsPerGroup > rows {
+	if n.Streaming || len(n.By) > 0 && n.Rows*rowsPerGroup > rows {
 		return
 	}
-	work := rows * costGroup
+	work := 0.0 // that of expressions: keeping rows apart costs as much as finding their groups
 	for _, a := range n.Aggs {
 		switch a.Func {
 		case "MIN", "MAX", "SAMPLE":
@@ -94,7 +94,7 @@ func (b *builder) parallelGroup(n *Group) {
 		default:
 			return
 		}
-		if a.Arg != nil {
+		if a.Arg != nil && !a.Arg.IsVar() {
 			work += rows * exprCost(a.Arg.Expr)
 		}
 	}
