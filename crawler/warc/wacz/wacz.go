@@ -100,7 +100,7 @@ func (o *Opened) read(name string, f io.ReaderAt, size int64, temp string) (err 
 		if entry.Method == zip.Store {
 			offset, err := entry.DataOffset()
 			if err != nil {
-				return fmt.Errorf("%s: %w", inside.Name, err)
+				return fmt.Errorf("%s is not where the directory of the package says: %w", inside.Name, err)
 			}
 			inside.ReaderAt = io.NewSectionReader(f, offset, inside.Size)
 		} else {

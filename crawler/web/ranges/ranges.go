@@ -137,8 +137,11 @@ func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
 		p, before, next := f.find(at)
 		if p == nil {
 			from := at
-			if next == f.size { // readers of zips begin at the end and go back in small steps
-				from = max(before, min(at, f.size-minPart))
+			switch {
+			case at-before < minPart: // a reader that skips a little reads on, and small gaps would need requests later
+				from = before
+			case next-at < minPart: // readers of zips begin at the end and go back in small steps
+				from = max(before, next-minPart)
 			}
 			if err := f.request(from, off+int64(len(b)), next); err != nil {
 				return n, err

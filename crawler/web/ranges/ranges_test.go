@@ -118,6 +118,25 @@ func TestReadingHereAndThereTakesLittle(t *testing.T) {
 	}
 }
 
+func TestReadingOnInSmallStepsTakesFewRequests(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, 10<<20)
+	f := h.open(1 << 30)
+	for at := f.Size() - 30; at > 9<<20; at -= 1000 {
+		if _, err := f.ReadAt(make([]byte, 30), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at := int64(0); at+30 < f.Size(); at += 700 {
+		if _, err := f.ReadAt(make([]byte, 30), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size())); err != nil || !bytes.Equal(b, h.text) || len(h.requests) > 25 || h.sent != f.Size() {
+		t.Errorf("%d bytes, %v; %d bytes in %d requests", len(b), err, h.sent, len(h.requests))
+	}
+}
+
 func TestAHostMaySendLessThanItIsAskedForOrAll(t *testing.T) {
 	t.Parallel()
 	h := newHost(t, 300_000)
