@@ -61,18 +61,27 @@ func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, 
 		return nil, err
 	}
 	sorted, order := SortSeeds(seeds)
-	for part := range slices.Chunk(sorted, SeedsPerTxn) {
-		isNew, err := in.keepSeeds(ctx, part)
-		fresh = append(fresh, isNew...)
-		if err != nil {
-			return fresh, err
-		}
+	if fresh, err = in.AddSorted(ctx, sorted); err != nil {
+		return fresh, err
 	}
 	unsorted := make([]bool, len(seeds))
 	for i, isNew := range fresh {
 		unsorted[order[i]] = isNew
 	}
 	return unsorted, nil
+}
+
+// AddSorted does what Add does for seeds that CleanSeed returned, in the order of SortSeeds. After an error, fresh has the
+// elements of the first seeds, which are registered.
+func (in *Intake) AddSorted(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
+	for part := range slices.Chunk(seeds, SeedsPerTxn) {
+		isNew, err := in.keepSeeds(ctx, part)
+		fresh = append(fresh, isNew...)
+		if err != nil {
+			return fresh, err
+		}
+	}
+	return fresh, nil
 }
 
 // SortSeeds returns seeds whose URLs are valid in the order of their keys, so that neighbours share hosts, words and

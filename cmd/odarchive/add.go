@@ -152,13 +152,14 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 		size, unit = list.size, "bytes"
 		first, _ = list.next(ctx)
 		first.seeds, first.secrets = append(seeds, first.seeds...), first.secrets+a.secrets
+		first.sorted = first.sorted && len(seeds) == 0
 		if err := cmp.Or(first.err, ctx.Err()); err != nil {
 			return err
 		}
 	}
 	a.secrets = 0
 	// known says whether more files may be registered than add has reported.
-	register := func(add func(context.Context, []catalog.Seed) ([]bool, error), known string) error {
+	register := func(add, addSorted adder, known string) error {
 		bar := a.progress(size, unit)
 		defer bar.done()
 		done := int64(0) // of size, before the batch
@@ -167,7 +168,11 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 				at := done + (b.read-done)*int64(n)/int64(len(b.seeds))
 				bar.set(at, fmt.Sprintf("%d registered", a.given))
 			}
-			if err := a.register(ctx, add, b, progress); err != nil {
+			with := add
+			if b.sorted {
+				with = addSorted
+			}
+			if err := a.register(ctx, with, b, progress); err != nil {
 				return fmt.Errorf("%s %sregistered: %w", english.Plural(a.given, "file is", "files are"), known, err)
 			}
 			done = b.read
@@ -176,9 +181,9 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 	}
 	var err error
 	if r := a.remote(ctx); r != nil { // a server that ends within a request may have registered its files
-		err = register(r.Add, "known to be ")
+		err = register(r.Add, r.Add, "known to be ")
 	} else {
-		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add, "") })
+		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add, n.Intake.AddSorted, "") })
 	}
 	if a.secrets > 0 {
 		fmt.Fprintf(a.stderr, "odarchive: removed users and passwords from %s: the archive neither stores nor sends them\n", english.Plural(a.secrets, "URL", ""))
@@ -195,8 +200,11 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 	return nil
 }
 
+// adder registers seeds: Intake.Add, Intake.AddSorted or Remote.Add.
+type adder func(context.Context, []catalog.Seed) (fresh []bool, err error)
+
 // register registers one batch of a list. It calls progress with the number of its files that are registered.
-func (a *adding) register(ctx context.Context, add func(context.Context, []catalog.Seed) ([]bool, error), b batch, progress func(int)) error {
+func (a *adding) register(ctx context.Context, add adder, b batch, progress func(int)) error {
 	if b.err != nil {
 		return b.err
 	}

@@ -17,7 +17,8 @@ import (
 
 // batch is consecutive entries of a list.
 type batch struct {
-	seeds   []catalog.Seed // in the order in which they are registered: crawler.SortSeeds
+	seeds   []catalog.Seed
+	sorted  bool // the seeds are clean, and in the order of crawler.SortSeeds
 	bad     []*badLine
 	secrets int   // number of URLs from which a user or a password was removed
 	read    int64 // bytes of the file read so far
@@ -76,6 +77,7 @@ func batchesOf(ctx context.Context, list *seedList, size int64) *batches {
 		for {
 			next, more := readBatch(list)
 			next.seeds, _ = crawler.SortSeeds(next.seeds)
+			next.sorted = true
 			select {
 			case b.ch <- next:
 			case <-ctx.Done():
