@@ -152,6 +152,9 @@ func (c *column) foldBatch(b *batch, r run) {
 	s.forms &= b.forms
 	s.minLen, s.maxLen = min(s.minLen, b.minLen), max(s.maxLen, b.maxLen)
 	s.texts(b, r)
+	for i := 0; i < b.n && c.last == kindText && !s.places.off; i++ {
+		s.places.see(r.cells[i*r.stride])
+	}
 	switch c.last {
 	case kindInteger, kindDecimal:
 		s.count[kindInteger] += int64(b.n - b.decimals)

@@ -40,8 +40,8 @@ type Profile struct {
 	Truncated bool     `json:"truncated,omitempty"`      // a limit was reached: counts cover what was read
 	Why       []string `json:"why,omitempty"`            // how the reader came to its conclusions, one sentence each
 
-	// Extent is the box around the geometries of GeoJSON features: west, south, east and north in degrees; nil if there
-	// are none.
+	// Extent is the box around the geometries of GeoJSON features, and of columns of geometries: west, south, east and
+	// north in degrees; nil if there are none.
 	Extent *[4]float64 `json:"extent,omitempty"`
 
 	Sample [][]string `json:"-"` // the first rows, if requested (ReadRows, Records)

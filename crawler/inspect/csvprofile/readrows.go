@@ -192,7 +192,7 @@ func (r *Records) Profile(name string) *Profile {
 	p.Sample = r.sample
 	p.Dialect.Footer = 0
 	if b := r.extent; r.located && !r.displaced {
-		p.Extent = &[4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}
+		p.locate(b)
 	}
 	return p
 }

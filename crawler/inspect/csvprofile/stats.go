@@ -23,6 +23,7 @@ type stats struct {
 	bools          [2]string // the words seen for true and false
 	boolMixed      bool      // several words occurred for one of them
 	num            numbers
+	places         places
 }
 
 // decide decides how ambiguous numbers and dates are read: with a decimal point and the day first, unless the values so
@@ -61,6 +62,8 @@ func (s *stats) add(cell []byte, v value, n int64) {
 		s.num.add(x, n, cell)
 	case v.kind == kindBoolean:
 		s.boolWord(cell)
+	case v.kind == kindText && !s.places.off:
+		s.places.see(cell)
 	}
 	if k <= s.minKey || k >= s.maxKey {
 		s.text(cell)

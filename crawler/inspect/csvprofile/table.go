@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"odarchive/triplestore/geometry"
 )
 
 // table collects the columns of a table row by row, wherever the rows come from. It is not safe for concurrent use.
@@ -188,11 +190,22 @@ func (t *table) finish(p *Profile) {
 			seen[name]++
 		}
 		col := c.finish(name, t.rows)
+		if b, ok := c.st.places.extent(name); ok && col.Datatype == "string" {
+			p.locate(b)
+		}
 		col.Titles = t.titles(i, name)
 		p.Columns = append(p.Columns, col)
 		c.release()
 	}
 	t.cols = nil
+}
+
+// locate adds a box to the extent.
+func (p *Profile) locate(b geometry.Box) {
+	if e := p.Extent; e != nil {
+		b = b.Or(geometry.Box{MinX: e[0], MinY: e[1], MaxX: e[2], MaxY: e[3]})
+	}
+	p.Extent = &[4]float64{b.MinX, b.MinY, b.MaxX, b.MaxY}
 }
 
 // maxName is the maximum length of a column's name, in characters.
