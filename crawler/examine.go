@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/faults"
+	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect"
@@ -22,7 +23,7 @@ import (
 
 // examine detects the type of a fetched body, profiles it and makes its bytes durable. If there is nothing to keep,
 // visit.Kept is nil and the exchange has the outcome.
-func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange) (visit archive.Visit, err error) {
+func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, following *campaign.Visit) (visit archive.Visit, err error) {
 	if ex.Body == nil {
 		return visit, nil
 	}
@@ -35,11 +36,19 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	defer leave()
 	digests := ex.Body.Digests()
 	if latest != nil && latest.Digests == digests {
+		if following.Fresh() && latest.ErrorPage == "" {
+			if err := p.follow(ctx, following, ex, typeOf(*latest)); err != nil {
+				return visit, err
+			}
+		}
 		return visit, p.unchanged(ctx, *latest, ex, leave)
 	}
 	found, err := p.detect(ctx, job, ex, &visit)
 	if err != nil {
 		return visit, fmt.Errorf("detect: %w", err)
+	}
+	if err := p.follow(ctx, following, ex, found); err != nil { // of error pages, too: hosts send one page for many resources, with another Link header
+		return visit, err
 	}
 	why := soft404(job, found)
 	if why == "" {

@@ -8,6 +8,7 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/faults"
+	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect"
@@ -53,14 +54,15 @@ func internal(ex *fetch.Exchange, why string) {
 // commitReducing commits what a visit found. If that fails because of the bytes, it commits less: the version without
 // what is inside it, then no version, then only the job's next visit, so that the frontier does not lease the URL again
 // at once.
-func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (r Report, err error) {
+func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit, following *campaign.Visit) (r Report, err error) {
 	commit := func(v archive.Visit) error {
-		return faults.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v); return err })
+		return faults.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v, following); return err })
 	}
 	if err = commit(found); err == nil || endsVisit(ctx, err) {
 		return r, err
 	}
 	why := p.fault("commit", job.URL, err)
+	following.Reduce()
 	if found.Kept != nil {
 		if err = commit(bare(found, why)); err == nil || endsVisit(ctx, err) {
 			return r, err
@@ -73,6 +75,7 @@ func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, jo
 		why = p.fault("commit by itself", job.URL, err)
 	}
 	internal(ex, why)
+	following.Reduce()
 	if err = commit(archive.Visit{}); err == nil || endsVisit(ctx, err) {
 		return r, err
 	}

@@ -18,12 +18,15 @@ func (r *run) nextLease(ctx context.Context) (*frontier.Lease, error) {
 	}
 	defer func() { <-r.looking }()
 	for r.mayStart(0) {
-		if !r.opts.Once && r.opts.MaxFetches == 0 {
+		if r.opts.Until != nil && r.opts.Until(false) {
+			return nil, nil
+		}
+		if !r.opts.Once && r.opts.MaxFetches == 0 && r.opts.Until == nil {
 			return r.Frontier.Lease(ctx)
 		}
 		changed := r.Frontier.Changed()
 		lease, err := r.Frontier.TryLease(ctx)
-		if errors.Is(err, frontier.ErrPaused) && (!r.opts.Once || r.inBriefTrouble() || r.Frontier.Held() == "") {
+		if errors.Is(err, frontier.ErrPaused) && (!r.opts.Once && r.opts.Until == nil || r.inBriefTrouble() || r.Frontier.Held() == "") {
 			err = nil
 		}
 		if err != nil || lease != nil {
@@ -52,7 +55,7 @@ func (r *run) nextLease(ctx context.Context) (*frontier.Lease, error) {
 // everything.
 func (r *run) nextLook() (at time.Time, more bool, err error) {
 	now := r.Clock()
-	if !r.opts.Once {
+	if !r.opts.Once && r.opts.Until == nil {
 		return now.Add(time.Second), true, nil
 	}
 	more, at, err = r.Frontier.Pending(patience)
@@ -64,6 +67,9 @@ func (r *run) nextLook() (at time.Time, more bool, err error) {
 	}
 	if err == nil && !more {
 		at, more = r.nextRetry()
+	}
+	if err == nil && !more && r.opts.Until != nil {
+		at, more = now.Add(100*time.Millisecond), !r.opts.Until(true)
 	}
 	return at, more, err
 }

@@ -27,6 +27,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/faults"
+	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/schedule"
@@ -55,6 +56,8 @@ type Pipeline struct {
 	Refused func()
 	Jobs    *supervise.Jobs // runs the background jobs; nil runs them unlisted
 	Tape    *tape.Tape      // the fetcher's, which is also told what the archive recorded of a visit; nil for none
+	// Campaigns follow links; nil for none.
+	Campaigns *campaign.Store
 
 	progress progress
 	outage   outage
@@ -67,11 +70,16 @@ type Pipeline struct {
 func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
 	var latest *catalog.Version
 	var exchange *fetch.Exchange
-	err := faults.Contain(func() (err error) {
+	following, err := p.following(ctx, lease, job)
+	if err != nil {
+		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+	}
+	defer following.Close()
+	err = faults.Contain(func() (err error) {
 		if latest, err = p.latest(ctx, job); err != nil {
 			return err
 		}
-		exchange, err = p.fetch(ctx, job, latest)
+		exchange, err = p.fetch(ctx, job, latest, following)
 		return err
 	})
 	if endsVisit(ctx, err) {
@@ -84,7 +92,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	}
 	defer p.remove(exchange)
 	var found archive.Visit
-	err = faults.Contain(func() (err error) { found, err = p.examine(ctx, job, latest, exchange); return err })
+	err = faults.Contain(func() (err error) { found, err = p.examine(ctx, job, latest, exchange, following); return err })
 	if errors.Is(err, kv.ErrDiskFull) {
 		p.noRoom(exchange, err)
 		found, err = archive.Visit{}, nil
@@ -107,13 +115,16 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 		defer found.Kept.Placed.Release()
 	}
 	p.tapeBody(exchange, found.Kept)
-	report, err := p.commitReducing(ctx, lease, job, latest, exchange, found)
+	report, err := p.commitReducing(ctx, lease, job, latest, exchange, found, following)
 	if errors.Is(err, kv.ErrDiskFull) && exchange.Body != nil { // the body may be what takes the room
 		p.noRoom(exchange, err)
-		report, err = p.commitReducing(ctx, lease, job, latest, exchange, archive.Visit{})
+		report, err = p.commitReducing(ctx, lease, job, latest, exchange, archive.Visit{}, following)
 	}
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+	}
+	if following.Spilled() {
+		report.drain = following.Drain
 	}
 	p.Log.Info("visit done", "url", report.URL, "outcome", report.Outcome, "error_class", report.ErrorClass,
 		"status", report.Status, "size", report.Size, "type", report.DetectedType, "ms", report.Milliseconds)
@@ -135,7 +146,7 @@ func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Versi
 
 // fetch checks robots.txt, waits for the host's turn, and makes a request that is conditional on the latest version.
 // The error is a *politeness.Wait if the host must not be asked for longer than a moment.
-func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version) (*fetch.Exchange, error) {
+func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version, following *campaign.Visit) (*fetch.Exchange, error) {
 	pass, verdict, err := p.Gate.Visit(ctx, job.URL, frontier.Moment)
 	if err != nil {
 		return nil, err
@@ -148,8 +159,14 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	if err := p.step("fetch", job.URL); err != nil {
 		return nil, err
 	}
-	request := fetch.Request{URL: job.URL, Check: pass.Check, Answered: answeredBefore(job), Hold: true}
-	if latest != nil && latest.ErrorPage == "" && latest.Truncated == "" && p.stored(*latest) { // what is lost or not whole is fetched again
+	check := func(target string) error {
+		if err := following.Check(target); err != nil {
+			return err
+		}
+		return pass.Check(target)
+	}
+	request := fetch.Request{URL: job.URL, Accept: catalog.AcceptField(job.Accept), Check: check, Answered: answeredBefore(job), Hold: true}
+	if latest != nil && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && p.stored(*latest) { // what is lost or not whole is fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())
 		request.Original = p.original(ctx, *latest)
 	}
@@ -177,7 +194,7 @@ func (p *Pipeline) stored(v catalog.Version) bool {
 
 // commit stores what a visit found in one transaction: the version, if there is one, its triples, and the job's next
 // visit.
-func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit) (Report, error) {
+func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit, following *campaign.Visit) (Report, error) {
 	step := "commit"
 	if found.Kept == nil {
 		step = "commit the failure"
@@ -204,14 +221,17 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 		}
 	}
 	result := p.result(job, ex, expected) // here, because other writers wait for the transaction
-	done := func(txn *kv.Txn, act catalog.Activity) error {
+	done := func(txn archive.Txn, act catalog.Activity) error {
 		if err := p.step(step+", in the transaction", job.URL); err != nil {
 			return err
 		}
 		if act.Outcome != expected.Outcome { // another version became the latest one in the meantime
 			result = p.result(job, ex, act)
 		}
-		return p.Frontier.Done(txn, lease, job, result)
+		if err := p.Frontier.Done(txn.KV(), lease, job, result); err != nil {
+			return err
+		}
+		return following.Record(ctx, txn, act, result.Passing)
 	}
 	var version catalog.Version // that the body became, for the tape
 	if found.Kept != nil && p.Tape != nil {
@@ -219,7 +239,7 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 		kept.Version = func(v catalog.Version) { version = v }
 		found.Kept = &kept
 	}
-	activity, err := p.Archive.Commit(ctx, found, done)
+	activity, err := p.Archive.CommitWith(ctx, found, done)
 	if err != nil {
 		return Report{}, err
 	}
@@ -262,10 +282,15 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	if wait, why := quickRetry(job, act, r.HostBackoff); wait > 0 {
 		r.NextDue, r.Why, r.Passing = p.Clock().Add(wait), why, true
 	}
-	if visit.Known() && len(ex.ETag) <= archive.MaxETag {
+	r.Accept = job.Accept
+	if act.ErrorClass == catalog.ErrSoft404 && job.Accept == "" && listedAsCSV(job) {
+		r.Accept, r.NextDue, r.Why, r.Passing = catalog.AcceptCSV, p.Clock().Add(time.Second), "a page instead of a table: asked once more, for CSV", true
+	}
+	known := visit.Known() && !variesAlways(ex.ResponseHeader)
+	if known && len(ex.ETag) <= archive.MaxETag {
 		r.ETag = ex.ETag
 	}
-	if visit.Known() && len(ex.LastModified) <= maxDate {
+	if known && len(ex.LastModified) <= maxDate {
 		r.LastModified = ex.LastModified
 	}
 	if ex.Body != nil {

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"context"
 	"time"
 
 	"odarchive/crawler/catalog"
@@ -20,6 +21,8 @@ type Report struct {
 	Why          string             `json:"why"`
 
 	retry time.Time // when a transient failure is retried; the zero time if there is no retry
+
+	drain func(context.Context) error // registers links that were too many for the transaction of the visit; nil for none
 }
 
 // Summary is the result of a crawl.

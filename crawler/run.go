@@ -20,7 +20,10 @@ type RunOptions struct {
 	Wait       time.Duration // with Once: how long to wait for retries of fetches that failed in this run; 0 = no retries
 	URLs       []string      // visit only these, due or not, one after the other, then end; they must be registered
 	MaxFetches int           // end after so many fetches; 0 = no limit
-	Report     func(Report)  // if not nil, called after each visit, one call at a time
+	// Until, if not nil, ends the crawl once it returns true. idle reports that nothing is due that can be visited soon. It is
+	// called often, by one worker at a time. While it returns false, the crawl waits.
+	Until  func(idle bool) (done bool)
+	Report func(Report) // if not nil, called after each visit, one call at a time
 	// Indexing, if not nil, is called with the number of versions left while the columns of new versions are indexed at
 	// the end of the crawl.
 	Indexing func(left int)
@@ -105,9 +108,14 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 			return err
 		})
 		var wait *politeness.Wait
+		if err == nil && report.drain != nil { // not in the visit, since the lease may have ended with it
+			err = report.drain(ctx)
+		}
 		switch {
 		case err == nil:
 			r.record(report)
+			continue
+		case errors.Is(err, errPutOff):
 			continue
 		case errors.As(err, &wait):
 			return r.releaseUntil(ctx, lease, wait)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
@@ -36,6 +37,35 @@ import (
 )
 
 const token = "a token that must never reach a log"
+
+// campaigns is a store with one campaign, "city".
+type campaigns struct{}
+
+func (campaigns) List(context.Context) ([]campaign.Campaign, error) { return nil, nil }
+
+func (c campaigns) Show(_ context.Context, name string) (campaign.Shown, error) {
+	one, err := c.Pause(context.Background(), name)
+	return campaign.Shown{Campaign: one}, err
+}
+
+func (campaigns) Run(_ context.Context, d campaign.Document) (c campaign.Campaign, err error) {
+	c.Document, err = d.Normalise(nil)
+	return c, err
+}
+
+func (campaigns) Pause(_ context.Context, name string) (c campaign.Campaign, err error) {
+	if c.Document.Name = name; name != "city" {
+		err = campaign.ErrUnknown
+	}
+	return c, err
+}
+
+func (c campaigns) Resume(ctx context.Context, name string) (campaign.Campaign, error) {
+	return c.Pause(ctx, name)
+}
+func (c campaigns) Stop(ctx context.Context, name string) (campaign.Campaign, error) {
+	return c.Pause(ctx, name)
+}
 
 // archive is a small archive in memory: three files with two versions each.
 type archive struct {
@@ -213,7 +243,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(token),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
-		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Control: &control.API{}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Control: &control.API{CampaignStore: campaigns{}}, REST: rest.New(a, a, a.mint), UI: pages{},
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}

@@ -243,6 +243,14 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 		write.Post(base+"/crawl/drop", problem.Handler(c.Drop))
 		write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
 		write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
+		if c.CampaignStore != nil {
+			read(text, base+"/campaigns", c.Campaigns)
+			read(text, base+"/campaigns/{name}", c.Campaign)
+			write.Post(base+"/campaigns", problem.Handler(c.RunCampaign))
+			write.Post(base+"/campaigns/{name}/pause", problem.Handler(c.PauseCampaign))
+			write.Post(base+"/campaigns/{name}/resume", problem.Handler(c.ResumeCampaign))
+			write.Post(base+"/campaigns/{name}/stop", problem.Handler(c.StopCampaign))
+		}
 		write.Post(base+"/backup", problem.Handler(c.Copy))
 	}
 	if c := o.Changes; c != nil {

@@ -135,6 +135,9 @@ func BoundSeed(s catalog.Seed) (catalog.Seed, error) {
 	}
 	s.Title, s.DatasetTitle, s.PortalTitle = records.Cut(s.Title, maxTitle), records.Cut(s.DatasetTitle, maxTitle), records.Cut(s.PortalTitle, maxTitle)
 	s.Format = records.Cut(s.Format, maxWord)
+	if len(s.Accept) > maxTitle || strings.ContainsFunc(s.Accept, unicode.IsControl) {
+		s.Accept = ""
+	}
 	if !isMediaType(s.MediaType) {
 		s.MediaType = ""
 	}

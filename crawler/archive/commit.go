@@ -120,6 +120,14 @@ func (a *Archive) update(ctx context.Context, f func(*update) error) error {
 // returns. Bytes equal to those of the latest version make no version: the outcome becomes Unchanged. Commit returns
 // the activity as recorded. The error is ErrNotFound if the URL is not registered.
 func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, catalog.Activity) error) (catalog.Activity, error) {
+	if also == nil {
+		return a.CommitWith(ctx, visit, nil)
+	}
+	return a.CommitWith(ctx, visit, func(txn Txn, act catalog.Activity) error { return also(txn.KV(), act) })
+}
+
+// CommitWith is Commit for an also that registers URLs, or writes triples, in the same transaction.
+func (a *Archive) CommitWith(ctx context.Context, visit Visit, also func(Txn, catalog.Activity) error) (catalog.Activity, error) {
 	url := visit.Activity.URL
 	id, err := records.ResourceID(url)
 	if err != nil {
@@ -139,7 +147,7 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 			return err
 		}
 		if also != nil {
-			return also(u.records.Txn, act)
+			return also(Txn{u}, act)
 		}
 		return nil
 	})

@@ -26,18 +26,8 @@ type Listing struct {
 // new. If a URL is malformed, Register returns an error that names it and changes nothing.
 func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, also func(*kv.Txn) error) (fresh []bool, err error) {
 	err = a.update(ctx, func(u *update) error {
-		fresh = make([]bool, len(listing.Seeds))
-		if err := describe.Replace(u.triples, nil, listing.Quads); err != nil {
+		if fresh, err = (Txn{u}).Register(ctx, now, listing); err != nil {
 			return err
-		}
-		r := registering{u, map[[2]string]bool{}}
-		for i, seed := range listing.Seeds {
-			if seed, err = BoundSeed(seed); err != nil {
-				return err
-			}
-			if fresh[i], err = r.register(ctx, now, seed); err != nil {
-				return err
-			}
 		}
 		if also != nil {
 			return also(u.records.Txn)

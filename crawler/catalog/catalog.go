@@ -21,6 +21,7 @@ type Seed struct {
 	MediaType    string        // as declared, if the source has a separate field for it
 	Period       time.Duration // declared update period (dct:accrualPeriodicity); 0 = not declared
 	Priority     float64       // 0 by default; a greater one is visited sooner
+	Accept       string        // what to ask the server for: AcceptRDF, AcceptCSV, the value of an Accept field, or "" for anything
 }
 
 // Outcome is the outcome of one visit. Reports, triples, API and pages use the same words.

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"odarchive/crawler/catalog"
@@ -14,6 +15,25 @@ func (f *Frontier) AddIn(txn *kv.Txn, seeds ...catalog.Seed) error {
 	b := f.newBatch(txn, f.opts.Now())
 	for _, s := range seeds {
 		if err := b.add(s); err != nil {
+			return err
+		}
+	}
+	return b.finish()
+}
+
+// MakeDueIn queues known URLs for now, inside a transaction. Unknown and malformed ones are skipped.
+func (f *Frontier) MakeDueIn(txn *kv.Txn, urls ...string) error {
+	b := f.newBatch(txn, f.opts.Now())
+	for _, raw := range urls {
+		u, known, err := b.lookup(raw)
+		var bad *BadURL
+		if errors.As(err, &bad) || err == nil && !known {
+			continue
+		}
+		if err == nil {
+			err = b.makeDue(u)
+		}
+		if err != nil {
 			return err
 		}
 	}

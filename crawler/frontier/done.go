@@ -19,6 +19,7 @@ type Result struct {
 	Why          string    // the schedule's reason
 	ETag         string    // of the content; "" keeps the previous one
 	LastModified string
+	Accept       string        // what the server was asked for instead of Job.Accept, and is to be asked for from now on; "" for no change
 	Passing      bool          // a transient failure: counted, but not added to the history
 	Size         int64         // bytes of a new version
 	HostBackoff  time.Duration // how long the group must not be asked; more than a Moment ends the lease
@@ -112,6 +113,44 @@ func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) 
 	return nil
 }
 
+// Defer puts a job off until a time (zero: never again) without a visit, for a reason that people read.
+func (f *Frontier) Defer(ctx context.Context, l *Lease, job Job, until time.Time, why string) error {
+	err := f.db.Update(ctx, func(txn *kv.Txn) error {
+		f.mu.Lock()
+		lost := f.leases[l.Group] != l || !time.Now().Before(l.ends)
+		last := len(l.done)+1 == len(l.Jobs)
+		f.mu.Unlock()
+		if lost {
+			return ErrLeaseLost
+		}
+		u, h, err := f.loadJob(txn, l, job)
+		if err != nil {
+			return err
+		}
+		if err := h.dequeue(txn, u); err != nil {
+			return err
+		}
+		u.Due, u.Why = until, why
+		if err := h.enqueue(txn, u); err != nil {
+			return err
+		}
+		if last {
+			if err := h.updateReady(txn, ms(f.opts.Now())); err != nil {
+				return err
+			}
+		}
+		if err := f.save(txn, h); err != nil {
+			return err
+		}
+		txn.OnCommit(func() { f.finishJob(l, job, last) })
+		return u.save(txn)
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: defer %s: %w", job.URL, err)
+	}
+	return nil
+}
+
 // loadJob returns the record of a job's URL, and that of its group. It restores damaged ones.
 func (f *Frontier) loadJob(txn *kv.Txn, l *Lease, job Job) (u *URL, h *host, err error) {
 	e := entry{ms(job.Due), job.Key}
@@ -158,7 +197,7 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 
 // record returns the record that the job was made of, as far as the job has it.
 func (j Job) record(group string) *URL {
-	return &URL{Key: j.Key, URL: j.URL, Format: j.Format, MediaType: j.MediaType, Period: j.Period, Group: group, Added: j.Added, Due: j.Due,
+	return &URL{Key: j.Key, URL: j.URL, Format: j.Format, MediaType: j.MediaType, Accept: j.Accept, Period: j.Period, Group: group, Added: j.Added, Due: j.Due,
 		Priority: j.Priority, History: j.History, Fetches: j.Fetches, Errors: j.Errors, ETag: j.ETag, LastModified: j.LastModified}
 }
 
@@ -166,6 +205,9 @@ func (j Job) record(group string) *URL {
 func (u *URL) note(r Result) {
 	if !r.Passing {
 		u.remember(r.Visit)
+	}
+	if r.Accept != "" {
+		u.setAccept(r.Accept)
 	}
 	u.Fetches++
 	u.Errors++

@@ -142,7 +142,10 @@ func (f *Frontier) openReadOnly() error {
 }
 
 // formatVersion changes when an older program would misread what this one writes. FORMAT.md has the history.
-const formatVersion = 4
+const formatVersion = 5
+
+// lastMoved is the last format that has moved records. Directories of earlier ones are migrated.
+const lastMoved = 4
 
 // checkFormat makes the stored format the current one. older reports whether records in the places of format 1 may remain.
 func checkFormat(txn *kv.Txn) (older bool, err error) {
@@ -153,7 +156,7 @@ func checkFormat(txn *kv.Txn) (older bool, err error) {
 	switch {
 	case v > formatVersion:
 		return false, fmt.Errorf("the frontier has format %d, newer than this program's %d", v, formatVersion)
-	case v > 0 && v < formatVersion:
+	case v > 0 && v < lastMoved:
 		if err := txn.Set(kv.SpaceHosts, []byte(keyMigrating), nil); err != nil {
 			return false, err
 		}

@@ -19,6 +19,7 @@ type Job struct {
 	Key          string
 	Format       string        // as a source declares it
 	MediaType    string        // likewise
+	Accept       string        // what to ask the server for, as in catalog.Seed
 	Period       time.Duration // between updates, as a source declares it; 0 = not declared
 	Priority     float64
 	History      []schedule.Visit
@@ -205,7 +206,7 @@ func (u *URL) job() Job {
 	if !strings.HasPrefix(u.Key, "ftp:") { // whose key may contain the password, in records of older programs
 		link, _ = address.WithoutSecret(link)
 	}
-	return Job{URL: link, Key: u.Key, Format: u.Format, MediaType: u.MediaType, Period: u.Period, Priority: u.Priority, History: u.History, ETag: u.ETag,
+	return Job{URL: link, Key: u.Key, Format: u.Format, MediaType: u.MediaType, Accept: u.Accept, Period: u.Period, Priority: u.Priority, History: u.History, ETag: u.ETag,
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due}
 }
 

@@ -20,6 +20,7 @@ type URL struct {
 	URL         string        // the spelling that is fetched: that of the first source
 	Format      string        // of the content, as the first source that has one declares it
 	MediaType   string        // likewise
+	Accept      string        // what to ask the server for, as in catalog.Seed; part of what ETag and LastModified belong to
 	Period      time.Duration // between updates, as the last source that has one declares it; 0 = not declared
 	Group       string
 	Added       time.Time
@@ -51,7 +52,18 @@ func (u *URL) merge(s catalog.Seed) (changed bool) {
 	if s.Period > 0 && s.Period != u.Period {
 		u.Period, changed = s.Period, true
 	}
+	if s.Accept != "" && u.Accept == "" && (!u.known || u.Format == "" && u.MediaType == "") { // a listed file stays what it was listed as
+		u.setAccept(s.Accept)
+		changed = true
+	}
 	return changed
+}
+
+// setAccept sets what the server is asked for. Validators of an answer to another question are dropped.
+func (u *URL) setAccept(accept string) {
+	if u.Accept != accept {
+		u.Accept, u.ETag, u.LastModified = accept, "", ""
+	}
 }
 
 // remember adds a visit to the history and drops the oldest ones beyond historySize.
@@ -83,6 +95,7 @@ const (
 	hasLastModified
 	hasWhy
 	hasHistory
+	hasAccept // since format 5
 	endOfMask
 )
 
@@ -110,6 +123,7 @@ func (u *URL) encode(b []byte) []byte {
 	set(hasLastModified, u.LastModified != "")
 	set(hasWhy, u.Why != "")
 	set(hasHistory, len(u.History) > 0)
+	set(hasAccept, u.Accept != "")
 	w := writer{binary.AppendUvarint(append(b, recordVersion), mask)}
 	number := func(bit uint64, v int64) {
 		if mask&bit != 0 {
@@ -143,6 +157,7 @@ func (u *URL) encode(b []byte) []byte {
 	if mask&hasHistory != 0 {
 		w.history(u.History, ms(u.Due))
 	}
+	text(hasAccept, u.Accept)
 	return append(w.b, checksum(u.Key, ms(u.Due), w.b)...)
 }
 
@@ -224,6 +239,7 @@ func (u *URL) decode(b []byte) error {
 	if mask&hasHistory != 0 {
 		u.History = r.history(u.stored)
 	}
+	u.Accept = text(hasAccept)
 	if r.End() != nil {
 		return errRecord
 	}

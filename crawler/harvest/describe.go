@@ -34,7 +34,7 @@ func (p Portal) Quads() []term.Quad {
 	s.text(arc.Software, p.Software)
 	s.agent(dcterms.Publisher, p.Publisher, "publisher")
 	s.thing(dcterms.Language, p.Language...)
-	s.addOwn(relabelled(p.Statements, s.prefix+"s"))
+	s.addOwn(Relabelled(p.Statements, s.prefix+"s"))
 	return s.quads
 }
 
@@ -55,7 +55,7 @@ func (d Dataset) Quads(portal string) []term.Quad {
 	if !d.Verbatim {
 		s.dataset(d)
 	}
-	s.addOwn(relabelled(d.Statements, s.prefix+"s"))
+	s.addOwn(Relabelled(d.Statements, s.prefix+"s"))
 	return distinct(s.quads)
 }
 

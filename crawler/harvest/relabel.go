@@ -10,11 +10,11 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// relabelled replaces the labels of blank nodes by labels derived from the statements about them, so that a source with
+// Relabelled replaces the labels of blank nodes by labels derived from the statements about them, so that a source with
 // new labels in each answer yields the same statements. Colours are refined as in RDF graph canonicalisation. Nodes
 // that this cannot distinguish are numbered in the order of their appearance, which matters only among nodes with the
 // same statements.
-func relabelled(quads []term.Quad, prefix string) []term.Quad {
+func Relabelled(quads []term.Quad, prefix string) []term.Quad {
 	colours := map[term.Key]string{}
 	var order []term.Key
 	for _, q := range quads {

@@ -9,6 +9,7 @@
 package links
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -155,7 +156,7 @@ func withoutFragment(u address.URL) string {
 func (r *reader) document() error {
 	found := r.in.Found
 	if found.Compression == "" && !unpack.Known(found.Type) {
-		r.file(found, r.in.Name, io.NewSectionReader(r.in.Body, 0, r.in.Size))
+		r.file(found, r.in.Name, r.in.Header.Get("Content-Type"), io.NewSectionReader(r.in.Body, 0, r.in.Size))
 		return nil
 	}
 	n := 0
@@ -194,7 +195,7 @@ func (r *reader) member(m unpack.Member) (err error) {
 		return err
 	}
 	src := &watched{r: io.MultiReader(strings.NewReader(string(head)), body)}
-	r.file(found, m.Path, src)
+	r.file(found, m.Path, "", src)
 	return src.err
 }
 
@@ -212,8 +213,11 @@ func (w *watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// peekSize is how much of a file is looked at to find its syntax.
+const peekSize = 32 << 10
+
 // file reads one file by its type. What is neither RDF nor a page nor a feed has no links.
-func (r *reader) file(found detect.Detection, name string, body io.Reader) {
+func (r *reader) file(found detect.Detection, name, declared string, body io.Reader) {
 	defer func() {
 		if x := recover(); x != nil { // a decoder of others, or a fault of ours: the other files are read
 			r.fault(name, fmt.Errorf("the reader failed: %.200v", x))
@@ -230,6 +234,16 @@ func (r *reader) file(found detect.Detection, name string, body io.Reader) {
 	if syntax, ok := rdfio.ByMediaType(found.Type); ok {
 		r.rdf(name, syntax, body)
 		return
+	}
+	switch found.Type {
+	case "application/json", "text/plain", "application/xml", "text/xml": // may be RDF that only its name or its declaration shows
+		peeked := bufio.NewReaderSize(body, peekSize)
+		head, _ := peeked.Peek(peekSize)
+		if syntax, ok := rdfio.Detect(head, name, declared); ok {
+			r.rdf(name, syntax, peeked)
+			return
+		}
+		body = peeked
 	}
 	if found.Type == "application/xml" || found.Type == "text/xml" {
 		r.feed(name, body) // a sitemap; other roots have no links

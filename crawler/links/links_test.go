@@ -92,6 +92,18 @@ func TestAnArchiveSaysWhatItsMembersSay(t *testing.T) {
 	}
 }
 
+func TestRDFIsFoundByItsNameToo(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	g := gzip.NewWriter(&packed)
+	g.Write([]byte(`{"http://a.example/s":{"http://p.example/p":[{"value":"http://b.example/o","type":"uri"}]}}`))
+	g.Close()
+	d := read(t, "data.rj.gz", "application/gzip", packed.String(), nil, Options{Quads: 10})
+	if told(d) != "subject http://a.example/s\nobject http://b.example/o\n" {
+		t.Errorf("%q\n%s", d.Faults, told(d))
+	}
+}
+
 func TestAPageHasAnchorsAlternatesAndStatements(t *testing.T) {
 	t.Parallel()
 	page := `<!DOCTYPE html><html><head><base href="http://a.example/base/"><meta name="generator" content="ckan 2.10.4">

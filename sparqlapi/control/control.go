@@ -47,10 +47,11 @@ type Progress interface {
 
 // API holds the handlers.
 type API struct {
-	Crawl    Crawl
-	Progress Progress
-	Backup   func(ctx context.Context, w io.Writer, since *backup.Info) error
-	Log      *slog.Logger // logs backups that fail after their beginning was sent; may be nil
+	Crawl         Crawl
+	Progress      Progress
+	CampaignStore CampaignStore // nil: there are no routes of campaigns
+	Backup        func(ctx context.Context, w io.Writer, since *backup.Info) error
+	Log           *slog.Logger // logs backups that fail after their beginning was sent; may be nil
 }
 
 const maxBody = 64 << 20

@@ -28,6 +28,8 @@ const (
 	SpaceEvents      Space = 0x44 // crawler/archive/events: the log of what changed
 	SpacePoliteness  Space = 0x50 // crawler/web/politeness: robots rules and host delays
 	SpaceHarvest     Space = 0x60 // crawler/harvest/ledger: portals, their entries and reports
+	SpaceCampaigns   Space = 0x61 // crawler/campaign: campaigns, their URLs and tasks
+	SpaceGraphs      Space = 0x62 // crawler/graphs: what content graphs hold
 	spaceApplied     Space = 0x7d // kv: one key, written by every write set; see cache.go
 	spaceScratch     Space = 0x7e // kv: always empty
 	SpaceTest        Space = 0x7f // tests
@@ -37,7 +39,7 @@ var spaceNames = map[Space]string{
 	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text", SpaceSpatial: "spatial",
 	SpaceContent: "content", SpaceContentRefs: "contentrefs", SpaceFrontier: "frontier", SpaceQueue: "queue",
 	SpaceHosts: "hosts", SpaceDue: "due", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
-	SpaceJoins: "joins", SpaceEvents: "events", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceTest: "test",
+	SpaceJoins: "joins", SpaceEvents: "events", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceCampaigns: "campaigns", SpaceGraphs: "graphs", SpaceTest: "test",
 }
 
 // String returns the name of the space.

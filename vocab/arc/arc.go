@@ -91,23 +91,24 @@ const (
 
 // Harvests.
 const (
-	Harvest     = NS + "Harvest"     // class of harvest activities
-	HarvestKind = NS + "harvestKind" // harvest activity -> kind of source: "ckan", "oai"
-	Portals     = NS + "portals"     // harvest activity -> number of portals seen
-	Datasets    = NS + "datasets"    // harvest activity -> number of datasets seen
-	Inserted    = NS + "inserted"    // harvest activity -> number of datasets listed for the first time
-	Updated     = NS + "updated"     // harvest activity -> number of datasets whose description changed
-	Unchanged   = NS + "unchanged"   // harvest activity -> number of datasets whose description did not change
-	Withdrawn   = NS + "withdrawn"   // harvest activity -> number of datasets no longer listed
-	Returned    = NS + "returned"    // harvest activity -> number of datasets listed again
-	Invalid     = NS + "invalid"     // harvest activity -> number of unusable listings
-	Requests    = NS + "requests"    // harvest activity -> number of requests
-	Bytes       = NS + "bytes"       // harvest activity -> total bytes of the responses
-	Delisted    = NS + "delisted"    // resource -> time since which no portal lists it
-	Harvested   = NS + "harvested"   // harvest activity -> number of distributions seen
-	Added       = NS + "added"       // harvest activity -> number of new URLs
-	Graph       = NS + "graph"       // portal -> named graph with its harvested catalog
-	Software    = NS + "software"    // portal -> software that it runs
+	Harvest      = NS + "Harvest"      // class of harvest activities
+	HarvestKind  = NS + "harvestKind"  // harvest activity -> kind of source: "ckan", "oai"
+	Portals      = NS + "portals"      // harvest activity -> number of portals seen
+	Datasets     = NS + "datasets"     // harvest activity -> number of datasets seen
+	Inserted     = NS + "inserted"     // harvest activity -> number of datasets listed for the first time
+	Updated      = NS + "updated"      // harvest activity -> number of datasets whose description changed
+	Unchanged    = NS + "unchanged"    // harvest activity -> number of datasets whose description did not change
+	Withdrawn    = NS + "withdrawn"    // harvest activity -> number of datasets no longer listed
+	Returned     = NS + "returned"     // harvest activity -> number of datasets listed again
+	Invalid      = NS + "invalid"      // harvest activity -> number of unusable listings
+	Requests     = NS + "requests"     // harvest activity -> number of requests
+	Bytes        = NS + "bytes"        // harvest activity -> total bytes of the responses
+	Delisted     = NS + "delisted"     // resource -> time since which no portal lists it
+	Harvested    = NS + "harvested"    // harvest activity -> number of distributions seen
+	Added        = NS + "added"        // harvest activity -> number of new URLs
+	Graph        = NS + "graph"        // portal -> named graph with its harvested catalog; version -> named graph with its statements
+	GraphOmitted = NS + "graphOmitted" // version -> why there is no named graph with its statements
+	Software     = NS + "software"     // portal -> software that it runs
 )
 
 // Records of WARC files (crawler/warc/rows).

@@ -69,6 +69,7 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 			_, err := n.Run(ctx, crawler.RunOptions{})
 			return err
 		})
+		job("campaigns", n.KeepCampaigns)
 		job("tidying", n.keepTidy)
 		job("quality", n.MeasureInBackground)
 	} else if !n.DB.ReadOnly() {

@@ -18,8 +18,11 @@ import (
 
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
+	"odarchive/crawler/campaign"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/graphs"
 	"odarchive/crawler/harvest/ledger"
+	"odarchive/crawler/harvest/schemaorg"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/warc"
@@ -40,15 +43,17 @@ const minMaxWait = 48 * time.Hour
 
 // Crawl is what fetches for one store. Close it before the store.
 type Crawl struct {
-	Spool    *spool.Spool
-	Frontier *frontier.Frontier
-	Gate     *politeness.Gate
-	Fetcher  *fetch.Fetcher
-	Ledger   *ledger.Ledger
-	Intake   *crawler.Intake
-	Pipeline *crawler.Pipeline
-	Jobs     *supervise.Jobs // of the background
-	Tape     *tape.Tape      // of --warc; nil without it
+	Spool     *spool.Spool
+	Frontier  *frontier.Frontier
+	Gate      *politeness.Gate
+	Fetcher   *fetch.Fetcher
+	Ledger    *ledger.Ledger
+	Intake    *crawler.Intake
+	Pipeline  *crawler.Pipeline
+	Graphs    *graphs.Store // statements of documents
+	Campaigns *campaign.Store
+	Jobs      *supervise.Jobs // of the background
+	Tape      *tape.Tape      // of --warc; nil without it
 
 	Answers *tape.Tape // of --keep-answers; nil without it
 
@@ -123,6 +128,10 @@ func (c *Crawl) build() error {
 	if c.Ledger, err = ledger.New(s.Mint, s.DB, s.Triples, s.Archive); err != nil {
 		return err
 	}
+	if c.Graphs, err = graphs.New(s.Mint, s.DB, c.Ledger.Has); err != nil {
+		return err
+	}
+	c.Campaigns = &campaign.Store{Archive: s.Archive, Frontier: c.Frontier, Graphs: c.Graphs, Clock: s.Clock, Context: schemaorg.Context}
 	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Forgive: c.Gate.Forgive, Clock: s.Clock}
 	rule, err := c.newRule()
 	if err != nil {
@@ -131,7 +140,7 @@ func (c *Crawl) build() error {
 	c.Pipeline = &crawler.Pipeline{
 		Archive: s.Archive, Frontier: c.Frontier, Gate: c.Gate, Fetcher: c.Fetcher, Clock: s.Clock, Log: s.Log,
 		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape,
+		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
 	}
 	return nil
 }

@@ -60,6 +60,12 @@ type Delister interface {
 	Delist(ctx context.Context, list []archive.Delisting) error
 }
 
+// Has reports whether the ledger keeps what a portal says, in the graph of the portal's name.
+func (l *Ledger) Has(txn *kv.Txn, portalIRI string) (bool, error) {
+	_, ok, err := txn.Get(kv.SpaceHarvest, key(tablePortal, idOf(portalIRI)))
+	return ok, err
+}
+
 // New returns the ledger of a data directory.
 func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store, delist Delister) (*Ledger, error) {
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(256<<10))

@@ -26,7 +26,8 @@ import (
 // addresses remain literals, because many are words ("CC-BY").
 const words = `{"@context":{"@vocab":"http://schema.org/","id":"@id","type":"@type"}}`
 
-func contextOf(iri string) ([]byte, error) {
+// Context returns the JSON-LD context of an IRI, for rdfio.Options, without requesting anything.
+func Context(iri string) ([]byte, error) {
 	if rest := strings.TrimPrefix(strings.TrimPrefix(iri, "http://"), "https://"); strings.HasPrefix(rest, "schema.org") || strings.HasPrefix(rest, "www.schema.org") {
 		return []byte(words), nil
 	}
@@ -43,7 +44,7 @@ func Read(address, contentType string, body []byte) (datasets []harvest.Dataset,
 		}
 		kinds = append(kinds, quads)
 	} else {
-		page, err := webpage.Read(bytes.NewReader(body), webpage.Options{Base: address, ContentType: contentType, Context: contextOf, Limits: rdfio.Limits{Document: maxPage}})
+		page, err := webpage.Read(bytes.NewReader(body), webpage.Options{Base: address, ContentType: contentType, Context: Context, Limits: rdfio.Limits{Document: maxPage}})
 		if err != nil {
 			return nil, nil, []error{err}
 		}
@@ -132,7 +133,7 @@ func readInvalidScripts(address string, page []byte) (quads []term.Quad, faults 
 }
 
 func strictly(address string, body []byte) (quads []term.Quad, err error) {
-	o := rdfio.Options{Base: address, Context: contextOf, Limits: rdfio.Limits{Document: maxPage}}
+	o := rdfio.Options{Base: address, Context: Context, Limits: rdfio.Limits{Document: maxPage}}
 	for q, err := range rdfio.NewReader(bytes.NewReader(body), rdfio.JSONLD(), o).All() {
 		if err != nil {
 			return quads, err

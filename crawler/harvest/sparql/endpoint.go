@@ -30,7 +30,7 @@ type Answer struct {
 type Endpoint struct {
 	URL  string
 	HTTP harvest.Doer
-	Read func(body []byte) ([]Row, error) // parses results in JSON; nil means SPARQL 1.1 Query Results JSON Format
+	Read func(body []byte) ([]Row, error) // parses results; nil means SPARQL 1.1 Query Results in JSON or XML
 }
 
 const maxAnswer = 96 << 20
@@ -40,7 +40,7 @@ func (e Endpoint) Select(ctx context.Context, query string) (Answer, error) {
 	if u, err := url.Parse(e.URL); err != nil || u.Host == "" {
 		return Answer{}, fmt.Errorf("%q is not the address of a SPARQL endpoint", e.URL)
 	}
-	const accepted = "application/sparql-results+json, application/json;q=0.5"
+	const accepted = "application/sparql-results+json, application/json;q=0.5, application/sparql-results+xml;q=0.4"
 	answer, err := harvest.Ask(ctx, e.HTTP, harvest.Request{URL: e.URL, Method: http.MethodPost, Type: "application/x-www-form-urlencoded",
 		Body: url.Values{"query": {query}}.Encode(), Accept: accepted, Max: maxAnswer, Tries: 3})
 	var status *harvest.StatusError
@@ -60,11 +60,11 @@ func (e Endpoint) Select(ctx context.Context, query string) (Answer, error) {
 	}
 	read := e.Read
 	if read == nil {
-		read = readJSON
+		read = readResults
 	}
 	rows, err := read(answer.Body)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%s did not answer with SPARQL results in JSON: %w", e.URL, err)
+		return Answer{}, fmt.Errorf("%s did not answer with SPARQL results: %w", e.URL, err)
 	}
 	h := answer.Header
 	// Virtuoso sets these if it truncated the answer (ResultSetMaxRows) or timed out (anytime queries).
@@ -85,8 +85,13 @@ func withoutQuery(err error) error {
 // roundNumber reports whether a number of rows looks like a limit.
 func roundNumber(n int) bool { return n > 0 && n%1000 == 0 }
 
-func readJSON(body []byte) ([]Row, error) {
-	r, err := results.NewReader(bytes.NewReader(body), results.JSON, results.Limits{})
+// readResults reads results in JSON, or in XML, which some endpoints send whatever they are asked for.
+func readResults(body []byte) ([]Row, error) {
+	format := results.JSON
+	if bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))), []byte("<")) {
+		format = results.XML
+	}
+	r, err := results.NewReader(bytes.NewReader(body), format, results.Limits{})
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,7 @@ func (f *Fetcher) closeIdle() {
 // Request describes a fetch. Only URL is required.
 type Request struct {
 	URL          string
+	Accept       string // value of the Accept field; "" for anything
 	ETag         string // of the stored version: the file is sent only if it differs
 	LastModified string // likewise
 	// Check, if not nil, is called with every redirect target before it is requested. A *Refused ends the fetch with

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -96,7 +97,7 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 func (f *Fetcher) header(u address.URL, req Request, jar cookies) http.Header {
 	h := http.Header{
 		"User-Agent":      {f.opts.userAgent()},
-		"Accept":          {"*/*"},
+		"Accept":          {cmp.Or(req.Accept, "*/*")},
 		"Accept-Encoding": {"gzip, br, zstd, deflate"},
 	}
 	if req.ETag != "" && validField(req.ETag) {

@@ -1,0 +1,40 @@
+package faces
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"odarchive/crawler/campaign"
+)
+
+const campaignsPath = "/api/v1/campaigns"
+
+// Campaigns returns all campaigns of the server.
+func (r *Remote) Campaigns(ctx context.Context) (all []campaign.Campaign, err error) {
+	err = r.answer(ctx, http.MethodGet, campaignsPath, "", nil, &all)
+	return all, err
+}
+
+// Campaign returns a campaign with its tasks.
+func (r *Remote) Campaign(ctx context.Context, name string) (c campaign.Shown, err error) {
+	err = r.answer(ctx, http.MethodGet, campaignsPath+"/"+url.PathEscape(name), "", nil, &c)
+	return c, err
+}
+
+// RunCampaign makes the server run a campaign. It does not wait for its end.
+func (r *Remote) RunCampaign(ctx context.Context, d campaign.Document) (c campaign.Campaign, err error) {
+	body, err := json.Marshal(d)
+	if err != nil {
+		return c, err
+	}
+	err = r.answer(ctx, http.MethodPost, campaignsPath, "application/json", body, &c)
+	return c, err
+}
+
+// OrderCampaign pauses, resumes or stops a campaign: order is the last part of the path.
+func (r *Remote) OrderCampaign(ctx context.Context, name, order string) (c campaign.Campaign, err error) {
+	err = r.answer(ctx, http.MethodPost, campaignsPath+"/"+url.PathEscape(name)+"/"+order, "", nil, &c)
+	return c, err
+}

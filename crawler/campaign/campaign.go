@@ -1,0 +1,355 @@
+// Package campaign follows links: a campaign is a document of seeds, scope, depth and budget, and a state that outlives
+// the process.
+//
+// Every URL of a campaign is a resource of the archive like any other, and the frontier visits it. What a visit finds
+// becomes part of the campaign in the transaction of the visit: the links within scope are registered as resources, the
+// statements of the document become a named graph (package graphs), and SPARQL endpoints and portals that were found
+// become tasks. So a crash neither loses a link nor follows one twice.
+//
+// A round visits every URL of the campaign once. Links that it finds belong to the round. The result of a round does not
+// depend on the order of visits: if a URL turns out to be nearer to a seed than it seemed, links that were too deep are
+// followed after all. Only a budget that is used up makes the order matter.
+//
+// The package makes no requests. It says which redirects a visit may follow; cmd/internal/crawl carries out tasks.
+package campaign
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/graphs"
+	"odarchive/triplestore/kv"
+)
+
+// State is the state of a campaign.
+type State string
+
+const (
+	Running  State = "running"
+	Paused   State = "paused"   // nothing is visited on its behalf until it is resumed
+	Stopped  State = "stopped"  // as Paused, and its open URLs have been given up
+	Finished State = "finished" // nothing within scope is left; links of changed documents make it run again
+)
+
+// Campaign is a campaign as it stands.
+type Campaign struct {
+	Document Document  `json:"document"`
+	State    State     `json:"state"`
+	Why      string    `json:"why,omitempty"` // of the state, for people
+	Created  time.Time `json:"created"`
+	Began    time.Time `json:"began,omitzero"` // the current round
+	Ended    time.Time `json:"ended,omitzero"` // the last round
+	Round    int       `json:"round"`
+	Counts   Counts    `json:"counts"`
+
+	Edition int    `json:"edition"`          // of Document: a new one is a reason to look at unchanged documents again
+	Cursor  string `json:"cursor,omitempty"` // where queueing a round goes on, in hexadecimal; "" if it is done
+	Queuing bool   `json:"queuing,omitempty"`
+}
+
+// Counts are the figures of a campaign.
+type Counts struct {
+	URLs       int `json:"urls"`       // that belong to it
+	Pending    int `json:"pending"`    // of them, to be visited in this round
+	Visited    int `json:"visited"`    // in this round
+	Failed     int `json:"failed"`     // of them, without content
+	Links      int `json:"links"`      // in the documents of this round, each once a document
+	OutOfScope int `json:"outOfScope"` // of them
+	TooDeep    int `json:"tooDeep"`
+	OverBudget int `json:"overBudget"` // links that Max or Host leave out
+	Documents  int `json:"documents"`  // with statements, that this round read
+	Changed    int `json:"changed"`    // statements of content graphs that this round changed
+	Tasks      int `json:"tasks"`      // endpoints and portals to be read
+	TasksDone  int `json:"tasksDone"`
+	Spilled    int `json:"spilled"` // lists of links that are not registered yet
+}
+
+// left reports whether anything of the round is left.
+func (c Campaign) left() bool {
+	return c.Queuing || c.Counts.Pending > 0 || c.Counts.Tasks > 0 || c.Counts.Spilled > 0
+}
+
+// ErrUnknown is in the chain of errors about names that no campaign has.
+var ErrUnknown = errors.New("no campaign has this name")
+
+// Store is the campaigns of one data directory.
+type Store struct {
+	Archive  *archive.Archive
+	Frontier *frontier.Frontier
+	Graphs   *graphs.Store
+	Clock    func() time.Time
+	// CheckRules checks Document.Rules; nil means that there can be none.
+	CheckRules func(string) error
+	// Context returns contexts of JSON-LD documents, as in rdfio.Options.
+	Context func(iri string) ([]byte, error)
+
+	mu      sync.Mutex
+	scopes  map[campaignID]compiled // guarded by mu
+	changed chan struct{}           // guarded by mu; closed and replaced when a campaign changes
+}
+
+// compiled is the scope of one edition of a document.
+type compiled struct {
+	edition int
+	scope   *scope
+}
+
+// Tables in kv.SpaceCampaigns, by first byte of the key. See FORMAT.md.
+const (
+	tableCampaign = 'c' // campaign           -> Campaign
+	tableMember   = 'u' // campaign, resource -> member
+	tableReverse  = 'r' // resource, campaign -> nothing
+	tableHost     = 'h' // campaign, host     -> number of URLs
+	tableTask     = 't' // campaign, task     -> Task
+	tableSpilled  = 'l' // campaign, resource, part -> links
+)
+
+type campaignID [8]byte
+
+func idOf(name string) campaignID {
+	sum := sha256.Sum256([]byte(name))
+	return campaignID(sum[:8])
+}
+
+func key(table byte, parts ...[]byte) []byte { return append([]byte{table}, bytes.Join(parts, nil)...) }
+
+// load returns a campaign; known is false if there is none.
+func load(txn *kv.Txn, id campaignID) (c Campaign, known bool, err error) {
+	b, known, err := txn.Get(kv.SpaceCampaigns, key(tableCampaign, id[:]))
+	if err != nil || !known {
+		return c, false, err
+	}
+	if err := json.Unmarshal(b, &c); err != nil {
+		return c, false, fmt.Errorf("campaign: a record is damaged: %w", err)
+	}
+	return c, true, nil
+}
+
+// save stores a campaign. One with nothing left is finished.
+func (s *Store) save(txn *kv.Txn, id campaignID, c Campaign) error {
+	if c.State == Running && !c.left() {
+		c.State, c.Why, c.Ended = Finished, "", s.Clock().UTC()
+	} else if c.State == Finished && c.left() && c.Why == "" { // unless the rest was given up
+		c.State, c.Ended = Running, time.Time{}
+	}
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	txn.OnCommit(s.signal)
+	return txn.Set(kv.SpaceCampaigns, key(tableCampaign, id[:]), b)
+}
+
+// signal wakes those who wait for Changed.
+func (s *Store) signal() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
+}
+
+// Changed returns a channel that is closed when a campaign changes.
+func (s *Store) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.changed
+}
+
+// scopeOf returns the compiled scope of a campaign.
+func (s *Store) scopeOf(id campaignID, c Campaign) (*scope, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.scopes[id]; ok && known.edition == c.Edition {
+		return known.scope, nil
+	}
+	made, err := newScope(c.Document)
+	if err != nil {
+		return nil, err
+	}
+	if s.scopes == nil || len(s.scopes) > 1000 {
+		s.scopes = map[campaignID]compiled{}
+	}
+	s.scopes[id] = compiled{c.Edition, made}
+	return made, nil
+}
+
+// Get returns a campaign. The error wraps ErrUnknown if there is none.
+func (s *Store) Get(ctx context.Context, name string) (c Campaign, err error) {
+	err = s.view(ctx, func(txn *kv.Txn) error {
+		var known bool
+		if c, known, err = load(txn, idOf(name)); err == nil && !known {
+			err = fmt.Errorf("%w: %q", ErrUnknown, name)
+		}
+		return err
+	})
+	return c, err
+}
+
+// Shown is a campaign with its tasks.
+type Shown struct {
+	Campaign
+	Tasks []Task `json:"tasks"`
+}
+
+// Show returns a campaign with its tasks. The error wraps ErrUnknown if there is none.
+func (s *Store) Show(ctx context.Context, name string) (Shown, error) {
+	c, err := s.Get(ctx, name)
+	if err != nil {
+		return Shown{}, err
+	}
+	tasks, err := s.Tasks(ctx, name)
+	if tasks == nil {
+		tasks = []Task{} // [] in JSON
+	}
+	return Shown{c, tasks}, err
+}
+
+// List returns all campaigns, sorted by name.
+func (s *Store) List(ctx context.Context) (all []Campaign, err error) {
+	err = s.view(ctx, func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceCampaigns, []byte{tableCampaign}, nil, func(_, v []byte) (bool, error) {
+			var c Campaign
+			if err := json.Unmarshal(v, &c); err != nil {
+				return false, fmt.Errorf("campaign: a record is damaged: %w", err)
+			}
+			all = append(all, c)
+			return true, ctx.Err()
+		})
+	})
+	slices.SortFunc(all, func(a, b Campaign) int { return cmp.Compare(a.Document.Name, b.Document.Name) })
+	return all, err
+}
+
+func (s *Store) view(ctx context.Context, f func(*kv.Txn) error) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	return s.Archive.DB().View(f)
+}
+
+// Run begins a campaign, or a new round of one that is finished or stopped. A campaign that runs goes on with what is
+// left, and one that is paused is resumed. Document replaces the one that the campaign has. The error wraps ErrBad if the
+// document is malformed.
+func (s *Store) Run(ctx context.Context, d Document) (c Campaign, err error) {
+	if d, err = d.Normalise(s.CheckRules); err != nil {
+		return c, err
+	}
+	id := idOf(d.Name)
+	err = s.Archive.Update(ctx, func(txn archive.Txn) error {
+		var known bool
+		if c, known, err = load(txn.KV(), id); err != nil {
+			return err
+		}
+		now := s.Clock().UTC()
+		if !known {
+			c = Campaign{Created: now, State: Finished}
+		}
+		again := c.State == Finished || c.State == Stopped
+		if !c.Document.sameLinks(d) {
+			c.Edition++
+			again = true
+		}
+		c.Document = d
+		if again {
+			c.Round++
+			c.Began, c.Ended = now, time.Time{}
+			before := c.Counts
+			c.Counts = Counts{URLs: before.URLs, Spilled: before.Spilled}
+			c.Queuing, c.Cursor = true, ""
+		} else if c.State == Paused {
+			c.Queuing, c.Cursor = true, "" // what was put off meanwhile
+		}
+		c.State, c.Why = Running, ""
+		return s.save(txn.KV(), id, c)
+	})
+	if err != nil {
+		return c, fmt.Errorf("campaign %s: %w", d.Name, err)
+	}
+	return c, s.Prepare(ctx, d.Name)
+}
+
+// Pause stops visits on behalf of a campaign until Resume.
+func (s *Store) Pause(ctx context.Context, name string) (Campaign, error) {
+	return s.change(ctx, name, func(c *Campaign) error {
+		if c.State == Stopped {
+			return badf("%s is stopped", name)
+		}
+		c.State, c.Why = Paused, "paused by an order"
+		return nil
+	})
+}
+
+// Resume ends a pause.
+func (s *Store) Resume(ctx context.Context, name string) (Campaign, error) {
+	c, err := s.change(ctx, name, func(c *Campaign) error {
+		if c.State == Paused {
+			c.State, c.Why, c.Queuing, c.Cursor = Running, "", true, ""
+		}
+		return nil
+	})
+	if err != nil {
+		return c, err
+	}
+	if err := s.Prepare(ctx, name); err != nil {
+		return c, err
+	}
+	return s.Get(ctx, name)
+}
+
+// Stop ends a campaign. Its URLs stay in the archive. Those that were never visited are not visited any more; Run begins
+// a new round with them.
+func (s *Store) Stop(ctx context.Context, name string) (Campaign, error) {
+	return s.change(ctx, name, func(c *Campaign) error {
+		c.State, c.Why, c.Ended = Stopped, "stopped by an order", s.Clock().UTC()
+		c.Queuing, c.Cursor = false, ""
+		return nil
+	})
+}
+
+// GiveUp ends the round of a campaign that cannot go on: all that is left waits for hosts that must not be asked for long.
+// The frontier visits it later.
+func (s *Store) GiveUp(ctx context.Context, name string) (Campaign, error) {
+	return s.change(ctx, name, func(c *Campaign) error {
+		if c.State == Running {
+			c.State, c.Ended = Finished, s.Clock().UTC()
+			c.Why = fmt.Sprintf("%d URLs are left whose hosts cannot be asked at present; a server visits them later", c.Counts.Pending)
+		}
+		return nil
+	})
+}
+
+func (s *Store) change(ctx context.Context, name string, f func(*Campaign) error) (c Campaign, err error) {
+	id := idOf(name)
+	err = s.Archive.DB().Update(ctx, func(txn *kv.Txn) error {
+		var known bool
+		if c, known, err = load(txn, id); err != nil {
+			return err
+		}
+		if !known {
+			return fmt.Errorf("%w: %q", ErrUnknown, name)
+		}
+		if err := f(&c); err != nil {
+			return err
+		}
+		return s.save(txn, id, c)
+	})
+	if err != nil {
+		return c, fmt.Errorf("campaign: %w", err)
+	}
+	return c, nil
+}

@@ -1,0 +1,358 @@
+// Package graphs keeps the statements of documents in named graphs: the content graphs.
+//
+// The statements of a document's latest version are the named graph {base}graph/{URL of the document that answered}. A
+// new version changes only what differs from the one before. A document says anything about anybody, so content graphs
+// are never part of the default graph: there are only a few statements about each graph, of which version it is made and
+// how large it is. A document with more than MaxQuads statements has no graph, and a statement about its version says so.
+//
+// A graph belongs to the resources that lead to its document, of which there are several if some redirect to it. It goes
+// when the last of them leads to another document, or when the document has no statements any more. A document that
+// answers 404 keeps its latest version, and so its graph: the fetches in the default graph tell that it is gone.
+//
+// What a graph holds is stored beside the triples, since the store has no order by graph. See FORMAT.md.
+package graphs
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/harvest"
+	"odarchive/ns"
+	"odarchive/triplestore"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/prov"
+	"odarchive/vocab/void"
+	"odarchive/vocab/xsd"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Limits of one graph.
+const (
+	MaxQuads     = 1_000_000
+	maxTerm      = 256 << 10 // bytes; statements with longer terms are left out
+	maxRelabel   = 50_000    // statements of a graph whose blank nodes are labelled by what is said about them
+	largeContent = 256 << 10 // bytes of packed content that are written before the transaction
+)
+
+// Store is the content graphs of one data directory.
+type Store struct {
+	mint   ns.Mint
+	db     *kv.DB
+	owned  func(txn *kv.Txn, iri string) (bool, error)
+	pack   *zstd.Encoder
+	unpack *zstd.Decoder
+	large  chan struct{} // a lock: one large document is in memory at a time
+}
+
+// New returns the content graphs of a data directory. owned reports whether the graph that is named after an IRI belongs
+// to somebody else, such as the ledger of portals; a document with that URL gets a graph whose name ends in "#content".
+func New(mint ns.Mint, db *kv.DB, owned func(txn *kv.Txn, iri string) (bool, error)) (*Store, error) {
+	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(256<<10))
+	if err != nil {
+		return nil, fmt.Errorf("graphs: %w", err)
+	}
+	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(4*maxPart))
+	if err != nil {
+		return nil, fmt.Errorf("graphs: %w", err)
+	}
+	return &Store{mint: mint, db: db, owned: owned, pack: pack, unpack: unpack, large: make(chan struct{}, 1)}, nil
+}
+
+// EnterLarge waits until no other large document is in memory. The caller must call leave, once or more.
+func (s *Store) EnterLarge(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.large <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	left := false
+	return func() {
+		if !left {
+			left = true
+			<-s.large
+		}
+	}, nil
+}
+
+// Content is what a graph is to hold.
+type Content struct {
+	URL     string // of the document that answered
+	Omitted string // why the statements are not kept; "" if they are
+	Source  string // IRI of what the statements come from, for content that is of no version
+
+	id     graphID
+	quads  []term.Quad // sorted, each once, without graph
+	digest digest
+	parts  [][]byte // packed
+}
+
+// BlankPrefix returns the beginning of the labels of the blank nodes of a document, so that those of different graphs
+// differ.
+func BlankPrefix(url string) string {
+	id := idOf(url)
+	return fmt.Sprintf("g%x", id[:8])
+}
+
+// Prepare makes the content of a graph of the statements of a document, which it sorts. It does what takes long, and
+// writes what is too large for a transaction, before the transaction of Put.
+func (s *Store) Prepare(ctx context.Context, url string, quads []term.Quad) (*Content, error) {
+	c := &Content{URL: url, id: idOf(url)}
+	if len(quads) <= maxRelabel {
+		quads = harvest.Relabelled(quads, BlankPrefix(url))
+	}
+	quads = slices.DeleteFunc(quads, func(q term.Quad) bool {
+		return len(q.S) > maxTerm || len(q.P) > maxTerm || len(q.O) > maxTerm || q.P.Kind() != term.KindIRI || q.O.Kind() == term.KindNone ||
+			q.S.Kind() != term.KindIRI && q.S.Kind() != term.KindBlank
+	})
+	for i := range quads {
+		quads[i].G = ""
+	}
+	slices.SortFunc(quads, compare)
+	c.quads = slices.Compact(quads)
+	c.digest, c.parts = s.packed(c.quads)
+	size := 0
+	for _, part := range c.parts {
+		size += len(part)
+	}
+	if size <= largeContent {
+		return c, nil
+	}
+	if err := s.writeParts(ctx, c); err != nil {
+		return nil, fmt.Errorf("graphs: %s: %w", url, err)
+	}
+	return c, nil
+}
+
+// Omit returns the content of a document whose statements are not kept.
+func Omit(url, why string) *Content { return &Content{URL: url, id: idOf(url), Omitted: why} }
+
+// Put makes a graph what was prepared, in a transaction. resource is the id of the resource that led to the document,
+// version the id of its latest version; "" for content that is of no version. It returns the number of statements that
+// changed. It may be repeated with the same content.
+func (s *Store) Put(txn *triplestore.Txn, c *Content, resource, version string) (changed int, err error) {
+	t := tables{s, txn.KV()}
+	if resource != "" {
+		before, err := t.move(resource, c.id)
+		if err != nil {
+			return 0, err
+		}
+		if before != (graphID{}) {
+			if changed, err = s.dropUnowned(txn, before); err != nil {
+				return changed, err
+			}
+		}
+	}
+	r, known, err := t.record(c.id)
+	if err != nil {
+		return changed, err
+	}
+	if !known && len(c.quads) == 0 && c.Omitted == "" {
+		return changed, nil
+	}
+	before, err := s.before(txn, c.id, r)
+	if err != nil {
+		return changed, err
+	}
+	next := record{URL: c.URL, Name: r.Name, Version: version, Source: c.Source, Quads: len(c.quads), Omitted: c.Omitted}
+	if next.Name == "" {
+		if next.Name, err = s.name(txn.KV(), c.URL); err != nil {
+			return changed, err
+		}
+	}
+	if c.Omitted == "" && len(c.quads) > 0 {
+		next.Digest, next.Parts = c.digest, len(c.parts)
+	}
+	if r.Digest != next.Digest {
+		n, err := replace(txn, term.IRI(next.Name), before, c.quads)
+		if changed += n; err != nil {
+			return changed, err
+		}
+		if err := t.setContent(c, r, next); err != nil {
+			return changed, err
+		}
+	}
+	if err := describe.Replace(txn, s.describe(r), s.describe(next)); err != nil {
+		return changed, err
+	}
+	if next.Digest == "" && next.Omitted == "" {
+		return changed, t.delete(c.id)
+	}
+	if next.Source != "" {
+		if err := t.setSource(c.id, next.Source); err != nil {
+			return changed, err
+		}
+	}
+	return changed, t.setRecord(c.id, next)
+}
+
+// DropOthers removes the graphs of a source whose URLs are not in keep.
+func (s *Store) DropOthers(txn *triplestore.Txn, source string, keep []string) (changed int, err error) {
+	t := tables{s, txn.KV()}
+	all, err := t.ofSource(source)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range all {
+		r, known, err := t.record(id)
+		if err != nil {
+			return changed, err
+		}
+		if known && slices.Contains(keep, r.URL) {
+			continue
+		}
+		if known {
+			n, err := s.drop(txn, id, r)
+			if changed += n; err != nil {
+				return changed, err
+			}
+		}
+		if err := t.deleteSource(id, source); err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+// Clear removes the graph that is named after an IRI, because the name is to belong to somebody else. The document gets
+// another graph with its next version.
+func (s *Store) Clear(txn *triplestore.Txn, iri string) error {
+	t := tables{s, txn.KV()}
+	r, known, err := t.record(idOf(iri))
+	if err != nil || !known || r.Name != s.plain(iri) {
+		return err
+	}
+	_, err = s.drop(txn, idOf(iri), r)
+	return err
+}
+
+// dropUnowned removes a graph to which no resource leads any more.
+func (s *Store) dropUnowned(txn *triplestore.Txn, id graphID) (changed int, err error) {
+	t := tables{s, txn.KV()}
+	owned, err := t.hasOwner(id)
+	if err != nil || owned {
+		return 0, err
+	}
+	r, known, err := t.record(id)
+	if err != nil || !known {
+		return 0, err
+	}
+	return s.drop(txn, id, r)
+}
+
+func (s *Store) drop(txn *triplestore.Txn, id graphID, r record) (changed int, err error) {
+	t := tables{s, txn.KV()}
+	before, err := s.before(txn, id, r)
+	if err != nil {
+		return 0, err
+	}
+	if changed, err = replace(txn, term.IRI(r.Name), before, nil); err != nil {
+		return changed, err
+	}
+	if err := describe.Replace(txn, s.describe(r), nil); err != nil {
+		return changed, err
+	}
+	if err := t.deleteParts(id, r); err != nil {
+		return changed, err
+	}
+	return changed, t.delete(id)
+}
+
+// before returns what a graph holds. If the record of that is damaged, it empties the graph.
+func (s *Store) before(txn *triplestore.Txn, id graphID, r record) ([]term.Quad, error) {
+	quads, err := tables{s, txn.KV()}.content(id, r)
+	if errors.Is(err, errBad) {
+		return nil, txn.ClearGraph(term.IRI(r.Name))
+	}
+	return quads, err
+}
+
+// plain returns the usual name of the graph of a document.
+func (s *Store) plain(url string) string { return describe.IRI(s.mint.Graph(url)).Value() }
+
+// name returns the name of the graph of a document.
+func (s *Store) name(txn *kv.Txn, url string) (string, error) {
+	name := s.plain(url)
+	if s.owned == nil {
+		return name, nil
+	}
+	owned, err := s.owned(txn, url)
+	if owned {
+		name += "#content"
+	}
+	return name, err
+}
+
+// describe returns what the default graph says about a graph.
+func (s *Store) describe(r record) (quads []term.Quad) {
+	if r.Name == "" {
+		return nil
+	}
+	graph := term.IRI(r.Name)
+	if r.Omitted != "" {
+		about := graph
+		if r.Version != "" {
+			about = term.IRI(s.mint.Version(r.Version))
+		}
+		return []term.Quad{{S: about, P: term.IRI(arc.GraphOmitted), O: term.String(r.Omitted)}}
+	}
+	if r.Digest == "" {
+		return nil
+	}
+	quads = append(quads, term.Quad{S: graph, P: term.IRI(void.Triples), O: term.Typed(fmt.Sprint(r.Quads), xsd.Integer)})
+	if r.Source != "" {
+		quads = append(quads, term.Quad{S: graph, P: term.IRI(prov.WasDerivedFrom), O: describe.IRI(r.Source)})
+	}
+	if r.Version != "" {
+		version := term.IRI(s.mint.Version(r.Version))
+		quads = append(quads, term.Quad{S: version, P: term.IRI(arc.Graph), O: graph}, term.Quad{S: graph, P: term.IRI(prov.WasDerivedFrom), O: version})
+	}
+	return quads
+}
+
+// replace writes the difference between two sorted lists of statements to a graph.
+func replace(txn *triplestore.Txn, graph term.Key, before, after []term.Quad) (changed int, err error) {
+	for len(before)+len(after) > 0 {
+		order := 0
+		switch {
+		case len(before) == 0:
+			order = 1
+		case len(after) == 0:
+			order = -1
+		default:
+			order = compare(before[0], after[0])
+		}
+		var q term.Quad
+		if order <= 0 {
+			q, before = before[0], before[1:]
+		}
+		if order >= 0 {
+			q, after = after[0], after[1:]
+		}
+		q.G = graph
+		switch {
+		case order < 0:
+			err = txn.Delete(q)
+		case order > 0:
+			err = txn.Insert(q)
+		default:
+			continue
+		}
+		if err != nil {
+			return changed, err
+		}
+		changed++
+	}
+	return changed, nil
+}
+
+func idOf(url string) graphID {
+	sum := sha256.Sum256([]byte(url))
+	return graphID(sum[:16])
+}

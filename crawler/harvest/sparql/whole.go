@@ -1,0 +1,183 @@
+package sparql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"odarchive/triplestore/term"
+)
+
+// ErrTooLarge is wrapped by the error for a graph with more statements than are wanted.
+var ErrTooLarge = errors.New("has too many statements")
+
+const (
+	wholePage  = 5000   // rows per answer that are asked for
+	maxGraphs  = 10_000 // named graphs of an endpoint
+	blankBatch = 20     // subjects with blank nodes that are asked about at once
+)
+
+// Whole reads all statements of one graph of an endpoint, at most limit: "" is the default graph. It pages behind the last
+// subject in the order of their IRIs, until an answer is empty. So it does not matter how many rows an endpoint returns at
+// most, whether it says so, and in which order it returns them otherwise. Statements about blank nodes are read through
+// the IRIs that lead to them, two steps deep. The error wraps ErrTooLarge if there are more statements.
+func Whole(ctx context.Context, e Endpoint, graph string, limit int) (quads []term.Quad, err error) {
+	w := &Walk{Endpoint: e, Graph: graph, Skip: func(string) {}}
+	seen := map[term.Quad]bool{}
+	var withBlank []string
+	add := func(all ...term.Quad) error {
+		for _, q := range all {
+			if q.S == "" || q.P.Kind() != term.KindIRI || q.O == "" || seen[q] {
+				continue
+			}
+			if len(quads) >= limit {
+				return fmt.Errorf("the graph %w: more than %d", ErrTooLarge, limit)
+			}
+			seen[q] = true
+			quads = append(quads, q)
+		}
+		return nil
+	}
+	for after := ""; ; {
+		rows, err := w.page(ctx, after)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		last := rows[len(rows)-1].S
+		if rows[0].S == last { // nothing else fits into an answer: this subject alone
+			if rows, err = w.subject(ctx, last.Value(), limit); err != nil {
+				return nil, err
+			}
+		} else { // the answer may end in the middle of the last subject
+			for rows[len(rows)-1].S == last {
+				rows = rows[:len(rows)-1]
+			}
+			last = rows[len(rows)-1].S
+		}
+		if last.Value() <= after {
+			return nil, fmt.Errorf("%s repeats the same subjects", e.URL)
+		}
+		after = last.Value()
+		for _, q := range rows {
+			if q.O.Kind() == term.KindBlank {
+				if n := len(withBlank); n == 0 || withBlank[n-1] != q.S.Value() {
+					withBlank = append(withBlank, q.S.Value())
+				}
+				continue
+			}
+			if err := add(q); err != nil {
+				return nil, err
+			}
+		}
+	}
+	slices.Sort(withBlank)
+	w.atOnce = blankBatch
+	for withBlank = slices.Compact(withBlank); len(withBlank) > 0; {
+		batch := withBlank[:min(len(withBlank), w.atOnce)]
+		all, n, err := w.about(ctx, batch)
+		if err != nil {
+			return nil, err
+		}
+		mark := fmt.Sprintf("q%d.", len(quads)) // labels are valid within one answer
+		for i := range all {
+			for _, k := range []*term.Key{&all[i].S, &all[i].O} {
+				if k.Kind() == term.KindBlank {
+					*k = term.Blank(mark + k.Value())
+				}
+			}
+		}
+		if err := add(all...); err != nil {
+			return nil, err
+		}
+		withBlank = withBlank[n:]
+	}
+	return quads, nil
+}
+
+// page returns the next statements in the order of their subjects, as many as fit in an answer.
+func (w *Walk) page(ctx context.Context, after string) (quads []term.Quad, err error) {
+	for limit := wholePage; ; limit /= 4 {
+		answer, err := w.Select(ctx, fmt.Sprintf("SELECT ?s ?p ?o WHERE { %s FILTER (isIRI(?s) && STR(?s) > %s) } ORDER BY STR(?s) LIMIT %d", w.in("?s ?p ?o"), quote(after), limit))
+		if err != nil && tooMuch(err) && limit > 100 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range answer.Rows {
+			if q := (term.Quad{S: row["s"], P: row["p"], O: row["o"]}); q.S.Kind() == term.KindIRI && q.S.Value() > after {
+				quads = append(quads, q)
+			}
+		}
+		slices.SortStableFunc(quads, func(a, b term.Quad) int { return cmpKeys(a.S, b.S) })
+		return quads, nil
+	}
+}
+
+// subject returns all statements about one subject.
+func (w *Walk) subject(ctx context.Context, subject string, limit int) (quads []term.Quad, err error) {
+	for {
+		answer, err := w.Select(ctx, fmt.Sprintf("SELECT ?p ?o WHERE { %s } ORDER BY ?p ?o LIMIT %d OFFSET %d", w.in("<"+subject+"> ?p ?o"), wholePage, len(quads)))
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range answer.Rows {
+			quads = append(quads, term.Quad{S: term.IRI(subject), P: row["p"], O: row["o"]})
+		}
+		if len(answer.Rows) == 0 {
+			return quads, nil
+		}
+		if len(quads) > limit {
+			return nil, fmt.Errorf("%s %w: more than %d", subject, ErrTooLarge, limit)
+		}
+	}
+}
+
+// NamedGraphs returns the names of the named graphs of an endpoint, sorted.
+func NamedGraphs(ctx context.Context, e Endpoint) (names []string, err error) {
+	for after := ""; len(names) < maxGraphs; {
+		answer, err := e.Select(ctx, fmt.Sprintf("SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER (isIRI(?g) && STR(?g) > %s) } ORDER BY STR(?g) LIMIT %d", quote(after), wholePage))
+		if err != nil {
+			return nil, err
+		}
+		before := len(names)
+		for _, row := range answer.Rows {
+			if name := row["g"]; name.Kind() == term.KindIRI && name.Value() > after && IsIRI(name.Value()) {
+				names = append(names, name.Value())
+			}
+		}
+		if len(names) == before {
+			break
+		}
+		slices.Sort(names[before:])
+		after = names[len(names)-1]
+	}
+	return slices.Compact(names), nil
+}
+
+// Adds reports whether a named graph has a statement that the default graph, which may be the union of all, does not have.
+// It reports true if the endpoint cannot tell.
+func Adds(ctx context.Context, e Endpoint, graph string) (bool, error) {
+	answer, err := e.Select(ctx, fmt.Sprintf("SELECT ?s WHERE { GRAPH <%s> { ?s ?p ?o } FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1", graph))
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, err
+		}
+		return true, nil
+	}
+	return len(answer.Rows) > 0, nil
+}
+
+func cmpKeys(a, b term.Key) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,95 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"odarchive/crawler/campaign"
+	"odarchive/sparqlapi/answer"
+	"odarchive/sparqlapi/problem"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// CampaignStore is what the campaigns' routes need of campaign.Store.
+type CampaignStore interface {
+	List(ctx context.Context) ([]campaign.Campaign, error)
+	Show(ctx context.Context, name string) (campaign.Shown, error)
+	Run(ctx context.Context, d campaign.Document) (campaign.Campaign, error)
+	Pause(ctx context.Context, name string) (campaign.Campaign, error)
+	Resume(ctx context.Context, name string) (campaign.Campaign, error)
+	Stop(ctx context.Context, name string) (campaign.Campaign, error)
+}
+
+var _ CampaignStore = (*campaign.Store)(nil)
+
+// Campaigns answers GET /campaigns: all campaigns, by name.
+func (a *API) Campaigns(w http.ResponseWriter, r *http.Request) error {
+	all, err := a.CampaignStore.List(r.Context())
+	if err != nil {
+		return err
+	}
+	if all == nil {
+		all = []campaign.Campaign{} // [] in JSON
+	}
+	return answer.JSON(w, r, all)
+}
+
+// Campaign answers GET /campaigns/{name}: a campaign with its endpoints and portals.
+func (a *API) Campaign(w http.ResponseWriter, r *http.Request) error {
+	c, err := a.CampaignStore.Show(r.Context(), chi.URLParam(r, "name"))
+	if err != nil {
+		return campaignProblem(err)
+	}
+	return answer.JSON(w, r, c)
+}
+
+// RunCampaign answers POST /campaigns with a document: the campaign begins, goes on, or begins a new round.
+func (a *API) RunCampaign(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	var d campaign.Document
+	if err := json.Unmarshal(body, &d); err != nil {
+		return problem.Newf(http.StatusBadRequest, "Not a campaign", `expected {"name": "...", "seeds": ["https://..."], "scope": ["host"], ...}: %v`, err)
+	}
+	c, err := a.CampaignStore.Run(r.Context(), d)
+	if err != nil {
+		return campaignProblem(err)
+	}
+	return answer.JSON(w, r, c)
+}
+
+// PauseCampaign, ResumeCampaign and StopCampaign answer POST /campaigns/{name}/pause, resume and stop.
+func (a *API) PauseCampaign(w http.ResponseWriter, r *http.Request) error {
+	return a.orderCampaign(w, r, a.CampaignStore.Pause)
+}
+
+func (a *API) ResumeCampaign(w http.ResponseWriter, r *http.Request) error {
+	return a.orderCampaign(w, r, a.CampaignStore.Resume)
+}
+
+func (a *API) StopCampaign(w http.ResponseWriter, r *http.Request) error {
+	return a.orderCampaign(w, r, a.CampaignStore.Stop)
+}
+
+func (a *API) orderCampaign(w http.ResponseWriter, r *http.Request, do func(context.Context, string) (campaign.Campaign, error)) error {
+	c, err := do(r.Context(), chi.URLParam(r, "name"))
+	if err != nil {
+		return campaignProblem(err)
+	}
+	return answer.JSON(w, r, c)
+}
+
+func campaignProblem(err error) error {
+	switch {
+	case errors.Is(err, campaign.ErrUnknown):
+		return problem.Wrap(http.StatusNotFound, "No such campaign", err)
+	case errors.Is(err, campaign.ErrBad):
+		return problem.Wrap(http.StatusBadRequest, "Not a campaign", err)
+	}
+	return err
+}
