@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
+	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
 	"odarchive/ns"
 )
 
@@ -86,6 +88,33 @@ func listedAsCSV(job frontier.Job) bool {
 	return slices.ContainsFunc(promises(job), func(format string) bool {
 		return format == "csv" || format == "tsv" || strings.HasPrefix(format, "text/csv") || format == "text/tab-separated-values"
 	})
+}
+
+// maxSecondWait is how long a visit waits for its host before it asks once more, for CSV. If that is not enough, the next
+// visit asks for CSV.
+const maxSecondWait = 30 * time.Second
+
+// askForCSV asks a server that answered with a page, where a table was listed, once more for CSV. It returns nil if that
+// brought nothing else.
+func (p *Pipeline) askForCSV(ctx context.Context, job frontier.Job, latest *catalog.Version, following *campaign.Visit) (ex *fetch.Exchange, found archive.Visit, err error) {
+	err = faults.Contain(func() (err error) {
+		if ex, err = p.fetch(ctx, job, nil, following, maxSecondWait); err != nil {
+			return err
+		}
+		found, err = p.examine(ctx, job, latest, ex, following)
+		return err
+	})
+	var wait *politeness.Wait
+	if endsVisit(ctx, err) && !errors.As(err, &wait) && ex == nil {
+		return nil, archive.Visit{}, err
+	}
+	if err == nil && (found.Kept != nil || ex.Outcome == catalog.Unchanged) {
+		return ex, found, nil
+	}
+	if ex != nil {
+		p.remove(ex)
+	}
+	return nil, archive.Visit{}, nil
 }
 
 // variesAlways reports whether a server says that no answer serves for another request (Vary: *). Its validators are not

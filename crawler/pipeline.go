@@ -79,7 +79,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 		if latest, err = p.latest(ctx, job); err != nil {
 			return err
 		}
-		exchange, err = p.fetch(ctx, job, latest, following)
+		exchange, err = p.fetch(ctx, job, latest, following, frontier.Moment)
 		return err
 	})
 	if endsVisit(ctx, err) {
@@ -103,6 +103,17 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	if err != nil {
 		internal(exchange, p.fault("examine", job.URL, err))
 		found = archive.Visit{}
+	}
+	if exchange.ErrorClass == catalog.ErrSoft404 && job.Accept == "" && listedAsCSV(job) {
+		job.Accept = catalog.AcceptCSV
+		second, again, err := p.askForCSV(ctx, job, latest, following)
+		if err != nil {
+			return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+		}
+		if second != nil {
+			defer p.remove(second)
+			exchange, found = second, again
+		}
 	}
 	if exchange.ErrorClass == catalog.ErrDiskFull && p.Refused != nil {
 		p.Refused()
@@ -145,9 +156,9 @@ func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Versi
 }
 
 // fetch checks robots.txt, waits for the host's turn, and makes a request that is conditional on the latest version.
-// The error is a *politeness.Wait if the host must not be asked for longer than a moment.
-func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version, following *campaign.Visit) (*fetch.Exchange, error) {
-	pass, verdict, err := p.Gate.Visit(ctx, job.URL, frontier.Moment)
+// The error is a *politeness.Wait if the host must not be asked for longer than wait.
+func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version, following *campaign.Visit, wait time.Duration) (*fetch.Exchange, error) {
+	pass, verdict, err := p.Gate.Visit(ctx, job.URL, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -283,9 +294,6 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 		r.NextDue, r.Why, r.Passing = p.Clock().Add(wait), why, true
 	}
 	r.Accept = job.Accept
-	if act.ErrorClass == catalog.ErrSoft404 && job.Accept == "" && listedAsCSV(job) {
-		r.Accept, r.NextDue, r.Why, r.Passing = catalog.AcceptCSV, p.Clock().Add(time.Second), "a page instead of a table: asked once more, for CSV", true
-	}
 	known := visit.Known() && !variesAlways(ex.ResponseHeader)
 	if known && len(ex.ETag) <= archive.MaxETag {
 		r.ETag = ex.ETag

@@ -6,22 +6,24 @@ import (
 	"time"
 
 	"odarchive/crawler"
+	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/supervise"
 	"odarchive/sparqlapi/problem"
 )
 
 type crawlsPage struct {
-	Hosts   []catalog.HostHealth
-	Visits  []catalog.Activity
-	Stats   catalog.Stats
-	Host    string
-	Outcome catalog.Outcome
-	Older   string // address of the page of earlier visits
-	Filters []chosen
-	Last    []harvested
-	First   bool // the page shows the newest visits, so it may refresh itself
-	Now     *crawlNow
+	Hosts     []catalog.HostHealth
+	Visits    []catalog.Activity
+	Stats     catalog.Stats
+	Host      string
+	Outcome   catalog.Outcome
+	Older     string // address of the page of earlier visits
+	Filters   []chosen
+	Last      []harvested
+	Campaigns []campaign.Campaign
+	First     bool // the page shows the newest visits, so it may refresh itself
+	Now       *crawlNow
 }
 
 // Crawl returns the state of the crawl; crawler.Pipeline.Status does.
@@ -79,6 +81,9 @@ func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if page.Last, err = u.lastHarvests(ctx, time.Time{}, shownHarvests); err != nil {
+		return err
+	}
+	if page.Campaigns, err = u.listCampaigns(ctx); err != nil {
 		return err
 	}
 	if page.Now, err = u.crawlNow(); err != nil {

@@ -307,7 +307,7 @@ func (w *world) crawl() (crawler.Status, error) { return w.status, nil }
 
 // site serves the pages of the small world.
 func site(w *world) http.Handler {
-	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Crawl: w.crawl, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
+	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Crawl: w.crawl, Campaigns: campaigns{}, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
 	if err != nil {
 		panic(err)
 	}

@@ -14,37 +14,39 @@ import (
 
 // Options of New. Archive and Mint are required.
 type Options struct {
-	Archive  Archive
-	Select   Select        // nil: pages have no parts that need a query
-	Describe Describe      // nil: pages show no triples
-	Changes  Changes       // nil: differences are shown by line only
-	Harvests Harvests      // nil: no harvests are shown
-	Crawl    Crawl         // nil: pages do not show the state of the crawl
-	Fixity   func() Fixity // nil: pages do not show fixity
-	Mint     ns.Mint
-	Examples []Example // in the console; nil for Examples(Mint)
-	Log      *slog.Logger
-	Now      func() time.Time // nil for time.Now
-	Version  string           // of the program, for the footer
+	Archive   Archive
+	Select    Select        // nil: pages have no parts that need a query
+	Describe  Describe      // nil: pages show no triples
+	Changes   Changes       // nil: differences are shown by line only
+	Harvests  Harvests      // nil: no harvests are shown
+	Crawl     Crawl         // nil: pages do not show the state of the crawl
+	Campaigns Campaigns     // nil: no campaigns are shown
+	Fixity    func() Fixity // nil: pages do not show fixity
+	Mint      ns.Mint
+	Examples  []Example // in the console; nil for Examples(Mint)
+	Log       *slog.Logger
+	Now       func() time.Time // nil for time.Now
+	Version   string           // of the program, for the footer
 }
 
 // UI serves the pages. Call Close when done.
 type UI struct {
-	archive  Archive
-	query    Select
-	describe Describe
-	changes  Changes
-	harvests Harvests
-	crawl    Crawl
-	fixity   func() Fixity
-	mint     ns.Mint
-	examples []Example
-	log      *slog.Logger
-	now      func() time.Time
-	release  string
-	assets   *assets
-	pages    *templates
-	figures  *figures
+	archive   Archive
+	query     Select
+	describe  Describe
+	changes   Changes
+	harvests  Harvests
+	crawl     Crawl
+	campaigns Campaigns
+	fixity    func() Fixity
+	mint      ns.Mint
+	examples  []Example
+	log       *slog.Logger
+	now       func() time.Time
+	release   string
+	assets    *assets
+	pages     *templates
+	figures   *figures
 
 	apiAbout  string
 	apiGroups []routeGroup
@@ -56,7 +58,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -93,6 +95,7 @@ func (u *UI) Routes(r chi.Router) {
 		"/dataset":    u.Dataset,
 		"/version":    u.versionPage,
 		"/crawls":     u.crawls,
+		"/campaign":   u.campaignPage,
 		"/statistics": u.statistics,
 		"/fixity":     u.fixityPage,
 		"/console":    u.console,

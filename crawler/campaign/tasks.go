@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/links"
 	"odarchive/triplestore/kv"
 )
 
@@ -32,10 +34,10 @@ type Task struct {
 	Quads    int    `json:"quads,omitempty"`
 }
 
-// maxTasks is the number of tasks of one campaign; maxTaskTries is how often one is tried in a round.
+// maxTasks is the number of tasks of one campaign; MaxTaskTries is how often one that fails is tried in a round.
 const (
 	maxTasks     = 10_000
-	maxTaskTries = 3
+	MaxTaskTries = 3
 )
 
 func taskKey(id campaignID, t Task) []byte {
@@ -149,7 +151,7 @@ func (s *Store) Done(ctx context.Context, t Task, result string, quads, changed 
 		if t.Tries++; failed != nil {
 			t.Result = fmt.Sprintf("%.500v", failed)
 		}
-		if failed == nil || t.Tries >= maxTaskTries {
+		if failed == nil || t.Tries >= MaxTaskTries {
 			t.Round, t.Tries = c.Round, 0
 			c.Counts.Tasks = max(0, c.Counts.Tasks-1)
 			c.Counts.TasksDone++
@@ -162,6 +164,54 @@ func (s *Store) Done(ctx context.Context, t Task, result string, quads, changed 
 	})
 	if err != nil {
 		return fmt.Errorf("campaign %s: %w", t.Campaign, err)
+	}
+	return nil
+}
+
+// AddLinks adds the links of statements that a task read to its campaign: those within scope.
+func (s *Store) AddLinks(ctx context.Context, t Task, list []links.Link) error {
+	id := idOf(t.Campaign)
+	for part := range slices.Chunk(list, perTxn) {
+		err := s.Archive.Update(ctx, func(txn archive.Txn) error {
+			c, known, err := load(txn.KV(), id)
+			if err != nil || !known {
+				return err
+			}
+			scope, err := s.scopeOf(id, c)
+			if err != nil {
+				return err
+			}
+			a := &adding{s: s, ctx: ctx, txn: txn, id: id, c: &c, scope: scope}
+			for _, l := range part {
+				c.Counts.Links++
+				f := found{URL: l.URL, Kind: l.Kind}
+				switch {
+				case !c.Document.follows(l.Kind) || !f.identify():
+					continue
+				case !scope.allows(l.URL):
+					c.Counts.OutOfScope++
+					continue
+				case t.Depth >= c.Document.Depth:
+					c.Counts.TooDeep++
+					continue
+				}
+				if l.Kind == links.Endpoint {
+					if err := addTask(txn.KV(), id, &c, Task{Kind: TaskEndpoint, Address: l.URL, Depth: t.Depth + 1}); err != nil {
+						return err
+					}
+				}
+				if err := a.add(f, "", t.Depth+1); err != nil {
+					return err
+				}
+			}
+			if err := a.finish(); err != nil {
+				return err
+			}
+			return s.save(txn.KV(), id, c)
+		})
+		if err != nil {
+			return fmt.Errorf("campaign %s: %w", t.Campaign, err)
+		}
 	}
 	return nil
 }

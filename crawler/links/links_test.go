@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,15 @@ subject http://f.example/subject
 	d = read(t, "x.ttl", "text/turtle", turtle, nil, Options{Vocabularies: true})
 	if !strings.Contains(told(d), "class http://rdfs.org/ns/void\n") || !strings.Contains(told(d), "predicate http://www.w3.org/ns/dcat\n") || d.Quads != nil {
 		t.Errorf("with vocabularies:\n%s", told(d))
+	}
+}
+
+func TestStatementsThatWereReadHaveTheSameLinks(t *testing.T) {
+	t.Parallel()
+	d := read(t, "x.ttl", "text/turtle", turtle, nil, Options{Quads: 100})
+	all, more := Of("http://a.example/dir/x.ttl", d.Quads, Options{})
+	if !slices.Equal(all, d.Links) || more {
+		t.Errorf("got %v\nwant %v", all, d.Links)
 	}
 }
 

@@ -146,3 +146,12 @@ func fetchable(iri string) bool {
 	}
 	return false
 }
+
+// Of returns the links of statements that were read already: those of a document with a URL.
+func Of(url string, quads []term.Quad, o Options) (all []Link, more bool) {
+	r := &reader{o: Options{Vocabularies: o.Vocabularies}, doc: &Document{at: map[string]int{}}, self: url, seen: map[term.Key]bool{}}
+	for _, q := range quads {
+		r.statement(q)
+	}
+	return r.doc.Links, r.doc.More
+}

@@ -20,6 +20,7 @@ import (
 	"odarchive/crawler/harvest/ckan"
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/sparql"
+	"odarchive/crawler/links"
 	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore"
 	"odarchive/triplestore/rdfio"
@@ -150,7 +151,9 @@ func (c *Crawl) task(ctx context.Context, t campaign.Task) error {
 	}
 	if err != nil {
 		c.store.Log.Warn("an endpoint or portal of a campaign could not be read", "campaign", t.Campaign, "address", t.Address, "error", err)
-		if t.Tries > 0 {
+		if errors.Is(err, errNoEndpoint) { // many services that are called endpoints answer no queries
+			t.Tries = campaign.MaxTaskTries
+		} else if t.Tries > 0 {
 			pause := time.NewTimer(time.Duration(t.Tries) * 5 * time.Second)
 			defer pause.Stop()
 			select {
@@ -190,6 +193,10 @@ func (c *Crawl) readEndpoint(ctx context.Context, t campaign.Task) (result strin
 		case err != nil:
 			return err
 		default:
+			found, _ := links.Of(at, all, links.Options{Vocabularies: now.Document.Vocabularies})
+			if err := c.Campaigns.AddLinks(ctx, t, found); err != nil {
+				return err
+			}
 			if content, err = c.Graphs.Prepare(ctx, at, all); err != nil {
 				return err
 			}
