@@ -155,6 +155,15 @@ func withoutFragment(u address.URL) string {
 // document reads the document, or the members of an archive.
 func (r *reader) document() error {
 	found := r.in.Found
+	if found.Type == "application/vnd.hdt" {
+		defer func() {
+			if x := recover(); x != nil {
+				r.fault(r.in.Name, fmt.Errorf("the reader failed: %.200v", x))
+			}
+		}()
+		r.hdt(r.in.Name, r.in.Body, r.in.Size)
+		return nil
+	}
 	if found.Compression == "" && !unpack.Known(found.Type) {
 		r.file(found, r.in.Name, r.in.Header.Get("Content-Type"), io.NewSectionReader(r.in.Body, 0, r.in.Size))
 		return nil

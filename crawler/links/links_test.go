@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"odarchive/crawler/inspect/detect"
+	"odarchive/triplestore/hdt"
 	"odarchive/triplestore/term"
 )
 
@@ -111,6 +112,25 @@ func TestRDFIsFoundByItsNameToo(t *testing.T) {
 	d := read(t, "data.rj.gz", "application/gzip", packed.String(), nil, Options{Quads: 10})
 	if told(d) != "subject http://a.example/s\nobject http://b.example/o\n" {
 		t.Errorf("%q\n%s", d.Faults, told(d))
+	}
+}
+
+func TestHDTFilesAreRead(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	w := hdt.NewWriter(hdt.WriterOptions{TempDir: t.TempDir()})
+	if err := w.Write(term.Quad{S: term.IRI("http://a.example/s"), P: term.IRI("http://www.w3.org/2000/01/rdf-schema#seeAlso"), O: term.IRI("http://b.example/o")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(t.Context(), &file); err != nil {
+		t.Fatal(err)
+	}
+	d := read(t, "data.hdt", "application/octet-stream", file.String(), nil, Options{Quads: 10})
+	if told(d) != "subject http://a.example/s\nsee-also http://b.example/o\n" || len(d.Quads) != 1 {
+		t.Errorf("%q\n%s", d.Faults, told(d))
+	}
+	if d = read(t, "data.hdt", "application/vnd.hdt", file.String()[:file.Len()/2], nil, Options{}); len(d.Faults) != 1 {
+		t.Errorf("half a file: %q", d.Faults)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/address"
+	"odarchive/triplestore/hdt"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"
@@ -36,7 +37,7 @@ func kindOf(predicate string) Kind {
 	return Object
 }
 
-// rdf reads a file of RDF. After a syntax error it goes on if the syntax allows.
+// rdf reads a file of RDF.
 func (r *reader) rdf(name string, syntax rdfio.Syntax, body io.Reader) {
 	r.files++
 	prefix := ""
@@ -44,7 +45,27 @@ func (r *reader) rdf(name string, syntax rdfio.Syntax, body io.Reader) {
 		prefix = r.o.BlankPrefix + "f" + strconv.Itoa(r.files) + "."
 	}
 	src := &watched{r: body}
-	in := rdfio.NewReader(src, syntax, rdfio.Options{Base: r.self, BlankPrefix: prefix, RDF12: true, MendIRIs: true, Context: r.o.Context})
+	r.statements(name, rdfio.NewReader(src, syntax, rdfio.Options{Base: r.self, BlankPrefix: prefix, RDF12: true, MendIRIs: true, Context: r.o.Context}), src)
+}
+
+// hdtMemory is how much of an HDT file is kept in memory.
+const hdtMemory = 16 << 20
+
+// hdt reads an HDT file.
+func (r *reader) hdt(name string, body io.ReaderAt, size int64) {
+	in, err := hdt.Open(r.ctx, body, size, hdt.Options{BlankPrefix: r.o.BlankPrefix, Memory: hdtMemory, MaxTerm: 1 << 20})
+	if err != nil {
+		r.fault(name, err)
+		return
+	}
+	r.statements(name, in, &watched{})
+}
+
+// statements reads all statements of a file. After a syntax error it goes on if the syntax allows.
+func (r *reader) statements(name string, in interface {
+	Read() (term.Quad, error)
+	Skip() bool
+}, src *watched) {
 	faults := 0
 	for n := 0; ; n++ {
 		if n&1023 == 0 && r.ctx.Err() != nil {

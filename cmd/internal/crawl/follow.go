@@ -21,6 +21,7 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/sparql"
 	"odarchive/crawler/links"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore"
 	"odarchive/triplestore/rdfio"
@@ -73,7 +74,10 @@ func (c *Crawl) KeepCampaigns(ctx context.Context) error {
 	busy := map[string]bool{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(tasksAtOnce + 1)
-	group.Go(func() error {
+	contained := func(f func() error) { // a panic ends this job, not the program
+		group.Go(func() error { return supervise.Contain(f) })
+	}
+	contained(func() error {
 		for {
 			changed := c.Campaigns.Changed()
 			if err := c.prepareCampaigns(ctx); err != nil {
@@ -95,7 +99,7 @@ func (c *Crawl) KeepCampaigns(ctx context.Context) error {
 				if begun {
 					continue
 				}
-				group.Go(func() error {
+				contained(func() error {
 					err := c.task(ctx, t)
 					mu.Lock()
 					delete(busy, id)
@@ -141,11 +145,14 @@ func (c *Crawl) task(ctx context.Context, t campaign.Task) error {
 	var result string
 	var quads, changed int
 	var err error
-	if t.Kind == campaign.TaskEndpoint {
-		result, quads, changed, err = c.readEndpoint(limited, t)
-	} else {
-		result, err = c.readPortal(limited, t)
-	}
+	err = supervise.Contain(func() (err error) {
+		if t.Kind == campaign.TaskEndpoint {
+			result, quads, changed, err = c.readEndpoint(limited, t)
+		} else {
+			result, err = c.readPortal(limited, t)
+		}
+		return err
+	})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
