@@ -48,6 +48,21 @@ func HolderOf(ctx context.Context, data string) *Remote {
 	return &Remote{client: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, base: "http://odarchive.sock"}
 }
 
+// Send sends a request without a body and returns the response, whatever its status. The caller closes its body.
+func (r *Remote) Send(ctx context.Context, method, path, accept string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.base+path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%q: expected an address such as http://localhost:8080/: %w", r.base, err)
+	}
+	if accept != "" {
+		req.Header.Set("Accept", accept)
+	}
+	if r.token != "" {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	return r.client.Do(req)
+}
+
 // do sends a request and returns the body of the response, which the caller closes.
 func (r *Remote) do(ctx context.Context, method, path, contentType string, body []byte) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(body))

@@ -1,0 +1,104 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+
+	"odarchive/triplestore/sparql/results"
+	"odarchive/triplestore/term"
+)
+
+// standing asks the target how far it is. After an interrupted update it may say two positions: the earlier one holds.
+func (t *SPARQL) standing(ctx context.Context) (s standing, err error) {
+	t.said = t.said[:0]
+	err = t.selectOne(ctx, sinkPosition, func(k term.Key) error {
+		one, ok := parseStanding(k.Value())
+		if !ok {
+			return fmt.Errorf("the endpoint's graph <%s> says the position %.60q, which no sink wrote", t.state.Value(), k.Value())
+		}
+		t.said = append(t.said, k.Value())
+		if !s.known || one.before(s) {
+			s = one
+		}
+		return nil
+	})
+	return s, err
+}
+
+// readGraphs asks the target which graphs sinks have written.
+func (t *SPARQL) readGraphs(ctx context.Context) error {
+	t.graphs = map[term.Key]bool{}
+	return t.selectOne(ctx, sinkGraph, func(k term.Key) error {
+		t.graphs[k] = true
+		return nil
+	})
+}
+
+// pageRows is the number of rows to ask for at a time: some endpoints cut longer answers off.
+const pageRows = 5000
+
+// selectOne calls f with each object of a predicate in the target's state.
+func (t *SPARQL) selectOne(ctx context.Context, p term.Key, f func(term.Key) error) error {
+	for offset := 0; ; offset += pageRows {
+		n := 0
+		text := fmt.Sprintf("SELECT ?o WHERE { GRAPH %s { %s %s ?o } } ORDER BY ?o LIMIT %d OFFSET %d", iriText(t.state), iriText(t.state), iriText(p), pageRows, offset)
+		err := t.query(ctx, text, func(r *results.Reader) error {
+			for {
+				row, err := r.Next()
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				if err != nil {
+					return temporarily("answer of the endpoint: %w", err)
+				}
+				n++
+				if err := f(row[0]); err != nil {
+					return err
+				}
+			}
+		})
+		if err != nil || n < pageRows {
+			return err
+		}
+	}
+}
+
+// ask sends a query for yes or no.
+func (t *SPARQL) ask(ctx context.Context, text string) (yes bool, err error) {
+	err = t.query(ctx, text, func(r *results.Reader) error {
+		yes, _ = r.Boolean()
+		return nil
+	})
+	return yes, err
+}
+
+func (t *SPARQL) query(ctx context.Context, text string, f func(*results.Reader) error) error {
+	form := url.Values{"query": {text}}.Encode()
+	resp, err := t.http.post(ctx, t.o.Query, "application/x-www-form-urlencoded", form, "application/sparql-results+json")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	json, _ := results.ByName("json")
+	r, err := results.NewReader(resp.Body, json, results.Limits{})
+	if err != nil {
+		return temporarily("answer of %s: %w", t.o.Query, err)
+	}
+	return f(r)
+}
+
+// update sends an update.
+func (t *SPARQL) update(ctx context.Context, text string) error {
+	resp, err := t.http.post(ctx, t.o.Update, "application/sparql-update", text, "*/*")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)); err != nil {
+		return temporarily("answer of %s: %w", t.o.Update, err)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"odarchive/triplestore"
+	"odarchive/triplestore/hdt"
+	"odarchive/triplestore/term"
+)
+
+// HDT is an HDT file of one graph as a target. It is written anew after changes of the graph; beside it, a file with
+// the suffix .position says how far it is.
+type HDT struct {
+	Path    string
+	Graph   term.Key // "" is the default graph
+	Base    string   // IRI that the file's header uses for it
+	TempDir string   // "" is the system's
+}
+
+const positionSuffix = ".position"
+
+// Sync implements Target.
+func (t HDT) Sync(ctx context.Context, s Source, wait time.Duration) (round Round, err error) {
+	at, known, err := readPosition(t.Path + positionSuffix)
+	if err != nil {
+		return round, err
+	}
+	if _, err := os.Stat(t.Path); err != nil {
+		known = false
+	}
+	var next Position
+	if known {
+		next, err = s.Changes(ctx, at, wait, func(c triplestore.Commit) error {
+			for _, q := range c.Removed {
+				if q.G == t.Graph {
+					round.Removed++
+				}
+			}
+			for _, q := range c.Added {
+				if q.G == t.Graph {
+					round.Added++
+				}
+			}
+			return nil
+		})
+	}
+	if !known || errors.Is(err, ErrGone) {
+		round = Round{Begun: true}
+		next, err = s.Position(ctx)
+	}
+	if err != nil {
+		return round, err
+	}
+	if round.Begun || round.Added+round.Removed > 0 {
+		if err := t.write(ctx, s, &round); err != nil {
+			return round, err
+		}
+	}
+	round.Position = next
+	if known && next == at && !round.Begun {
+		return round, nil
+	}
+	return round, writePosition(t.Path+positionSuffix, next)
+}
+
+// write writes the file as the graph is now.
+func (t HDT) write(ctx context.Context, s Source, round *Round) error {
+	w := hdt.NewWriter(hdt.WriterOptions{Base: t.Base, TempDir: t.TempDir})
+	defer w.Close()
+	if err := s.Graph(ctx, t.Graph, w.Write); err != nil {
+		return err
+	}
+	round.Files++
+	err := replaceFile(t.Path, func(f *os.File) error { return w.Finish(ctx, f) })
+	if err == nil && round.Begun {
+		round.Added = int64(w.Triples())
+	}
+	return err
+}

@@ -1,0 +1,346 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"odarchive/triplestore"
+	"odarchive/triplestore/term"
+)
+
+// SPARQLOptions configure a SPARQL target.
+type SPARQLOptions struct {
+	Update   string // address that takes updates
+	Query    string // address that takes queries; by default guessed from Update
+	User     string // for HTTP authentication, Basic or Digest; may be empty
+	Password string
+	// Graph is the IRI of the graph that takes the archive's default graph; "" is the target's default graph.
+	Graph string
+	// Base is the archive's base IRI. It names this sink in the target, and the archive's blank nodes.
+	Base string
+	// After, if not nil, is the position at which a target begins that no sink has written to, instead of with everything.
+	After *uint64
+	// Replace empties the graph that takes the default graph if it has triples that no sink wrote.
+	Replace bool
+	Client  *http.Client // nil is one that waits five minutes for an answer
+	// BatchQuads and BatchBytes are about the most that one update has; 2,000 and 512 KiB by default.
+	BatchQuads, BatchBytes int
+	// Pause is how long to wait before a request that failed is sent again; one second by default, then twice as long
+	// each time.
+	Pause time.Duration
+	// Progress is called after each update with what the round has done so far; may be nil.
+	Progress func(Round)
+}
+
+// SPARQL is a SPARQL endpoint as a target.
+//
+// The graph {base}sink in the target holds how far the copy is: the position (while everything is being written, with
+// the number of requests so far), and the names of the graphs that were written. A position is added in the same request
+// as the last changes that it stands for, behind them, so a store without transactions may apply changes again, which has
+// no effect, but never leaves any out. It is read before each request: a target that was restarted and has lost something
+// gets it again.
+type SPARQL struct {
+	o      SPARQLOptions
+	http   *authenticated
+	state  term.Key          // the graph, and the subject of what it says
+	graphs map[term.Key]bool // that sinks have written, with the names they have in the target
+	said   []string          // the positions that the target said last
+}
+
+const (
+	sinkPosition = term.Key("<urn:odarchive:sink:position")
+	sinkGraph    = term.Key("<urn:odarchive:sink:graph")
+)
+
+// NewSPARQL returns a target.
+func NewSPARQL(o SPARQLOptions) (*SPARQL, error) {
+	u, err := url.Parse(o.Update)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%q is not the address of an endpoint, such as http://localhost:3030/ds/update", o.Update)
+	}
+	if o.Query == "" {
+		o.Query = queryAddress(*u)
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{Timeout: 5 * time.Minute}
+	}
+	if o.BatchQuads <= 0 {
+		o.BatchQuads = 2000
+	}
+	if o.BatchBytes <= 0 {
+		o.BatchBytes = 512 << 10
+	}
+	if o.Pause <= 0 {
+		o.Pause = firstWait
+	}
+	if o.Progress == nil {
+		o.Progress = func(Round) {}
+	}
+	return &SPARQL{o: o, http: &authenticated{client: o.Client, user: o.User, password: o.Password}, state: term.IRI(o.Base + "sink")}, nil
+}
+
+// queryAddress returns the address for queries that usually goes with one for updates.
+func queryAddress(u url.URL) string {
+	if base, ok := strings.CutSuffix(u.Path, "/update"); ok { // Fuseki, Oxigraph
+		u.Path = base + "/query"
+	} else if base, ok := strings.CutSuffix(u.Path, "/statements"); ok { // RDF4J, GraphDB
+		u.Path = base
+	}
+	return u.String()
+}
+
+// Sync implements Target.
+func (t *SPARQL) Sync(ctx context.Context, s Source, wait time.Duration) (round Round, err error) {
+	w := &sparqlRound{t: t, ctx: ctx, round: &round}
+	if w.at, err = t.standing(ctx); err == nil {
+		err = t.readGraphs(ctx)
+	}
+	if err == nil {
+		err = w.sync(s, wait)
+	}
+	round.Position = w.at.at
+	if m, ok := errors.AsType[moved](err); ok {
+		err = temporary{m}
+	}
+	if _, retry := errors.AsType[temporary](err); retry && w.requests > 0 {
+		err = progress{err}
+	}
+	return round, err
+}
+
+// moved marks errMoved: the round must begin again, and not the request.
+type moved struct{ error }
+
+func (m moved) Unwrap() error { return m.error }
+
+// sparqlRound is one round of a SPARQL target.
+type sparqlRound struct {
+	t        *SPARQL
+	ctx      context.Context
+	round    *Round
+	at       standing // what the target says
+	batch    batch
+	requests int
+}
+
+func (w *sparqlRound) sync(s Source, wait time.Duration) error {
+	if !w.at.known {
+		if err := w.first(s); err != nil {
+			return err
+		}
+	}
+	if w.at.phase == complete {
+		last, err := s.Changes(w.ctx, w.at.at, wait, w.change)
+		if err == nil {
+			return w.flush(standing{known: true, at: last})
+		}
+		if !errors.Is(err, ErrGone) {
+			return err
+		}
+	}
+	if w.at.phase < loading {
+		w.batch.reset()
+		return w.anew(s)
+	}
+	return w.load(s)
+}
+
+// first prepares a target that no sink has written to.
+func (w *sparqlRound) first(s Source) error {
+	p, err := s.Position(w.ctx)
+	if err != nil {
+		return err
+	}
+	if w.t.o.After != nil {
+		p.N = *w.t.o.After
+		return w.mark(standing{known: true, at: p})
+	}
+	used, err := w.t.ask(w.ctx, "ASK "+w.t.inDefault("?s ?p ?o"))
+	if err != nil {
+		return err
+	}
+	if used && !w.t.o.Replace {
+		where := "its default graph"
+		if w.t.o.Graph != "" {
+			where = "the graph <" + w.t.o.Graph + ">"
+		}
+		return fmt.Errorf("the endpoint has triples in %s that no sink wrote; name another graph with --graph, or have them removed with --replace", where)
+	}
+	if used {
+		if err := w.t.update(w.ctx, w.t.clearText("")); err != nil {
+			return err
+		}
+	}
+	return w.mark(standing{known: true, at: p, phase: loading})
+}
+
+// anew empties the graphs that sinks have written, because the log does not say what changed, and writes everything.
+func (w *sparqlRound) anew(s Source) error {
+	if err := w.mark(standing{known: true, at: w.at.at, phase: emptying}); err != nil {
+		return err
+	}
+	for _, g := range append([]term.Key{""}, keys(w.t.graphs)...) {
+		if err := w.again(func() error { return w.t.update(w.ctx, w.t.clearText(g)) }); err != nil {
+			return err
+		}
+	}
+	p, err := s.Position(w.ctx)
+	if err == nil {
+		err = w.mark(standing{known: true, at: p, phase: loading})
+	}
+	if err != nil {
+		return err
+	}
+	return w.load(s)
+}
+
+// load writes everything. If that was interrupted before, quads that the archive has removed since may be in the target:
+// they are in the log after the position at which the loading began.
+func (w *sparqlRound) load(s Source) error {
+	w.round.Begun = true
+	began := w.at.at
+	var at Position
+	err := s.Dump(w.ctx, func(p Position) error {
+		at = p
+		return nil
+	}, func(q term.Quad) error { return w.put(q, false) })
+	if err != nil {
+		return err
+	}
+	last, err := s.Changes(w.ctx, began, 0, w.apply)
+	if errors.Is(err, ErrGone) {
+		w.batch.reset()
+		return w.anew(s)
+	}
+	if err != nil {
+		return err
+	}
+	at.N = max(at.N, last.N)
+	return w.flush(standing{known: true, at: at})
+}
+
+// apply applies a piece of a commit.
+func (w *sparqlRound) apply(c triplestore.Commit) error {
+	for _, q := range c.Removed {
+		if err := w.put(q, true); err != nil {
+			return err
+		}
+	}
+	for _, q := range c.Added {
+		if err := w.put(q, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change applies a piece of a commit. The next request that is sent after its end moves the position there.
+func (w *sparqlRound) change(c triplestore.Commit) error {
+	if err := w.apply(c); err != nil {
+		return err
+	}
+	if !c.More {
+		w.batch.reached = Position{w.at.at.Log, c.Position}
+	}
+	return nil
+}
+
+// put adds a change to the batch, and sends the batch when it is full.
+func (w *sparqlRound) put(q term.Quad, remove bool) error {
+	if w.batch.full(w.t.o.BatchQuads, w.t.o.BatchBytes) {
+		next := w.at
+		if r := w.batch.reached; next.phase >= loading {
+			next.phase++
+		} else if r.N > next.at.N {
+			next.at = r // all of its changes are in this batch or before
+		}
+		if err := w.flush(next); err != nil {
+			return err
+		}
+	}
+	text, err := w.t.quad(q)
+	if err != nil {
+		return err
+	}
+	if g := w.t.skolem(q.G); g != "" && !w.t.graphs[g] && !remove {
+		w.t.graphs[g] = true
+		w.batch.named = append(w.batch.named, g)
+	}
+	w.batch.put(text, remove)
+	return nil
+}
+
+// maxResends is how often a request is sent again before the round ends.
+const maxResends = 8
+
+// flush sends the batch and moves the target to its next standing. If the target does not answer, it is asked until it
+// does; what it says then decides whether the batch must be sent again.
+func (w *sparqlRound) flush(next standing) error {
+	if w.batch.empty() && next == w.at {
+		return nil
+	}
+	text := w.batch.operations()
+	if err := w.again(func() error { return w.send(text, next) }); err != nil {
+		return err
+	}
+	added, removed := w.batch.counts()
+	w.batch.reset()
+	w.at = next
+	w.requests++
+	w.round.Added += added
+	w.round.Removed += removed
+	w.t.o.Progress(*w.round)
+	return nil
+}
+
+// again calls f until the target answers, but not too often.
+func (w *sparqlRound) again(f func() error) error {
+	for resends := 0; ; resends++ {
+		err := f()
+		if _, ok := errors.AsType[temporary](err); !ok || resends == maxResends {
+			return err
+		}
+		select {
+		case <-time.After(backoff(w.t.o.Pause, resends)):
+		case <-w.ctx.Done():
+			return context.Cause(w.ctx)
+		}
+	}
+}
+
+// errMoved means that a target does not say what was written to it last.
+var errMoved = errors.New("the endpoint is not where it was left; another sink may be writing to it, or it has lost changes")
+
+// send sends the batch, unless the target has it already.
+func (w *sparqlRound) send(operations []string, next standing) error {
+	now, err := w.t.standing(w.ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case now == next && next != w.at:
+		return nil // an earlier request was applied and not answered
+	case now != w.at:
+		return moved{fmt.Errorf("%w: it says %q", errMoved, now.text())}
+	}
+	return w.t.update(w.ctx, joined(append(slices.Clone(operations), w.t.marks(w.batch.named, next)...)))
+}
+
+// mark moves the target to another standing, without changes.
+func (w *sparqlRound) mark(next standing) error {
+	if next == w.at {
+		return nil
+	}
+	text := joined(w.t.marks(nil, next))
+	if err := w.again(func() error { return w.t.update(w.ctx, text) }); err != nil {
+		return err
+	}
+	w.at, w.t.said = next, []string{next.text()}
+	return nil
+}
