@@ -18,14 +18,16 @@ import (
 	"odarchive/triplestore/sparql/results"
 )
 
-// TestRequestsAsClientsSendThem replays what SPARQLWrapper 1.8, rdflib 6.1 (SPARQLStore, SPARQLUpdateStore),
-// fetch-sparql-endpoint and Comunica 3 have sent to a server, and requests in the form of YASGUI, Jena 4 (RDFConnection,
-// rsparql) and RDF4J (SPARQLRepository), written by hand: the lines in testdata/clients are the request line, the
-// headers that matter, an empty line and the body. Each must get an answer that it can read.
+// TestRequestsAsClientsSendThem replays what clients have sent to a server: SPARQLWrapper 1.8, rdflib 6.1 (SPARQLStore,
+// SPARQLUpdateStore), fetch-sparql-endpoint, Comunica 3, Jena 4.5 (QueryExecutionHTTP in its three modes,
+// UpdateExecutionHTTP, RDFConnection, SERVICE), and YASGUI in Chromium (@triply/yasgui 4.2, @zazuko/yasgui 4.6). The
+// requests of RDF4J (SPARQLRepository), of Jena's rsparql and of an update by YASGUI are written by hand. The files in
+// testdata/clients are the request line, the headers that matter, an empty line and the body. Each must get an answer that
+// it can read.
 func TestRequestsAsClientsSendThem(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/clients/*.http")
-	if err != nil || len(files) < 75 {
+	if err != nil || len(files) < 95 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -64,7 +66,7 @@ func TestRequestsAsClientsSendThem(t *testing.T) {
 			kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 			_, rows := results.ByName(kind)
 			_, graph := rdfio.ByMediaType(kind)
-			if !rows && !graph || len(answer) == 0 {
+			if !rows && !graph || len(answer) == 0 && !strings.Contains(file, "describe") {
 				t.Errorf("answered with %q and %d bytes", kind, len(answer))
 			}
 			if accept := header.Get("Accept"); !strings.Contains(accept, kind) && !strings.Contains(accept, "*/*") && !strings.Contains(file, "rdflib") {
