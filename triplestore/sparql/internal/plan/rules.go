@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 )
 
@@ -18,6 +19,7 @@ var rules = []Rule{
 	{"constants", "a variable that a filter makes equal to an IRI or a string is replaced by it", nil},                  // by joinFactors
 	{"computed-keys", "patterns that only a filter f(?a) = g(?b) connects are joined by its value", nil},                // by joinFactors
 	{"places", "patterns whose geometries a filter wants to be near something start from the index of geometries", nil}, // by leaves and probe
+	{"distinct-first", "DISTINCT comes before an ORDER BY of its own columns, which then sorts fewer rows", distinctFirst},
 	{"top-k", "a LIMIT over a sort keeps only the first rows while sorting", topK},
 	{"sorted-distinct", "DISTINCT over a sorted input compares neighbours", sortedDistinct},
 	{"loose-scan", "DISTINCT over a prefix of an index order skips from value to value", looseScan},
@@ -26,6 +28,34 @@ var rules = []Rule{
 
 // Rules returns the rewrites in the order in which they are applied.
 func Rules() []Rule { return slices.Clone(rules) }
+
+// distinctFirst finds Distinct(Project(Sort)) if equal rows have equal sort keys.
+func distinctFirst(b *builder, root Node) Node {
+	return rewrite(root, func(n Node) Node {
+		d, ok := n.(*Distinct)
+		if !ok {
+			return n
+		}
+		p, ok := d.In.(*Project)
+		if !ok {
+			return n
+		}
+		s, ok := p.In.(*Sort)
+		if !ok || s.Limit >= 0 || !readBy(s.exprs()).In(setOf(p.Cols...)) ||
+			slices.ContainsFunc(s.exprs(), func(e Expr) bool { return algebra.Volatile(e.Expr) }) {
+			return n
+		}
+		p.In = s.In
+		p.Sorted = sortedPrefix(s.In.Info().Sorted, setOf(p.Cols...))
+		p.Cost -= s.Cost - s.In.Info().Cost
+		d.Sorted = p.Sorted
+		d.Cost -= s.Cost - s.In.Info().Cost
+		sorted := s.Sorted
+		s.In, s.Props = d, d.Props
+		s.Sorted = sorted
+		return s
+	})
+}
 
 // topK finds Slice(Project*(Sort)).
 func topK(b *builder, root Node) Node {
