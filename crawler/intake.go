@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/graphs"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/triplestore/kv"
@@ -22,6 +23,7 @@ type Intake struct {
 	Archive  *archive.Archive
 	Frontier *frontier.Frontier
 	Ledger   *ledger.Ledger                         // used by the methods of harvest.Keeper only
+	Graphs   *graphs.Store                          // of documents; may be nil
 	Forgive  func(ctx context.Context, host string) // if not nil, ends a host's back-off: politeness.Gate.Forgive
 	Clock    func() time.Time
 }
@@ -164,7 +166,15 @@ func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err e
 }
 
 // Commit implements harvest.Keeper.
+//
+// A document at the portal's address that has a content graph loses it, since the ledger keeps what the portal says in the
+// graph of that name. The document's next version has a graph of another name.
 func (in *Intake) Commit(ctx context.Context, r harvest.Report, portal string, whole bool) (harvest.Changes, error) {
+	if in.Graphs != nil {
+		if err := in.Archive.Update(ctx, func(txn archive.Txn) error { return in.Graphs.Clear(txn.Triples(), portal) }); err != nil {
+			return harvest.Changes{}, err
+		}
+	}
 	return in.Ledger.Commit(ctx, r.ID, portal, whole, in.Clock())
 }
 

@@ -136,7 +136,9 @@ func (v *Visit) Read(ctx context.Context, final string, kind detect.Detection, n
 	if v.wantsGraph() {
 		o.Quads = graphs.MaxQuads
 		o.Many = func(ctx context.Context) (err error) {
-			v.leave, err = v.s.Graphs.EnterLarge(ctx)
+			if v.leave == nil { // a visit may read two answers
+				v.leave, err = v.s.Graphs.EnterLarge(ctx)
+			}
 			return err
 		}
 	}

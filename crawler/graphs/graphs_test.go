@@ -183,6 +183,31 @@ func TestGraphsOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
+func TestAGraphGivesWayToAPortal(t *testing.T) {
+	t.Parallel()
+	taken := false
+	w := newWorld(t, func(*kv.Txn, string) (bool, error) { return taken, nil })
+	clear := func() {
+		t.Helper()
+		err := w.triples.Update(t.Context(), func(txn *triplestore.Txn) error { return w.Clear(txn, "http://portal.example/") })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.put("http://portal.example/", resourceA, resourceA+"_0", about("a", 1))
+	if taken = true; len(w.all()) != 4 {
+		t.Fatalf("%q", w.all())
+	}
+	if clear(); len(w.all()) != 0 {
+		t.Errorf("left: %q", w.all())
+	}
+	w.put("http://portal.example/", resourceA, resourceA+"_1", about("a", 2))
+	want := w.all()
+	if clear(); !slices.Equal(w.all(), want) || !strings.Contains(strings.Join(want, ""), "#content") {
+		t.Errorf("got %q, want %q", w.all(), want)
+	}
+}
+
 // TestManyContentsInTurn compares graphs with what was put last, with large and damaged contents among them.
 func TestManyContentsInTurn(t *testing.T) {
 	t.Parallel()

@@ -132,7 +132,7 @@ func (c *Crawl) build() error {
 		return err
 	}
 	c.Campaigns = &campaign.Store{Archive: s.Archive, Frontier: c.Frontier, Graphs: c.Graphs, Clock: s.Clock, Context: schemaorg.Context}
-	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Forgive: c.Gate.Forgive, Clock: s.Clock}
+	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Graphs: c.Graphs, Forgive: c.Gate.Forgive, Clock: s.Clock}
 	rule, err := c.newRule()
 	if err != nil {
 		return err

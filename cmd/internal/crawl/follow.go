@@ -192,7 +192,15 @@ func (c *Crawl) readEndpoint(ctx context.Context, t campaign.Task) (result strin
 	var kept []string
 	read := func(graph string) error {
 		at := graphOf(t.Address, graph)
-		all, err := sparql.Whole(ctx, e, graph, graphs.MaxQuads)
+		leave := func() {}
+		defer func() { leave() }()
+		all, err := sparql.Whole(ctx, e, graph, graphs.MaxQuads, func() (err error) {
+			leave, err = c.Graphs.EnterLarge(ctx)
+			if err != nil {
+				leave = func() {}
+			}
+			return err
+		})
 		var content *graphs.Content
 		switch {
 		case errors.Is(err, sparql.ErrTooLarge):

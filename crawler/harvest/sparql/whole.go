@@ -12,6 +12,9 @@ import (
 // ErrTooLarge is wrapped by the error for a graph with more statements than are wanted.
 var ErrTooLarge = errors.New("has too many statements")
 
+// ManyQuads is the number of statements from which on Whole calls large.
+const ManyQuads = 50_000
+
 const (
 	wholePage  = 5000   // rows per answer that are asked for
 	maxGraphs  = 10_000 // named graphs of an endpoint
@@ -21,20 +24,24 @@ const (
 // Whole reads all statements of one graph of an endpoint, at most limit: "" is the default graph. It pages behind the last
 // subject in the order of their IRIs, until an answer is empty. So it does not matter how many rows an endpoint returns at
 // most, whether it says so, and in which order it returns them otherwise. Statements about blank nodes are read through
-// the IRIs that lead to them, two steps deep. The error wraps ErrTooLarge if there are more statements.
-func Whole(ctx context.Context, e Endpoint, graph string, limit int) (quads []term.Quad, err error) {
+// the IRIs that lead to them, two steps deep. The error wraps ErrTooLarge if there are more statements. large, if not nil, is
+// called once there are more than ManyQuads of them, so that the caller can limit how many large graphs are in memory.
+func Whole(ctx context.Context, e Endpoint, graph string, limit int, large func() error) (quads []term.Quad, err error) {
 	w := &Walk{Endpoint: e, Graph: graph, Skip: func(string) {}}
-	seen := map[term.Quad]bool{}
 	var withBlank []string
 	add := func(all ...term.Quad) error {
 		for _, q := range all {
-			if q.S == "" || q.P.Kind() != term.KindIRI || q.O == "" || seen[q] {
+			if q.S == "" || q.P.Kind() != term.KindIRI || q.O == "" {
 				continue
 			}
 			if len(quads) >= limit {
 				return fmt.Errorf("the graph %w: more than %d", ErrTooLarge, limit)
 			}
-			seen[q] = true
+			if len(quads) == ManyQuads && large != nil {
+				if err := large(); err != nil {
+					return err
+				}
+			}
 			quads = append(quads, q)
 		}
 		return nil
@@ -82,6 +89,9 @@ func Whole(ctx context.Context, e Endpoint, graph string, limit int) (quads []te
 		if err != nil {
 			return nil, err
 		}
+		all = slices.DeleteFunc(all, func(q term.Quad) bool { // the others are known
+			return q.S.Kind() != term.KindBlank && q.O.Kind() != term.KindBlank
+		})
 		mark := fmt.Sprintf("q%d.", len(quads)) // labels are valid within one answer
 		for i := range all {
 			for _, k := range []*term.Key{&all[i].S, &all[i].O} {

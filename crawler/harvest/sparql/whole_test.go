@@ -44,7 +44,7 @@ func TestWholeGraphsAreReadWhateverTheEndpointCutsOff(t *testing.T) {
 		} {
 			endpoint := portaltest.NewEndpoint(t, text)
 			e := Endpoint{URL: "http://e.example/sparql", HTTP: &portaltest.Web{Handler: wrap(endpoint)}}
-			quads, err := Whole(t.Context(), e, graph, 10_000)
+			quads, err := Whole(t.Context(), e, graph, 10_000, nil)
 			if err != nil || len(quads) != want {
 				t.Errorf("%s, %s: %d statements, want %d: %v", about, name, len(quads), want, err)
 			}
@@ -57,7 +57,7 @@ func TestWholeGraphsAreReadWhateverTheEndpointCutsOff(t *testing.T) {
 			if len(towns) != 40 {
 				t.Errorf("%s, %s: %d blank nodes with a town", about, name, len(towns))
 			}
-			if _, err := Whole(t.Context(), e, graph, want-1); !errors.Is(err, ErrTooLarge) {
+			if _, err := Whole(t.Context(), e, graph, want-1, nil); !errors.Is(err, ErrTooLarge) {
 				t.Errorf("%s, %s: one statement too many: %v", about, name, err)
 			}
 		}
@@ -77,7 +77,7 @@ func TestRowsBeyondASilentLimitAreAskedFor(t *testing.T) {
 	document, want := people(30)
 	for _, most := range []int{9, 25, 250} {
 		e := Endpoint{URL: "http://e.example/sparql", HTTP: &portaltest.Web{Handler: cutOff(portaltest.NewEndpoint(t, prefixes+document), most)}}
-		quads, err := Whole(t.Context(), e, "", 10_000)
+		quads, err := Whole(t.Context(), e, "", 10_000, nil)
 		if most < 20 { // a person with notes and an address does not fit into an answer about paths
 			quads = slices.DeleteFunc(quads, func(q term.Quad) bool { return q.S.Kind() == term.KindBlank || q.O.Kind() == term.KindBlank })
 			want = 30*2 + 5*60
