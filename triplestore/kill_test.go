@@ -17,7 +17,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// The campaign: a child process commits, merges, loads, drops graphs, indexes and sweeps until it is killed at a random moment.
+// The campaign: a child process commits, merges, loads, replaces, drops graphs, indexes and sweeps until it is killed at a random moment.
 // Everything it acknowledged must then be stored, each commit completely or not at all, and the store must pass Check.
 //
 //	go test -tags campaign ./triplestore -run TestKill -rounds 200
@@ -39,7 +39,7 @@ var killOptions = triplestore.Options{MergeAt: 400, LoadMemory: 300 << 10, KeepC
 
 // step is commit number n, given the content of the store before it. It always changes something.
 type step struct {
-	kind string // "update", "load", "drop"
+	kind string // "update", "load", "replace", "drop"
 	add  []term.Quad
 	del  []term.Quad
 	drop term.Key
@@ -68,7 +68,9 @@ func stepOf(seed, n uint64, holds map[term.Quad]bool) step {
 	case k < 14:
 		s.del = nil
 		s.kind, size = "load", r.IntN(4000)
-	case k < 18:
+	case k < 22:
+		s.kind, size = "replace", r.IntN(4000)
+	case k < 26:
 		g := quad().G
 		for q := range holds {
 			if q.G == g && g != "" {
@@ -77,7 +79,7 @@ func stepOf(seed, n uint64, holds map[term.Quad]bool) step {
 		}
 	}
 	for range size {
-		if q := quad(); s.kind == "update" && r.IntN(3) == 0 {
+		if q := quad(); s.kind != "load" && r.IntN(3) == 0 {
 			s.del = append(s.del, q)
 		} else {
 			s.add = append(s.add, q)
@@ -106,6 +108,20 @@ func (s step) run(t *triplestore.Store, n uint64) error {
 	case "load":
 		_, err := t.Load(ctx, &quads{q: s.add})
 		return err
+	case "replace":
+		return t.Replace(ctx, func(remove, insert func(term.Quad) error) error {
+			for _, q := range s.add {
+				if err := insert(q); err != nil {
+					return err
+				}
+			}
+			for _, q := range s.del {
+				if err := remove(q); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	case "drop":
 		return t.DropGraph(ctx, s.drop)
 	}
