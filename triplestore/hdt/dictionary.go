@@ -93,6 +93,9 @@ func (w *bitWriter) copyTo(out io.Writer) error {
 // copyBitmapTo writes a sequence of single bits as a bitmap.
 func (w *bitWriter) copyBitmapTo(out io.Writer) error {
 	w.end()
+	if w.n == 0 {
+		w.out.Write([]byte{0}) // hdt-cpp expects it
+	}
 	head := appendVByte([]byte{typeBitmap}, w.n)
 	if _, err := out.Write(append(head, crc8(head))); err != nil {
 		return err

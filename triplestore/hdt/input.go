@@ -172,6 +172,17 @@ func (in *input) bitmap(what string) (s sequence, err error) {
 		return s, damaged("the %s has %d bits", what, s.entries)
 	}
 	s.bits = 1
-	s.offset, err = in.data(what, (s.entries+7)/8)
+	n := (s.entries + 7) / 8
+	if n == 0 && in.byteOfNone() {
+		n = 1
+	}
+	s.offset, err = in.data(what, n)
 	return s, err
+}
+
+// byteOfNone reports whether an empty bitmap has a byte of data, as hdt-cpp writes it, or none, as hdt-java does. The
+// checksum of none is zero.
+func (in *input) byteOfNone() bool {
+	b, err := in.br.Peek(4)
+	return err == nil && binary.LittleEndian.Uint32(b) != 0
 }

@@ -491,3 +491,36 @@ func TestDigestAuthenticationIsAnswered(t *testing.T) {
 		t.Errorf("Sync returned %v", err)
 	}
 }
+
+func TestAnOperationNamesOneGraph(t *testing.T) {
+	t.Parallel()
+	s := open(t, triplestore.Options{KeepChanges: -1})
+	change(t, s, rand.New(rand.NewPCG(1, 0)), 100)
+	g, address := newTarget(t)
+	var updates []string
+	inner := g.http
+	g.http = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		if r.Header.Get("Content-Type") == "application/sparql-update" {
+			updates = append(updates, string(b))
+		}
+		r.Body = io.NopCloser(bytes.NewReader(b))
+		inner.ServeHTTP(w, r)
+	})
+	sync1(t, newSPARQL(t, sink.SPARQLOptions{Update: address}), sink.StoreSource{Store: s, Log: "log"})
+	change(t, s, rand.New(rand.NewPCG(2, 0)), 100)
+	sync1(t, newSPARQL(t, sink.SPARQLOptions{Update: address}), sink.StoreSource{Store: s, Log: "log"})
+	for _, u := range updates {
+		for _, op := range strings.Split(u, " ;\n") {
+			if n := strings.Count(op, "GRAPH <"); n > 1 {
+				t.Errorf("an operation names %d graphs: %.200s", n, op)
+			}
+		}
+		if n := strings.Count(u, "\n"); n > 10_000 {
+			t.Errorf("an update has %d lines", n)
+		}
+	}
+	if len(updates) < 3 {
+		t.Errorf("%d updates", len(updates))
+	}
+}

@@ -264,7 +264,7 @@ func (w *sparqlRound) put(q term.Quad, remove bool) error {
 			return err
 		}
 	}
-	text, err := w.t.quad(q)
+	graph, triple, err := w.t.quad(q)
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (w *sparqlRound) put(q term.Quad, remove bool) error {
 		w.t.graphs[g] = true
 		w.batch.named = append(w.batch.named, g)
 	}
-	w.batch.put(text, remove)
+	w.batch.put(graph, triple, remove)
 	return nil
 }
 

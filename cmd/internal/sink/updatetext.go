@@ -20,11 +20,13 @@ type batch struct {
 }
 
 type change struct {
-	text   string
+	graph  string // "<iri>", or "" for the endpoint's default graph
+	triple string // with its full stop
 	remove bool
 }
 
-func (b *batch) put(text string, remove bool) {
+func (b *batch) put(graph, triple string, remove bool) {
+	text := graph + " " + triple
 	if i, ok := b.index[text]; ok {
 		b.changes[i].remove = remove
 		return
@@ -33,7 +35,7 @@ func (b *batch) put(text string, remove bool) {
 		b.index = map[string]int{}
 	}
 	b.index[text] = len(b.changes)
-	b.changes = append(b.changes, change{text, remove})
+	b.changes = append(b.changes, change{graph, triple, remove})
 	b.bytes += len(text)
 }
 
@@ -57,25 +59,38 @@ func (b *batch) counts() (added, removed int64) {
 // perLine is how many quads are on a line. Virtuoso refuses texts of more than 10,000 lines.
 const perLine = 10
 
-// operations returns the removals as one operation, and the additions.
+// operations returns the removals, then the additions, with an operation for each graph: Virtuoso 7 leaves literals with
+// a language where they are if one DELETE DATA names more than one graph.
 func (b *batch) operations() (all []string) {
 	for _, remove := range []bool{true, false} {
-		var out strings.Builder
-		n := 0
-		for _, c := range b.changes {
+		word := "INSERT DATA"
+		if remove {
+			word = "DELETE DATA"
+		}
+		graphs := map[string]*strings.Builder{}
+		var order []string
+		for i, c := range b.changes {
 			if c.remove != remove {
 				continue
 			}
-			out.WriteString(c.text)
-			if n++; n%perLine == 0 {
+			out := graphs[c.graph]
+			if out == nil {
+				out = &strings.Builder{}
+				graphs[c.graph] = out
+				order = append(order, c.graph)
+			}
+			out.WriteString(c.triple)
+			out.WriteByte(' ')
+			if i%perLine == 0 {
 				out.WriteByte('\n')
 			}
 		}
-		switch {
-		case n > 0 && remove:
-			all = append(all, "DELETE DATA {\n"+out.String()+"}")
-		case n > 0:
-			all = append(all, "INSERT DATA {\n"+out.String()+"}")
+		for _, g := range order {
+			if g == "" {
+				all = append(all, word+" { "+graphs[g].String()+"}")
+			} else {
+				all = append(all, word+" { GRAPH "+g+" { "+graphs[g].String()+"} }")
+			}
 		}
 	}
 	return all
@@ -123,25 +138,24 @@ func (t *SPARQL) inDefault(pattern string) string {
 	return "{ GRAPH " + iriText(term.IRI(t.o.Graph)) + " { " + pattern + " } }"
 }
 
-// quad returns a quad as it is in INSERT DATA and DELETE DATA.
-func (t *SPARQL) quad(q term.Quad) (string, error) {
+// quad returns a quad's graph and triple as they are in INSERT DATA and DELETE DATA.
+func (t *SPARQL) quad(q term.Quad) (graph, triple string, err error) {
 	g := t.skolem(q.G)
 	if g == "" && t.o.Graph != "" {
 		g = term.IRI(t.o.Graph)
 	}
+	if g != "" {
+		graph = iriText(g)
+	}
 	var b bytes.Buffer
 	w := rdfio.NewWriter(&b, rdfio.NTriples(), nil)
 	if err := w.Write(term.Quad{S: t.skolem(q.S), P: q.P, O: t.skolem(q.O)}); err != nil {
-		return "", err
+		return "", "", err
 	}
 	if err := w.Close(); err != nil {
-		return "", err
+		return "", "", err
 	}
-	text := strings.TrimSuffix(b.String(), "\n")
-	if g == "" {
-		return text + " ", nil
-	}
-	return "GRAPH " + iriText(g) + " { " + text + " } ", nil
+	return graph, strings.TrimSuffix(b.String(), "\n"), nil
 }
 
 // skolem returns an IRI for a blank node (RDF 1.1 Concepts §3.5), so that it can be removed again, and other terms as
