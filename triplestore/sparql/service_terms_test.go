@@ -7,6 +7,7 @@ import (
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
+	"odarchive/triplestore/term"
 )
 
 // An endpoint may send terms that are not RDF. A store that took them could not be dumped any more.
@@ -56,5 +57,26 @@ func TestTermsOfServicesThatAreNotRDFGetIntoNoGraph(t *testing.T) {
 				t.Errorf("the store has %v, want 3 triples", quads)
 			}
 		})
+	}
+}
+
+// An ASK ends with its first solution. It asks endpoints only if what is here has none.
+func TestAnAskThatIsAnsweredHereNeedsNoEndpoint(t *testing.T) {
+	t.Parallel()
+	e := sparql.New(sparql.Options{})
+	ds := naive.New(term.Quad{S: term.IRI("x:s"), P: term.IRI("x:p"), O: term.String("o")}).Snapshot()
+	for text, fails := range map[string]bool{
+		"ASK { { SERVICE ?none { ?s ?p ?o } } UNION { ?s ?p ?o } }":                     false,
+		"ASK { { SERVICE ?none { ?s ?p ?o } } UNION { ?s ?p ?o } FILTER (?o = \"o\") }": false,
+		"ASK { { SERVICE ?none { ?s ?p ?o } } UNION { ?s ?p 7 } }":                      true,
+		"SELECT * { { SERVICE ?none { ?s ?p ?o } } UNION { ?s ?p ?o } }":                true,
+	} {
+		r, err := e.Query(t.Context(), ds, text, sparql.QueryOptions{})
+		if err == nil {
+			_, err = collect(r)
+		}
+		if (err != nil) != fails {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

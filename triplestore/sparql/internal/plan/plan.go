@@ -111,7 +111,11 @@ func OptimiseQuery(q *algebra.Query, stats Statistics, opts Options) (*Plan, err
 	if opts.Prefixes == nil {
 		opts.Prefixes = q.Prefixes
 	}
-	return Optimise(q.Pattern, ResultVars(q), q.From, q.FromNamed, stats, opts)
+	p, err := Optimise(q.Pattern, ResultVars(q), q.From, q.FromNamed, stats, opts)
+	if err == nil && q.Form == algebra.Ask {
+		localFirst(p.Root)
+	}
+	return p, err
 }
 
 // ResultVars returns the variables that the answer to a query is made of: the projected ones of a SELECT, else those

@@ -128,6 +128,33 @@ func Federated(n Node) bool {
 	return slices.ContainsFunc(Inputs(n), Federated)
 }
 
+// localFirst puts the branches of a union that ask no endpoint before the others, where the order of rows does not
+// matter: an ASK ends with its first solution, so it may not need an answer that could be late or an error.
+func localFirst(n Node) {
+	switch n := n.(type) {
+	case *Slice:
+		if n.Offset == 0 {
+			localFirst(n.In)
+		}
+	case *Project:
+		localFirst(n.In)
+	case *Filter:
+		localFirst(n.In)
+	case *Parallel:
+		localFirst(n.In)
+	case *Union:
+		slices.SortStableFunc(n.Branches, func(a, b Node) int {
+			switch fa, fb := Federated(a), Federated(b); {
+			case fa == fb:
+				return 0
+			case fa:
+				return 1
+			}
+			return -1
+		})
+	}
+}
+
 // certain returns the variables that every solution of a pattern binds.
 func certain(op algebra.Op) []algebra.Var {
 	both := func(a, b []algebra.Var) []algebra.Var {
