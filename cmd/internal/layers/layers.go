@@ -12,7 +12,7 @@ var floors = [][]string{
 	1: {"triplestore/term", "triplestore/fields", "triplestore/geometry", "triplestore/xsdval/...", "triplestore/compression", "triplestore/kv", "triplestore/disk/...", "triplestore/wal", "triplestore/internal/...", "crawler/catalog", "crawler/address", "crawler/web/spool", "crawler/supervise", "crawler/inspect/charset/...", "sparqlapi/conneg"},
 	2: {"triplestore/internal/dict", "triplestore/internal/index", "triplestore/rdfio/...", "triplestore/hdt", "triplestore/rdfpatch", "triplestore/text", "triplestore/spatial", "triplestore/naive", "crawler/archive/content", "crawler/archive/wordindex", "crawler/inspect/diff/...",
 		"crawler/inspect/detect/...", "crawler/inspect/unpack/...", "crawler/inspect/csvprofile/...", "crawler/inspect/csvw/...", "crawler/inspect/tables/...", "crawler/inspect/rdfprofile/...", "crawler/archive/joins/...", "crawler/schedule",
-		"crawler/web/politeness", "crawler/web/fetch", "crawler/web/names", "crawler/web/ranges", "crawler/soft404", "crawler/inspect", "crawler/web/webtest", "crawler/warc/...", "crawler/links"},
+		"crawler/web/politeness", "crawler/web/fetch", "crawler/web/names", "crawler/web/ranges", "crawler/soft404", "crawler/inspect", "crawler/web/webtest", "crawler/warc/...", "crawler/scrape", "crawler/links"},
 	3: {"triplestore", "triplestore/sparql/...", "crawler/frontier", "crawler/archive/describe", "crawler/archive/diary", "crawler/archive/backup", "crawler/archive/faults", "crawler/archive/records",
 		"crawler/archive/tallies", "crawler/archive/events", "crawler/archive/search", "crawler/archive/joining"},
 	4: {"crawler/archive", "crawler/campaign", "crawler/graphs", "crawler/harvest/...", "crawler/archive/quality", "crawler/dispatch", "crawler/hooks"},
@@ -29,6 +29,8 @@ var doors = map[string]string{
 	"github.com/dlclark/regexp2":          "triplestore/sparql/internal/pattern",
 	"github.com/blevesearch/snowballstem": "triplestore/text",
 	"github.com/peterstace":               "triplestore/geometry",
+	"github.com/andybalholm/cascadia":     "crawler/scrape",
+	"go.yaml.in":                          "crawler/scrape",
 }
 
 // floor of a package, -1 where it has none.

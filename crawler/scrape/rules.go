@@ -1,0 +1,219 @@
+// Package scrape turns web pages into triples by rules, for sites that publish no data but regular pages.
+//
+// Rules say of the pages whose address matches an expression: what the things on the page are (Each, Subject), which
+// values of them have which predicate (a CSS selector, an attribute, a part of the text), and which links lead on
+// (Follow). They are read from TOML (Read), or from the YAML of Squirrel's scraper (ReadSquirrel). Apply needs no network and
+// keeps no state.
+//
+// Rules are an operator's, pages are a stranger's: what a page gives is bounded, and expressions take linear time.
+package scrape
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"odarchive/triplestore/term"
+
+	"github.com/BurntSushi/toml"
+	"github.com/andybalholm/cascadia"
+)
+
+// Rules are the rules for the pages of one or more sites.
+type Rules struct {
+	Prefix map[string]string `toml:"prefix,omitempty"` // for predicates, classes and datatypes
+	Page   []*Page           `toml:"page"`
+}
+
+// Page has the rules for the pages whose address matches.
+type Page struct {
+	URL     string   `toml:"url"`               // regular expression, which must match somewhere in the address
+	Each    string   `toml:"each,omitempty"`    // selector of the elements that are one thing each; "" for one thing, the whole page
+	Subject string   `toml:"subject,omitempty"` // template of the thing's IRI, "{url}" by default
+	Link    string   `toml:"link,omitempty"`    // selector of a link within the thing whose target is its IRI, instead of Subject
+	Type    []string `toml:"type,omitempty"`    // classes
+	Value   []*Value `toml:"value,omitempty"`
+	Follow  []string `toml:"follow,omitempty"` // selectors of links to further pages
+
+	url    *regexp.Regexp
+	each   cascadia.Selector
+	link   cascadia.Selector
+	types  []term.Key
+	follow []cascadia.Selector
+}
+
+// Value is one predicate of the things on a page. Each element that is selected gives a value, unless it is blank.
+type Value struct {
+	Predicate string `toml:"predicate"`
+	Select    string `toml:"select,omitempty"`   // selector within the thing; "" for the thing's element
+	Attr      string `toml:"attr,omitempty"`     // attribute; "" for the text
+	Match     string `toml:"match,omitempty"`    // regular expression: the first group, or all that matches, is the value
+	Replace   string `toml:"replace,omitempty"`  // template of the value with the groups of Match, as in "$2-$1"
+	Datatype  string `toml:"datatype,omitempty"` // of the literal
+	Lang      string `toml:"lang,omitempty"`     // language tag of the literal
+	IRI       bool   `toml:"iri,omitempty"`      // the value is an address, relative to the page
+	Auto      bool   `toml:"auto,omitempty"`     // the target of a link, and the text of other elements
+
+	predicate term.Key
+	selector  cascadia.Selector
+	match     *regexp.Regexp
+	datatype  string
+}
+
+// Bounds of rules.
+const (
+	maxRules  = 1 << 20 // bytes
+	maxPages  = 500
+	maxValues = 5000 // of all pages
+)
+
+// Read reads rules in TOML. The error names what is wrong.
+func Read(text []byte) (*Rules, error) {
+	if len(text) > maxRules {
+		return nil, fmt.Errorf("rules are longer than %d bytes", maxRules)
+	}
+	var r Rules
+	meta, err := toml.Decode(string(text), &r)
+	if err != nil {
+		return nil, fmt.Errorf("rules: %w", err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, fmt.Errorf("rules: there is no setting %q", unknown[0])
+	}
+	return &r, r.compile()
+}
+
+// TOML returns the rules as Read reads them.
+func (r *Rules) TOML() ([]byte, error) {
+	var b strings.Builder
+	enc := toml.NewEncoder(&b)
+	enc.Indent = ""
+	if err := enc.Encode(r); err != nil {
+		return nil, fmt.Errorf("rules: %w", err)
+	}
+	return []byte(b.String()), nil
+}
+
+// compile checks the rules and prepares Apply.
+func (r *Rules) compile() error {
+	if len(r.Page) == 0 {
+		return errors.New("rules: there is no [[page]]")
+	}
+	values := 0
+	for i, p := range r.Page {
+		if values += len(p.Value); i >= maxPages || values > maxValues {
+			return fmt.Errorf("rules: more than %d pages or %d values", maxPages, maxValues)
+		}
+		if err := p.compile(r); err != nil {
+			return fmt.Errorf("rules: page %d (url = %q): %w", i+1, p.URL, err)
+		}
+	}
+	return nil
+}
+
+func (p *Page) compile(r *Rules) (err error) {
+	if p.URL == "" {
+		return errors.New("url is missing")
+	}
+	if p.url, err = regexp.Compile(p.URL); err != nil {
+		return fmt.Errorf("url: %w", err)
+	}
+	if p.each, err = selector("each", p.Each); err != nil {
+		return err
+	}
+	if p.link, err = selector("link", p.Link); err != nil {
+		return err
+	}
+	if p.Subject == "" {
+		p.Subject = "{url}"
+	}
+	if _, err := p.subject("http://a.example/", nil, 1); err != nil {
+		return err
+	}
+	for _, class := range p.Type {
+		iri, err := r.expand(class)
+		if err != nil {
+			return err
+		}
+		p.types = append(p.types, term.IRI(iri))
+	}
+	for _, f := range p.Follow {
+		s, err := selector("follow", f)
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			p.follow = append(p.follow, s)
+		}
+	}
+	for _, v := range p.Value {
+		if err := v.compile(r); err != nil {
+			return fmt.Errorf("value %q: %w", v.Predicate, err)
+		}
+	}
+	return nil
+}
+
+func (v *Value) compile(r *Rules) error {
+	iri, err := r.expand(v.Predicate)
+	if err != nil {
+		return err
+	}
+	v.predicate = term.IRI(iri)
+	if v.selector, err = selector("select", v.Select); err != nil {
+		return err
+	}
+	if v.Match != "" {
+		if v.match, err = regexp.Compile(v.Match); err != nil {
+			return fmt.Errorf("match: %w", err)
+		}
+	}
+	switch {
+	case v.Replace != "" && v.match == nil:
+		return errors.New("replace needs match")
+	case v.IRI && (v.Datatype != "" || v.Lang != "") || v.Datatype != "" && v.Lang != "" || v.Auto && (v.IRI || v.Attr != ""):
+		return errors.New("only one of iri, datatype and lang can be given, and with auto neither iri nor attr")
+	case v.Datatype != "":
+		v.datatype, err = r.expand(v.Datatype)
+	}
+	return err
+}
+
+func selector(what, text string) (cascadia.Selector, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	s, err := cascadia.Compile(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s = %q: %w", what, text, err)
+	}
+	return s, nil
+}
+
+// usual are prefixes that need not be declared.
+var usual = map[string]string{
+	"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/", "foaf": "http://xmlns.com/foaf/0.1/", "owl": "http://www.w3.org/2002/07/owl#",
+	"rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "rdfs": "http://www.w3.org/2000/01/rdf-schema#", "schema": "http://schema.org/",
+	"skos": "http://www.w3.org/2004/02/skos/core#", "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
+
+// expand returns an absolute IRI for an IRI or a name with a prefix.
+func (r *Rules) expand(name string) (string, error) {
+	prefix, local, ok := strings.Cut(name, ":")
+	if namespace, declared := r.Prefix[prefix]; ok && declared {
+		return namespace + local, nil
+	}
+	if namespace, known := usual[prefix]; ok && known {
+		return namespace + local, nil
+	}
+	u, err := url.Parse(name)
+	if err != nil || !u.IsAbs() || u.Host == "" && u.Opaque == "" || strings.ContainsAny(name, " <>\"{}|\\^`") {
+		return "", fmt.Errorf("%q is neither an absolute IRI nor a name with a declared prefix", name)
+	}
+	if !strings.Contains(name, "/") && u.Scheme != "urn" {
+		return "", fmt.Errorf("the prefix of %q is not declared", name)
+	}
+	return name, nil
+}
