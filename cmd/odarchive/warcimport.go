@@ -118,6 +118,9 @@ the file without folders. Importing a file of that name again replaces the graph
 				}
 				return nil
 			})
+			if err != nil && total == (crawl.Imported{}) {
+				return errors.Join(err, found.err()) // nothing was read
+			}
 			printErr := c.print(total, "%s imported; %s unchanged, %s without a version", english.Plural(total.Versions, "version", ""), english.Plural(total.Unchanged, "capture", ""), english.Plural(total.Others, "record", ""))
 			return errors.Join(err, printErr, found.err())
 		},

@@ -16,6 +16,13 @@ func captureOf(url, head, body string, fields ...string) string {
 		"Content-Type: application/http;msgtype=response\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", url, strings.Join(append(fields, ""), "\r\n"), len(block), block))
 }
 
+// recordOf returns a response record of a text whose header announces a content of length bytes; 0 for the right one.
+func recordOf(url, body string, length int) string {
+	block := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + body
+	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: %[1]s\r\n"+
+		"Content-Type: application/http;msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", url, max(length, len(block)), block)
+}
+
 func packed(text string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -59,6 +66,32 @@ func TestCheckSaysThatAFileIsEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	if status, out, errs := ran(t, "warc", "check", "a.warc.gz"); status != 0 || out != "a.warc.gz: empty; there are no records\n" {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+}
+
+func TestADamagedRecordGetsNoBytesOfTheNextOneWhereRecordsShareMembers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := packed(recordOf("http://a.example/1", "one", 0)+recordOf("http://a.example/2", "two", 0)) +
+		packed(recordOf("http://a.example/cut", "cut", 400)) + // the rest of it is missing
+		packed(recordOf("http://a.example/3", strings.Repeat("three\n", 100), 0)) +
+		packed(recordOf("http://a.example/4", "four", 0))
+	if err := os.WriteFile("a.warc.gz", []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs := ran(t, "warc", "import", "a.warc.gz"); status != 1 || !strings.HasPrefix(out, "4 versions imported") {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	_, out, _ := ran(t, "query", "--format", "csv", `PREFIX dcat: <http://www.w3.org/ns/dcat#> PREFIX dct: <http://purl.org/dc/terms/>
+		SELECT ?url ?size { ?v dct:isVersionOf ?url ; dcat:byteSize ?size } ORDER BY ?url`)
+	if want := "url,size\r\nhttp://a.example/1,3\r\nhttp://a.example/2,3\r\nhttp://a.example/3,600\r\nhttp://a.example/4,4\r\n"; out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+}
+
+func TestAnImportThatFailsAtOnceCountsNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if status, out, errs := ran(t, "warc", "import", "missing.warc.gz"); status == 0 || out != "" || !strings.Contains(errs, "missing.warc.gz") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }

@@ -131,7 +131,7 @@ func TestAFileOnTheWebThatChangesMeanwhileIsNotImported(t *testing.T) {
 	h.changes = true
 	h.files["/a.warc.gz"] = []byte(captureOf("http://a.example/1", "", noise(500_000)))
 	status, out, errs := importing(t, h.URL+"/a.warc.gz")
-	if status != 1 || !strings.HasPrefix(out, "0 versions") || !strings.Contains(errs, `a.warc.gz changed while it was read: its ETag was "0" and is "1" now`) {
+	if status != 1 || out != "" || !strings.Contains(errs, `a.warc.gz changed while it was read: its ETag was "0" and is "1" now`) {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }

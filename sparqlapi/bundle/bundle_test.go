@@ -830,8 +830,21 @@ func TestVersionsOfAnotherBaseAreNamedWithIt(t *testing.T) {
 	if !ok || p.Status != http.StatusNotFound || !strings.Contains(p.Detail, "--base http://before.example:8080/x/ ") || !strings.Contains(p.Detail, mint.Base) {
 		t.Errorf("rows of another base: %v", err)
 	}
-	if found, err := Collect(t.Context(), rows(other, mint.Version(own.ID)), w, mint, 0); err != nil || len(found) != 1 {
-		t.Errorf("rows of both: %d, %v; want 1", len(found), err)
+	found, err := Collect(t.Context(), rows(other, mint.Version(own.ID), other), w, mint, 0)
+	if err != nil || len(found) != 2 || !strings.Contains(found[0].LeftOut, "--base http://before.example:8080/x/ ") || found[1].LeftOut != "" {
+		t.Errorf("rows of both: %+v, %v; want one left out and one not", found, err)
+	}
+	plan, err := New(slices.Clone(found), Meta{Base: mint.Base})
+	if err != nil || len(plan.Entries()) != 1 || len(plan.LeftOut()) != 1 {
+		t.Fatalf("a zip of both: %v", err)
+	}
+	var listed bytes.Buffer
+	if err := document(manifest).write(&listed, plan); err != nil || !strings.Contains(listed.String(), `"version": "`+other+`", "why": "its IRI is below`) {
+		t.Errorf("the manifest, %v: %s", err, listed.String())
+	}
+	alone, err := New(found[1:], Meta{Base: mint.Base})
+	if err != nil || alone.ETag() == plan.ETag() {
+		t.Errorf("the ETag does not depend on what is left out: %v", err)
 	}
 	if found, err := Collect(t.Context(), rows("http://nowhere.example/"), w, mint, 0); err != nil || len(found) != 0 {
 		t.Errorf("other rows: %d, %v", len(found), err)

@@ -2,8 +2,10 @@ package bundle
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -25,10 +27,10 @@ type collector struct {
 	entries []Entry
 }
 
-// add appends the entries that have an ID. It takes ownership of the slice. More than limit entries are a problem of
+// add appends the entries of what is known. It takes ownership of the slice. More than limit entries are a problem of
 // status 413.
 func (c *collector) add(entries []Entry) error {
-	entries = keep(entries, func(e *Entry) bool { return e.ID != "" })
+	entries = keep(entries, func(e *Entry) bool { return e.ID != "" || e.LeftOut != "" })
 	if c.entries == nil {
 		c.entries = entries
 	} else {
@@ -74,20 +76,20 @@ func keep(entries []Entry, stays func(*Entry) bool) []Entry {
 const lookUpAtOnce = 1 << 17
 
 // Collect returns what rows name in any column: a version, or a file inside one, by its IRI below mint's base, or a
-// resource by its URL, which means its latest version. Each file comes once, in the order of the rows. More than limit
-// are a problem of status 413; 0 means no limit. If nothing is found, but the rows name versions below another base, the
-// error is a problem of status 404 that names that base.
+// resource by its URL, which means its latest version. Each file comes once, in the order of the rows. A version below another
+// base is an entry that is left out, with that as the reason. More than limit entries are a problem of status 413; 0 means no
+// limit. If all are below another base, the error is a problem of status 404 that names that base.
 func Collect(ctx context.Context, rows Rows, a Archive, mint ns.Mint, limit int) ([]Entry, error) {
 	c := &collector{finder: finder{a, mint}, limit: limit}
 	var recent recentKeys
 	var addresses []string
-	var elsewhere string // another base that a row has
 	lookUp := func() error {
 		found, err := c.find(ctx, addresses)
-		addresses = addresses[:0]
 		if err != nil {
 			return err
 		}
+		c.setElsewhere(addresses, found)
+		addresses = addresses[:0]
 		return c.add(found)
 	}
 	for row, err := range rows {
@@ -98,9 +100,6 @@ func Collect(ctx context.Context, rows Rows, a Archive, mint ns.Mint, limit int)
 			address, ok := addressOf(k)
 			if !ok || recent.seen(k) {
 				continue
-			}
-			if elsewhere == "" && !strings.HasPrefix(address, mint.Base) {
-				elsewhere, _ = ns.BaseOf(address)
 			}
 			if addresses = append(addresses, address); len(addresses) < lookUpAtOnce {
 				continue
@@ -113,12 +112,25 @@ func Collect(ctx context.Context, rows Rows, a Archive, mint ns.Mint, limit int)
 	if err := lookUp(); err != nil {
 		return nil, err
 	}
-	if len(c.entries) == 0 && elsewhere != "" {
-		return nil, problem.Newf(http.StatusNotFound, "Nothing to download",
-			"the versions that the query selects have IRIs below %.200s, and this archive runs with the base %s: start it with --base %[1]s if they are its own",
-			elsewhere, mint.Base)
+	if len(c.entries) > 0 && !slices.ContainsFunc(c.entries, func(e Entry) bool { return e.elsewhere == "" }) {
+		return nil, problem.New(http.StatusNotFound, "Nothing to download",
+			"no selected version is of this archive; the first is "+c.entries[0].elsewhere+": "+c.entries[0].LeftOut)
 	}
 	return unique(c.entries), nil
+}
+
+// setElsewhere sets the entries of the addresses that were not found and are versions below another base: that is how the
+// versions of an archive whose base was changed appear, which must not be missing without a word.
+func (c *collector) setElsewhere(addresses []string, entries []Entry) {
+	for i, address := range addresses {
+		if entries[i].ID != "" || strings.HasPrefix(address, c.mint.Base) {
+			continue
+		}
+		if base, ok := ns.BaseOf(address); ok {
+			entries[i].elsewhere = address
+			entries[i].LeftOut = fmt.Sprintf("its IRI is below %.200s, and this archive runs with the base %s: start it with --base %[1]s if it is its own", base, c.mint.Base)
+		}
+	}
 }
 
 // recentKeys remembers some recent keys, so that a term that is in every row, such as a type, is looked up once.

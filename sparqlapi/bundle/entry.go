@@ -26,6 +26,7 @@ type Entry struct {
 	Name           string  // path in the zip; New makes one if it is empty, and makes it safe and unique
 	Member         *Member // nil unless the entry is a file inside the version
 	LeftOut        string  // if not empty, one sentence on why the bytes are not available: the zip only names the entry
+	elsewhere      string  // the IRI of a version below another base, which is left out and has no ID
 	plain          bool    // a version whose texts need no escaping in any document
 }
 
@@ -38,10 +39,13 @@ type Member struct {
 
 // key identifies the file: each is in a zip once.
 func (e *Entry) key() string {
-	if e.Member == nil {
-		return e.ID
+	switch {
+	case e.Member != nil:
+		return e.ID + "/" + e.Member.Path
+	case e.elsewhere != "":
+		return e.elsewhere
 	}
-	return e.ID + "/" + e.Member.Path
+	return e.ID
 }
 
 // Meta is what a zip says about itself. It is part of the zip's bytes, so it must not change between two downloads of the

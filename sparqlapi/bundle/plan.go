@@ -118,7 +118,7 @@ func (p *Plan) hash() string {
 		b = put(binary.AppendUvarint(b, uint64(n)), parts...)
 	}
 	iri := func(e *Entry) {
-		if e.Member == nil {
+		if e.Member == nil && e.elsewhere == "" {
 			text(p.versions, e.ID) // not p.iri: that would allocate
 		} else {
 			text(p.iri(e))
@@ -165,8 +165,11 @@ func (p *Plan) listed(i int) file {
 
 // iri returns the IRI of an entry's version or member.
 func (p *Plan) iri(e *Entry) string {
-	if e.Member != nil {
+	switch {
+	case e.Member != nil:
 		return p.mint.Member(e.ID, e.Member.Path)
+	case e.elsewhere != "":
+		return e.elsewhere
 	}
 	return p.versions + e.ID
 }

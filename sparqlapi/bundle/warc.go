@@ -105,7 +105,7 @@ func NewWARC(ctx context.Context, entries []Entry, meta Meta, source Source, con
 	case len(w.entries) > 0:
 	case len(w.leftOut) > 0:
 		return nil, problem.Newf(http.StatusUnprocessableEntity, "No selected file can be in a WARC",
-			"%d files are selected; the first is a file inside version %s, and a WARC file holds whole versions", len(w.leftOut), w.mint.Version(w.leftOut[0].ID))
+			"%d files are selected, and none can be; of the first: %s", len(w.leftOut), w.leftOut[0].LeftOut)
 	default:
 		return nil, ErrEmpty
 	}

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"odarchive/crawler"
@@ -110,14 +112,15 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// unpacked returns a temporary file with the records of a file, without compression.
+// unpacked returns a temporary file with the whole records of a file, without compression. A record whose block ends early
+// is left out: what follows it would be taken for the rest of its block.
 func (c *Crawl) unpacked(ctx context.Context, file wacz.File) (*os.File, error) {
 	f, err := os.CreateTemp("", "odarchive-warc-")
 	if err != nil {
 		return nil, err
 	}
 	r := warc.NewReader(&reader{ctx, file.Reader(0)}, warc.Limits{})
-	for {
+	for end := int64(0); ; {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return f, nil
@@ -126,20 +129,29 @@ func (c *Crawl) unpacked(ctx context.Context, file wacz.File) (*os.File, error) 
 			continue
 		}
 		if err == nil {
-			if _, err = f.Write(rec.Head); err == nil {
-				_, err = io.Copy(f, rec.Block)
-			}
-			if _, ok := errors.AsType[*warc.Fault](err); ok {
-				err = nil // the record is damaged there, too
-			}
-		}
-		if err == nil {
-			_, err = f.WriteString("\r\n\r\n")
+			end, err = appendRecord(f, end, rec)
 		}
 		if err != nil {
 			return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 		}
 	}
+}
+
+// appendRecord writes a record at the end of a file, and returns the new end. Of a record whose block ends early, nothing
+// remains.
+func appendRecord(f *os.File, end int64, rec *warc.Record) (int64, error) {
+	n, err := io.Copy(f, io.MultiReader(bytes.NewReader(rec.Head), rec.Block, strings.NewReader("\r\n\r\n")))
+	if err == nil {
+		return end + n, nil
+	}
+	if _, ofRecord := errors.AsType[*warc.Fault](err); !ofRecord {
+		return end, err
+	}
+	if err := f.Truncate(end); err != nil {
+		return end, err
+	}
+	_, err = f.Seek(end, io.SeekStart)
+	return end, err
 }
 
 // registerAll registers the URLs of captures. They are not crawled until they are added.

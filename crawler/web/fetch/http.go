@@ -229,7 +229,7 @@ func (f *Fetcher) receive(ex *Exchange, body *incoming, h http.Header, req Reque
 		err = body.end()
 	}
 	if err == nil && ex.Sent.Total > 0 && file.Size() != ex.asked {
-		err = io.ErrUnexpectedEOF
+		err = fmt.Errorf("the server announced a part of %d bytes and sent %d: %w", ex.asked, file.Size(), io.ErrUnexpectedEOF)
 	}
 	if err == nil && file.Size() > 0 {
 		ex.Body = file

@@ -37,6 +37,10 @@ const (
 	maxPart = 64 << 20
 )
 
+// maxShort is how many answers may be shorter than asked for, and than minPart. A host that sends a file byte
+// by byte would be asked for ever.
+const maxShort = 64
+
 // ErrTooMuch is wrapped by the error of a read that needs more bytes than the limit.
 var ErrTooMuch = errors.New("it takes more bytes than allowed")
 
@@ -54,6 +58,7 @@ type File struct {
 	fetched int64           // bytes of all parts
 	window  int64           // length of the request before, if the next one goes on behind it
 	end     int64           // where the request before ended
+	short   int             // answers that were too short
 	err     error           // the first error; reading ends with it
 }
 
@@ -193,7 +198,13 @@ func (f *File) request(at, to, next int64) error {
 		return f.err
 	}
 	f.add(part)
-	return nil
+	if size := part.Body.Size(); size < end-at && size < minPart {
+		f.short++
+	}
+	if f.short > maxShort {
+		f.err = fmt.Errorf("%s: the host sends far less than it is asked for, %d bytes of %d at last", f.name, part.Body.Size(), end-at)
+	}
+	return f.err
 }
 
 // condition returns what identifies the file as it was at the first request: a strong ETag, or the date.

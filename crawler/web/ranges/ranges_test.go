@@ -181,3 +181,13 @@ func TestTheLimitIsThatOfAllRequests(t *testing.T) {
 		t.Errorf("%d bytes read, %d sent, %v", n, h.sent, err)
 	}
 }
+
+func TestAHostThatSendsCrumbsIsNotAskedForEver(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, 1<<20)
+	h.short = 7
+	_, err := io.ReadAll(io.NewSectionReader(h.open(1<<30), 0, 1<<20))
+	if err == nil || !strings.Contains(err.Error(), "far less than it is asked for") || len(h.requests) > 2*maxShort {
+		t.Errorf("%d requests, %v", len(h.requests), err)
+	}
+}
