@@ -112,6 +112,14 @@ func OptimiseQuery(q *algebra.Query, stats Statistics, opts Options) (*Plan, err
 		opts.Prefixes = q.Prefixes
 	}
 	p, err := Optimise(q.Pattern, ResultVars(q), q.From, q.FromNamed, stats, opts)
+	if errors.Is(err, ErrTooLarge) && !opts.NoReorder {
+		// Nested unions, subtractions and EXISTS are planned once for each place where they could be. In the order in which
+		// they are written there is one plan of them.
+		opts.NoReorder = true
+		if q, err2 := Optimise(q.Pattern, ResultVars(q), q.From, q.FromNamed, stats, opts); err2 == nil {
+			p, err = q, nil
+		}
+	}
 	if err == nil && q.Form == algebra.Ask {
 		localFirst(p.Root)
 	}
