@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"odarchive/crawler/warc"
@@ -22,25 +23,40 @@ import (
 )
 
 // eachWARC calls f with every WARC or ARC file that the arguments name, also with those inside WACZ packages and in lists
-// of files.
+// of files. Where a package is damaged, it goes on with the next file, and returns the error at the end.
 func (c *cli) eachWARC(ctx context.Context, args []string, f func(*wacz.Opened, wacz.File) error) error {
 	names, err := listed(args)
 	if err != nil {
 		return err
 	}
+	var damage error
 	for _, name := range names {
-		if err := c.inWARC(ctx, name, func(o *wacz.Opened) error {
-			for _, file := range o.Files {
-				if err := f(o, file); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
-			return err
+		err := c.inWARC(ctx, name, func(o *wacz.Opened) error { return eachFile(o, f) })
+		if damage = errors.Join(damage, err); !onlyDamage(err) {
+			return damage
 		}
 	}
-	return nil
+	return damage
+}
+
+// eachFile calls f with each file of an opened one. It ends at an error that is not of a damaged package.
+func eachFile(o *wacz.Opened, f func(*wacz.Opened, wacz.File) error) (damage error) {
+	for _, file := range o.Files {
+		err := f(o, file)
+		if damage = errors.Join(damage, err); !onlyDamage(err) {
+			return damage
+		}
+	}
+	return damage
+}
+
+// onlyDamage reports whether there is no error but those of damaged packages.
+func onlyDamage(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(joined.Unwrap(), func(one error) bool { return !onlyDamage(one) })
+	}
+	_, ofPackage := errors.AsType[*wacz.DamagedError](err)
+	return err == nil || ofPackage
 }
 
 // maxPaths bounds the lines of a list of files.
@@ -171,6 +187,11 @@ on standard output with the offset of the record or gzip member; with any, the e
 					for _, file := range o.Files {
 						in, done := c.readWARC(cmd.Context(), file)
 						r, err := audit.Check(in, found.of(file.Name))
+						if _, ofPackage := errors.AsType[*wacz.DamagedError](err); ofPackage {
+							done()
+							found.of(file.Name)(warc.Fault{Why: err.Error()})
+							continue
+						}
 						done()
 						if err != nil {
 							return fmt.Errorf("%s: %w", file.Name, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"fmt"
@@ -92,6 +93,35 @@ func TestADamagedRecordGetsNoBytesOfTheNextOneWhereRecordsShareMembers(t *testin
 func TestAnImportThatFailsAtOnceCountsNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if status, out, errs := ran(t, "warc", "import", "missing.warc.gz"); status == 0 || out != "" || !strings.Contains(errs, "missing.warc.gz") {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+}
+
+func TestADamagedFileOfAPackageDoesNotKeepTheOthersOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i, name := range []string{"archive/1.warc", "archive/2.warc", "archive/3.warc"} {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(w, recordOf(fmt.Sprintf("http://a.example/%d", i+1), noise(5000), 0))
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	pack := b.Bytes()
+	for i := range 16 {
+		pack[bytes.Index(pack, []byte("archive/2.warc"))+200+i] ^= 0xff
+	}
+	if err := os.WriteFile("a.wacz", pack, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs := ran(t, "warc", "import", "a.wacz"); status != 1 || !strings.HasPrefix(out, "2 versions imported") || !strings.Contains(errs, `unpack "archive/2.warc"`) {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	if status, out, errs := ran(t, "warc", "check", "a.wacz"); status != 1 || !strings.Contains(out, `unpack "archive/2.warc"`) || !strings.Contains(out, "a.wacz!archive/3.warc: sound") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }

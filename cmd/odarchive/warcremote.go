@@ -35,12 +35,7 @@ func (c *cli) importURL(ctx context.Context, n *app.Node, address string, one fu
 	if err != nil {
 		return errors.Join(err, remote.Close())
 	}
-	for _, file := range o.Files {
-		if err = one(o, file); err != nil {
-			break
-		}
-	}
-	return errors.Join(err, o.Close(), remote.Close())
+	return errors.Join(eachFile(o, one), o.Close(), remote.Close())
 }
 
 // importSpan imports from a part of a file, which name is the path or the address of.

@@ -2,6 +2,7 @@ package wacz
 
 import (
 	"archive/zip"
+	"compress/flate"
 	"errors"
 	"fmt"
 	"io"
@@ -24,12 +25,37 @@ type packedFile struct {
 	temp  string // folder of temporary files
 }
 
+// DamagedError is the error of reading a file of a package that is damaged there. Others of the package may be sound.
+type DamagedError struct {
+	Name string // of the file in the package
+	Err  error
+}
+
+func (e *DamagedError) Error() string { return fmt.Sprintf("unpack %.200q: %v", e.Name, e.Err) }
+
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// damaged is a file of a package that cannot be found.
+type damaged struct{ err *DamagedError }
+
+func (d damaged) ReadAt([]byte, int64) (int, error) { return 0, d.err }
+
+// isDamage reports whether an error of unpacking is one of the package, not of reading or writing files.
+func isDamage(err error) bool {
+	_, corrupt := errors.AsType[flate.CorruptInputError](err)
+	return corrupt || errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) || errors.Is(err, zip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 // ReadAt implements io.ReaderAt. Reading two files of a package in turns unpacks them every time.
 func (p *packedFile) ReadAt(b []byte, off int64) (int, error) {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
 	if p.room.entry != p.entry {
-		if err := p.room.unpack(p.entry, p.temp); err != nil {
+		err := p.room.unpack(p.entry, p.temp)
+		if isDamage(err) {
+			return 0, &DamagedError{p.entry.Name, err}
+		}
+		if err != nil {
 			return 0, fmt.Errorf("unpack %.200q: %w", p.entry.Name, err)
 		}
 	}

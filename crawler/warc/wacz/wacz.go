@@ -99,10 +99,14 @@ func (o *Opened) read(name string, f io.ReaderAt, size int64, temp string) (err 
 		inside := File{Name: name + "!" + entry.Name, Size: int64(entry.UncompressedSize64)}
 		if entry.Method == zip.Store {
 			offset, err := entry.DataOffset()
-			if err != nil {
-				return fmt.Errorf("%s is not where the directory of the package says: %w", inside.Name, err)
+			switch {
+			case errors.Is(err, zip.ErrFormat):
+				inside.ReaderAt = damaged{&DamagedError{entry.Name, errors.New("it is not where the directory of the package says")}}
+			case err != nil:
+				return fmt.Errorf("%s: %w", inside.Name, err)
+			default:
+				inside.ReaderAt = io.NewSectionReader(f, offset, inside.Size)
 			}
-			inside.ReaderAt = io.NewSectionReader(f, offset, inside.Size)
 		} else {
 			inside.ReaderAt = &packedFile{room: &o.room, entry: entry, temp: temp}
 		}
