@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -139,17 +140,26 @@ func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err e
 		s := &step.Seeds[i]
 		s.Portal, s.Dataset = archive.CleanName(s.Portal), archive.CleanName(s.Dataset)
 	}
+	seeds, err := cleanSeeds(step.Seeds)
+	if err != nil {
+		return 0, err
+	}
+	wanted := func(*kv.Txn) error { return nil }
+	if step.Graphs && in.Graphs != nil {
+		if wanted, err = in.wantGraphs(ctx, step.Portal, seeds); err != nil {
+			return 0, err
+		}
+	}
 	also := func(txn *kv.Txn) error {
+		if err := wanted(txn); err != nil {
+			return err
+		}
 		if step.Portal != "" {
 			if err := in.Ledger.Stage(txn, step.Source, step.Portal, step.Entries); err != nil {
 				return err
 			}
 		}
 		return in.Ledger.Mark(txn, step.Source, step.Mark)
-	}
-	seeds, err := cleanSeeds(step.Seeds)
-	if err != nil {
-		return 0, err
 	}
 	fresh, err := in.keep(ctx, archive.Listing{Seeds: seeds, Quads: step.Quads}, also)
 	if errors.Is(err, kv.ErrTooBig) && len(seeds) > 0 { // the URLs first: without the mark, they are harvested again after a crash
@@ -163,6 +173,45 @@ func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err e
 		}
 	}
 	return added, err
+}
+
+// wantGraphs returns what makes it a setting of portals that their files have graphs. It makes those of seeds due that
+// are archived and have not been read for that.
+func (in *Intake) wantGraphs(ctx context.Context, portal string, seeds []catalog.Seed) (func(*kv.Txn) error, error) {
+	portals := map[string]bool{archive.CleanName(portal): true}
+	archived := map[string]string{} // resource -> URL
+	for _, s := range seeds {
+		portals[s.Portal] = true
+		r, err := in.Archive.Resource(ctx, s.URL)
+		if errors.Is(err, archive.ErrNotFound) || errors.Is(err, archive.ErrBadRecord) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("graphs of portals: %w", err)
+		}
+		if r.Versions > 0 {
+			archived[r.ID] = s.URL
+		}
+	}
+	delete(portals, "")
+	return func(txn *kv.Txn) error {
+		for _, iri := range slices.Sorted(maps.Keys(portals)) {
+			if err := in.Graphs.Want(txn, iri); err != nil {
+				return err
+			}
+		}
+		var due []string
+		for _, id := range slices.Sorted(maps.Keys(archived)) {
+			read, err := in.Graphs.HasRead(txn, id)
+			if err != nil {
+				return err
+			}
+			if !read {
+				due = append(due, archived[id])
+			}
+		}
+		return in.Frontier.MakeDueIn(txn, due...)
+	}, nil
 }
 
 // Commit implements harvest.Keeper.

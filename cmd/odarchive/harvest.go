@@ -41,6 +41,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
   odarchive harvest datajson https://www.example.gov/data.json
   odarchive harvest socrata https://data.city.example
   odarchive harvest opendatasoft https://data.ville.example
+  odarchive harvest dcat https://data.example.org/catalog.ttl --graphs      # what its RDF files say, as named graphs
   odarchive harvest udata https://www.data.example --since 2026-01-01
   odarchive harvest zenodo 'https://zenodo.example/communities/trees/records?q=bark'
   odarchive harvest dataverse https://dataverse.example/dataverse/herbarium
@@ -76,6 +77,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 		},
 	}
 	f := cmd.Flags()
+	f.BoolVar(&opts.Graphs, "graphs", false, "keep the statements of the portal's files in named graphs from now on: a setting of the portal, which later harvests leave as it is")
 	f.IntVar(&opts.Limit, "limit", 0, "stop after this many listings, 0 for all")
 	f.BoolVar(&opts.Fresh, "fresh", false, "start from the beginning instead of continuing an interrupted harvest; replace the harvest of a portal by another kind of source")
 	f.StringVar(&source.Portal, "portal", "", "harvest only this portal of a list of portals; for a single portal, its IRI")

@@ -2,8 +2,6 @@ package campaign
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -25,6 +23,9 @@ type Visit struct {
 	in       []membership
 	leave    func() // of the lock for large documents; may be nil
 
+	portal bool // a portal lists the URL whose files have graphs
+	seen   bool // its document was read for that before
+
 	document *links.Document
 	content  *graphs.Content
 }
@@ -41,7 +42,8 @@ type membership struct {
 	counts Counts // of the links of the document
 }
 
-// Begin returns the visit of a resource. It is nil if the resource is in no campaign.
+// Begin returns the visit of a resource. It is nil if the resource is in no campaign, and no portal that lists it has the
+// setting that its files have graphs.
 func (s *Store) Begin(ctx context.Context, resource, url string) (v *Visit, err error) {
 	err = s.view(ctx, func(txn *kv.Txn) error {
 		prefix := key(tableReverse, resourceKey(resource))
@@ -68,6 +70,16 @@ func (s *Store) Begin(ctx context.Context, resource, url string) (v *Visit, err 
 	})
 	if err != nil {
 		return nil, fmt.Errorf("campaign: begin the visit of %s: %w", url, err)
+	}
+	wanted, seen, err := s.wantedByPortal(ctx, resource)
+	if err != nil {
+		return nil, fmt.Errorf("graphs of portals: begin the visit of %s: %w", url, err)
+	}
+	if wanted {
+		if v == nil {
+			v = &Visit{s: s, resource: resource, url: url}
+		}
+		v.portal, v.seen = true, seen
 	}
 	return v, nil
 }
@@ -103,21 +115,21 @@ func (v *Visit) Held() (why string, forever bool) {
 
 // Check is for redirects of the fetch: it refuses targets that are in the scope of no campaign.
 func (v *Visit) Check(target string) error {
-	if v == nil || slices.ContainsFunc(v.in, func(m membership) bool { return m.scope.allows(target) }) {
+	if v == nil || len(v.in) == 0 || slices.ContainsFunc(v.in, func(m membership) bool { return m.scope.allows(target) }) {
 		return nil
 	}
 	return &fetch.Refused{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget, Why: "redirect to " + target + ": out of the scope of campaign " + v.in[0].c.Document.Name}
 }
 
 // Fresh reports whether the document is to be read even if it has not changed, because a campaign has not looked at it
-// since its own document changed.
+// since its own document changed, or its portal got the setting after the last visit.
 func (v *Visit) Fresh() bool {
-	return v != nil && slices.ContainsFunc(v.in, func(m membership) bool { return m.active() && m.member.edition < m.c.Edition })
+	return v != nil && (v.portal && !v.seen || slices.ContainsFunc(v.in, func(m membership) bool { return m.active() && m.member.edition < m.c.Edition }))
 }
 
-// wantsGraph reports whether a campaign keeps statements. They follow the versions after it was stopped, too.
+// wantsGraph reports whether a campaign or a portal keeps statements. Those of a campaign follow the versions after it was stopped, too.
 func (v *Visit) wantsGraph() bool {
-	return slices.ContainsFunc(v.in, func(m membership) bool { return m.c.Document.Graphs })
+	return v.portal || slices.ContainsFunc(v.in, func(m membership) bool { return m.c.Document.Graphs })
 }
 
 // maxInTxn is how many links of a document its visit registers itself. Further ones are registered right after it.
@@ -222,6 +234,10 @@ func (v *Visit) Record(ctx context.Context, txn archive.Txn, act catalog.Activit
 		if changed, err = v.s.Graphs.Put(txn.Triples(), v.content, v.resource, act.Version); err != nil {
 			return err
 		}
+	} else if v.portal && act.Version != "" {
+		if err := v.s.Graphs.Skip(txn.KV(), v.resource); err != nil {
+			return err
+		}
 	}
 	for _, m := range v.in {
 		if err := v.record(ctx, txn, m, act, again, changed); err != nil {
@@ -316,100 +332,4 @@ func (v *Visit) record(ctx context.Context, txn archive.Txn, at membership, act 
 		return err
 	}
 	return v.s.save(txn.KV(), at.id, c)
-}
-
-// spilled is a list of links that a visit leaves to Drain.
-type spilled struct {
-	From  string  `json:"f"`
-	Depth int     `json:"d"`
-	Links []found `json:"l"`
-}
-
-// spill stores the links that are too many for the transaction of the visit.
-func (v *Visit) spill(txn *kv.Txn, at membership, c *Campaign, depth int) error {
-	part := 0
-	for list := range slices.Chunk(at.spill, maxInTxn) {
-		b, err := json.Marshal(spilled{v.resource, depth, list})
-		if err != nil {
-			return err
-		}
-		k := key(tableSpilled, at.id[:], resourceKey(v.resource), []byte{byte(c.Edition >> 8), byte(c.Edition), byte(part >> 8), byte(part)})
-		part++
-		if _, known, err := txn.Get(kv.SpaceCampaigns, k); err != nil {
-			return err
-		} else if !known {
-			c.Counts.Spilled++
-		}
-		if err := txn.Set(kv.SpaceCampaigns, k, b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Spilled reports whether the visit left links to Store.Drain.
-func (v *Visit) Spilled() bool {
-	return v != nil && slices.ContainsFunc(v.in, func(m membership) bool { return len(m.spill) > 0 })
-}
-
-// Drain registers the links that the visit left.
-func (v *Visit) Drain(ctx context.Context) error {
-	var all []error
-	for _, m := range v.in {
-		if len(m.spill) > 0 {
-			all = append(all, v.s.Drain(ctx, m.c.Document.Name))
-		}
-	}
-	return errors.Join(all...)
-}
-
-// Drain registers the links that visits have left because they were too many for one transaction.
-func (s *Store) Drain(ctx context.Context, name string) error {
-	id := idOf(name)
-	for more := true; more; {
-		err := s.Archive.Update(ctx, func(txn archive.Txn) error {
-			more = false
-			var k, b []byte
-			err := txn.KV().Scan(kv.SpaceCampaigns, key(tableSpilled, id[:]), nil, func(key, v []byte) (bool, error) {
-				k, b, more = slices.Clone(key), slices.Clone(v), true
-				return false, nil
-			})
-			if err != nil || !more {
-				return err
-			}
-			c, known, err := load(txn.KV(), id)
-			if err != nil || !known || c.State == Paused || c.State == Stopped {
-				more = false
-				return err
-			}
-			scope, err := s.scopeOf(id, c)
-			if err != nil {
-				return err
-			}
-			var list spilled
-			if err := json.Unmarshal(b, &list); err != nil {
-				return fmt.Errorf("a list of links is damaged: %w", err)
-			}
-			a := &adding{s: s, ctx: ctx, txn: txn, id: id, c: &c, scope: scope}
-			for _, f := range list.Links {
-				if f.identify() && scope.allows(f.URL) {
-					if err := a.add(f, list.From, list.Depth); err != nil {
-						return err
-					}
-				}
-			}
-			if err := a.finish(); err != nil {
-				return err
-			}
-			c.Counts.Spilled = max(0, c.Counts.Spilled-1)
-			if err := txn.KV().Delete(kv.SpaceCampaigns, k); err != nil {
-				return err
-			}
-			return s.save(txn.KV(), id, c)
-		})
-		if err != nil {
-			return fmt.Errorf("campaign %s: %w", name, err)
-		}
-	}
-	return nil
 }

@@ -307,3 +307,58 @@ func TestNoRecordIsLeftBehind(t *testing.T) {
 		t.Errorf("%d records of an empty graph", n)
 	}
 }
+
+func TestFilesOfPortalsHaveGraphs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ask := func() (some, wanted, read bool) {
+		t.Helper()
+		err := w.db.View(func(txn *kv.Txn) (err error) {
+			var errs [3]error
+			some, errs[0] = w.AnyWanted(txn)
+			wanted, errs[1] = w.Wanted(txn, []string{"http://other.example/", "http://portal.example/"})
+			read, errs[2] = w.HasRead(txn, resourceA)
+			return errors.Join(errs[:]...)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return some, wanted, read
+	}
+	if some, wanted, read := ask(); some || wanted || read {
+		t.Errorf("at first: %v, %v, %v", some, wanted, read)
+	}
+	set := func(portal string) {
+		t.Helper()
+		if err := w.db.Update(t.Context(), func(txn *kv.Txn) error { return w.Want(txn, portal) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("http://third.example/")
+	if some, wanted, _ := ask(); !some || wanted {
+		t.Errorf("another portal: %v, %v", some, wanted)
+	}
+	set("http://portal.example/")
+	if _, wanted, _ := ask(); !wanted {
+		t.Error("the setting is not kept")
+	}
+	skip := func() {
+		t.Helper()
+		if err := w.db.Update(t.Context(), func(txn *kv.Txn) error { return w.Skip(txn, resourceA) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	skip()
+	if _, _, read := ask(); !read {
+		t.Error("an unreadable document would be read again and again")
+	}
+	w.put("http://x.example/d", resourceA, resourceA+"_1", about("a", 1)) // its next version can be read
+	want := w.all()
+	if skip(); len(want) != 4 || !slices.Equal(w.all(), want) {
+		t.Errorf("%q, want %q", w.all(), want)
+	}
+	w.put("http://x.example/e", resourceA, resourceA+"_2", about("a", 1)) // it redirects elsewhere
+	if text := strings.Join(w.all(), "\n"); strings.Contains(text, "x.example/d:") || len(w.all()) != 4 {
+		t.Errorf("got\n%s", text)
+	}
+}

@@ -24,6 +24,7 @@ const (
 	tableLeads   = 'o' // resource             -> graph
 	tableOwner   = 'w' // graph, resource      -> nothing
 	tableSource  = 's' // source, graph        -> nothing
+	tablePortal  = 'p' // portal               -> its IRI
 )
 
 type (
@@ -88,7 +89,7 @@ func (t tables) delete(id graphID) error { return t.txn.Delete(kv.SpaceGraphs, k
 // move records that a resource leads to the document of a graph. It returns the graph that it led to before, zero if
 // there is none or it is the same.
 func (t tables) move(resource string, id graphID) (before graphID, err error) {
-	was, known, err := t.txn.Get(kv.SpaceGraphs, key(tableLeads, []byte(resource)))
+	was, known, err := t.txn.Get(kv.SpaceGraphs, leadsKey(resource))
 	if err != nil || known && bytes.Equal(was, id[:]) {
 		return graphID{}, err
 	}
@@ -98,7 +99,7 @@ func (t tables) move(resource string, id graphID) (before graphID, err error) {
 			return before, err
 		}
 	}
-	if err := t.txn.Set(kv.SpaceGraphs, key(tableLeads, []byte(resource)), id[:]); err != nil {
+	if err := t.txn.Set(kv.SpaceGraphs, leadsKey(resource), id[:]); err != nil {
 		return before, err
 	}
 	return before, t.txn.Set(kv.SpaceGraphs, key(tableOwner, id[:], []byte(resource)), nil)

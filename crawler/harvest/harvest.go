@@ -98,6 +98,7 @@ type Step struct {
 	Entries []Entry     // what the portal says
 	Quads   []term.Quad // outside any portal, in the graphs they name
 	Mark    string      // to continue from
+	Graphs  bool        // as Options.Graphs
 }
 
 // Entry is what a portal says about one thing. Its quads have no graph.
@@ -127,6 +128,7 @@ type Options struct {
 	Clock    func() time.Time                   // nil means time.Now
 	Kind     string                             // for the report
 	Address  string                             // for the report
+	Graphs   bool                               // make it a setting of the portals that the statements of their files are kept in named graphs
 }
 
 // ErrTaken is wrapped by the error for a portal that a source of another kind keeps already: each harvest would
