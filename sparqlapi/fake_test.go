@@ -49,7 +49,7 @@ func (c campaigns) Show(_ context.Context, name string) (campaign.Shown, error) 
 }
 
 func (campaigns) Run(_ context.Context, d campaign.Document) (c campaign.Campaign, err error) {
-	c.Document, err = d.Normalise(nil)
+	c.Document, err = d.Normalise()
 	return c, err
 }
 

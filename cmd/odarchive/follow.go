@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -13,6 +14,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/campaign"
+	"odarchive/crawler/scrape"
 
 	"github.com/BurntSushi/toml"
 	"github.com/dustin/go-humanize"
@@ -31,22 +33,24 @@ other file. With --graphs the statements of each document are also a named graph
 answered}, which follows its versions. SPARQL endpoints within scope are then read whole, and the RDF files of CKAN portals
 are added. robots.txt applies to all of it.
 
+With --rules, pages without data become statements, too: a file says, by the address of a page, which elements are things,
+which CSS selectors and regular expressions find their values, and which links lead on.
+
 The campaign ends when nothing within its scope is left. It is kept under its name: the same command goes on with one that
 was interrupted, and begins a new round of one that is finished. URLs whose hosts cannot be asked for long are left to the
 next round, or to a server. 'odarchive campaign' lists, shows, pauses and stops campaigns; a server runs them too.`,
 		Example: `  odarchive follow people --seed https://example.org/foaf.rdf --depth 3
   odarchive follow city --seed https://data.example.org/ --scope domain --graphs
   odarchive follow both --seed https://a.example/void --scope prefix:https://a.example/data/ --scope 'pattern:^https://b\.example/'
+  odarchive follow shop --seed https://shop.example/ --rules shop.toml --graphs
   odarchive query 'SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g'`,
 		Args: exactly("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d.Name = args[0]
 			if rules != "" {
-				text, err := os.ReadFile(rules)
-				if err != nil {
+				if err := c.readRules(rules, &d); err != nil {
 					return err
 				}
-				d.Rules = string(text)
 			}
 			if len(d.Seeds) == 0 {
 				return usagef("follow needs at least one --seed URL")
@@ -64,11 +68,36 @@ next round, or to a server. 'odarchive campaign' lists, shows, pauses and stops 
 	f.BoolVar(&d.Graphs, "graphs", false, "keep the statements of documents in named graphs")
 	f.BoolVar(&d.Vocabularies, "vocabularies", false, "follow the IRIs of properties and classes too")
 	f.StringVar(&d.Every, "every", "", "how often the documents change, as 168h: a hint for the schedule of a server")
-	f.StringVar(&rules, "rules", "", "file with rules for pages")
+	f.StringVar(&rules, "rules", "", "file with rules that turn pages into statements, in TOML or the YAML of Squirrel's scraper")
 	f.BoolVar(&c.json, "json", false, "machine-readable summary")
 	c.cfg.FetchFlags(f)
 	c.cfg.WARCFlag(f)
 	return cmd
+}
+
+// maxRulesFile bounds the file of --rules, in bytes.
+const maxRulesFile = 1 << 20
+
+// readRules reads the rules of a campaign from a file, and says what of Squirrel's rules is left out.
+func (c *cli) readRules(file string, d *campaign.Document) error {
+	in, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, maxRulesFile+1))
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	_, _, notes, err := scrape.Parse(text)
+	for _, note := range notes {
+		fmt.Fprintf(c.stderr, "odarchive: %s: %s\n", file, printable(note))
+	}
+	if err != nil {
+		return usagef("%s: %v", file, err)
+	}
+	d.Rules = string(text)
+	return nil
 }
 
 // runCampaign runs a campaign to its end: here, or by the server that holds the directory.
@@ -265,6 +294,7 @@ directory, or with --endpoint, the server is told to run it, and the command doe
   vocabularies = false
   follow = ["data-dump", "download", "see-also"]   # kinds of links; all by default
   every = "168h"
+  rules = '''...'''     # as in the file of 'odarchive follow --rules'
 
 Only name and seeds are required.`,
 		Example: "  odarchive campaign run city.toml",

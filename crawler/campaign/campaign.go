@@ -28,6 +28,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/graphs"
+	"odarchive/crawler/scrape"
 	"odarchive/triplestore/kv"
 )
 
@@ -88,8 +89,6 @@ type Store struct {
 	Frontier *frontier.Frontier
 	Graphs   *graphs.Store
 	Clock    func() time.Time
-	// CheckRules checks Document.Rules; nil means that there can be none.
-	CheckRules func(string) error
 	// Context returns contexts of JSON-LD documents, as in rdfio.Options.
 	Context func(iri string) ([]byte, error)
 
@@ -98,10 +97,11 @@ type Store struct {
 	changed chan struct{}           // guarded by mu; closed and replaced when a campaign changes
 }
 
-// compiled is the scope of one edition of a document.
+// compiled is the scope of one edition of a document, and its rules for pages.
 type compiled struct {
 	edition int
 	scope   *scope
+	rules   *scrape.Rules // nil for none
 }
 
 // Tables in kv.SpaceCampaigns, by first byte of the key. See FORMAT.md.
@@ -172,19 +172,31 @@ func (s *Store) Changed() <-chan struct{} {
 
 // scopeOf returns the compiled scope of a campaign.
 func (s *Store) scopeOf(id campaignID, c Campaign) (*scope, error) {
+	made, err := s.compiledOf(id, c)
+	return made.scope, err
+}
+
+// compiledOf returns the compiled scope and rules of a campaign.
+func (s *Store) compiledOf(id campaignID, c Campaign) (compiled, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.scopes[id]; ok && known.edition == c.Edition {
-		return known.scope, nil
+		return known, nil
 	}
-	made, err := newScope(c.Document)
-	if err != nil {
-		return nil, err
+	made := compiled{edition: c.Edition}
+	var err error
+	if made.scope, err = newScope(c.Document); err != nil {
+		return compiled{}, err
+	}
+	if c.Document.Rules != "" {
+		if made.rules, err = scrape.Read([]byte(c.Document.Rules)); err != nil {
+			return compiled{}, fmt.Errorf("campaign %s: %w", c.Document.Name, err)
+		}
 	}
 	if s.scopes == nil || len(s.scopes) > 1000 {
 		s.scopes = map[campaignID]compiled{}
 	}
-	s.scopes[id] = compiled{c.Edition, made}
+	s.scopes[id] = made
 	return made, nil
 }
 
@@ -246,7 +258,7 @@ func (s *Store) view(ctx context.Context, f func(*kv.Txn) error) error {
 // left, and one that is paused is resumed. Document replaces the one that the campaign has. The error wraps ErrBad if the
 // document is malformed.
 func (s *Store) Run(ctx context.Context, d Document) (c Campaign, err error) {
-	if d, err = d.Normalise(s.CheckRules); err != nil {
+	if d, err = d.Normalise(); err != nil {
 		return c, err
 	}
 	id := idOf(d.Name)

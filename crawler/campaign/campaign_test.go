@@ -40,7 +40,7 @@ func TestAScopeAllowsWhatItNames(t *testing.T) {
 func TestDocumentsThatAreMalformedAreNamed(t *testing.T) {
 	t.Parallel()
 	good := Document{Name: "a", Seeds: []string{"http://user:secret@a.example/"}}
-	d, err := good.Normalise(nil)
+	d, err := good.Normalise()
 	if err != nil || d.Depth != defaultDepth || d.Max != defaultMax || d.Seeds[0] != "http://a.example/" || good.Seeds[0] == d.Seeds[0] {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -62,7 +62,7 @@ func TestDocumentsThatAreMalformedAreNamed(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		if _, err := bad.Normalise(nil); !errors.Is(err, ErrBad) {
+		if _, err := bad.Normalise(); !errors.Is(err, ErrBad) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/links"
+	"odarchive/crawler/scrape"
 )
 
 // Document is what a campaign is to do, as its author writes it: in TOML, or as JSON over REST. Only Name and Seeds are
@@ -32,7 +33,7 @@ type Document struct {
 	Follow       []links.Kind `toml:"follow" json:"follow,omitempty"`             // kinds of links to follow; default all
 	Every        string       `toml:"every" json:"every,omitempty"`               // how often the documents change, as "168h": a hint for the schedule
 	Keywords     []string     `toml:"keywords" json:"keywords,omitempty"`         // what the campaign looks for; kept for discovery
-	Rules        string       `toml:"rules" json:"rules,omitempty"`               // text of rules for pages; see CheckRules
+	Rules        string       `toml:"rules" json:"rules,omitempty"`               // rules for pages, in TOML or the YAML of Squirrel; see package scrape
 }
 
 // Defaults and limits of a document.
@@ -56,9 +57,9 @@ func badf(format string, args ...any) error {
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// Normalise returns the document with defaults in place of what is missing, and without credentials in its URLs. The
-// error wraps ErrBad and names the first fault. checkRules checks Rules; nil means that there can be none.
-func (d Document) Normalise(checkRules func(string) error) (Document, error) {
+// Normalise returns the document with defaults in place of what is missing, without credentials in its URLs, and with
+// its rules in TOML. The error wraps ErrBad and names the first fault.
+func (d Document) Normalise() (Document, error) {
 	if len(d.Name) > maxName || !validName.MatchString(d.Name) {
 		return d, badf("the name %.80q is not made of at most %d letters, digits, '.', '-' and '_'", d.Name, maxName)
 	}
@@ -109,19 +110,24 @@ func (d Document) Normalise(checkRules func(string) error) (Document, error) {
 	if _, err := d.period(); err != nil {
 		return d, badf("every %q: expected a time such as 168h", d.Every)
 	}
+	if d.Rules != "" {
+		rules, converted, _, err := scrape.Parse([]byte(d.Rules))
+		if err != nil {
+			return d, badf("%v", err)
+		}
+		if converted {
+			text, err := rules.TOML()
+			if err != nil {
+				return d, badf("%v", err)
+			}
+			d.Rules = string(text)
+		}
+	}
 	if len(d.Rules) > maxRules {
 		return d, badf("rules of %d bytes: at most %d are allowed", len(d.Rules), maxRules)
 	}
 	if b, err := json.Marshal(d); err != nil || len(b) > maxDocument {
 		return d, badf("a document of %d bytes: at most %d are allowed", len(b), maxDocument)
-	}
-	if d.Rules != "" {
-		if checkRules == nil {
-			return d, badf("rules for pages are not supported yet")
-		}
-		if err := checkRules(d.Rules); err != nil {
-			return d, badf("rules: %v", err)
-		}
 	}
 	return d, nil
 }

@@ -11,6 +11,7 @@ import (
 	"odarchive/crawler/graphs"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/links"
+	"odarchive/crawler/scrape"
 	"odarchive/crawler/web/fetch"
 	"odarchive/triplestore/kv"
 )
@@ -35,9 +36,11 @@ type membership struct {
 	id     campaignID
 	c      Campaign // as of the beginning of the visit
 	scope  *scope
+	rules  *scrape.Rules // for pages; nil for none
 	member member
-	links  []found // to be added, identified
-	spill  []found // too many for the transaction
+	ruled  []links.Link // that the rules have found, each once
+	links  []found      // to be added, identified
+	spill  []found      // too many for the transaction
 	tasks  []Task
 	counts Counts // of the links of the document
 }
@@ -57,14 +60,14 @@ func (s *Store) Begin(ctx context.Context, resource, url string) (v *Visit, err 
 			if err != nil || !known {
 				return true, err
 			}
-			scope, err := s.scopeOf(id, c)
+			made, err := s.compiledOf(id, c)
 			if err != nil {
 				return false, err
 			}
 			if v == nil {
 				v = &Visit{s: s, resource: resource, url: url}
 			}
-			v.in = append(v.in, membership{id: id, c: c, scope: scope, member: m})
+			v.in = append(v.in, membership{id: id, c: c, scope: made.scope, rules: made.rules, member: m})
 			return true, nil
 		})
 	})
@@ -154,6 +157,7 @@ func (v *Visit) Read(ctx context.Context, final string, kind detect.Detection, n
 			return err
 		}
 	}
+	o.Page = v.pageRules(final)
 	var err error
 	v.document, err = links.Read(ctx, links.Input{URL: final, Name: name, Found: kind, Header: h, Size: size, Body: body}, o)
 	if err != nil {
@@ -185,7 +189,7 @@ func (v *Visit) choose(txn *kv.Txn, m *membership, final string) error {
 	}
 	deep := m.member.depth >= m.c.Document.Depth
 	var fresh []found
-	for _, l := range v.document.Links {
+	for _, l := range m.withRuled(v.document.Links) {
 		m.counts.Links++
 		if !m.c.Document.follows(l.Kind) {
 			continue

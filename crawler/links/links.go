@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/html"
+
 	"odarchive/crawler/address"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/unpack"
@@ -38,6 +40,7 @@ const (
 	DescribedBy Kind = "described-by" // rel="describedby" or "meta"
 	SameAs      Kind = "same-as"      // owl:sameAs
 	SeeAlso     Kind = "see-also"     // rdfs:seeAlso
+	Rule        Kind = "rule"         // selected by an operator's rules for pages; Read finds none itself
 	Entry       Kind = "entry"        // entry of a feed or sitemap
 	Object      Kind = "object"       // object of any other statement
 	Subject     Kind = "subject"      // subject of a statement
@@ -47,7 +50,7 @@ const (
 )
 
 // ranks orders kinds, the most telling first.
-var ranks = map[Kind]int{Endpoint: 1, DataDump: 2, Download: 3, Alternate: 4, DescribedBy: 5, SameAs: 6, SeeAlso: 7, Entry: 8, Object: 9, Subject: 10, Anchor: 11, Class: 12, Predicate: 13}
+var ranks = map[Kind]int{Endpoint: 1, DataDump: 2, Download: 3, Alternate: 4, DescribedBy: 5, SameAs: 6, SeeAlso: 7, Rule: 8, Entry: 9, Object: 10, Subject: 11, Anchor: 12, Class: 13, Predicate: 14}
 
 // Link is a link to another document.
 type Link struct {
@@ -90,6 +93,9 @@ type Options struct {
 	Many func(ctx context.Context) error
 	// Context returns contexts of JSON-LD, as in rdfio.Options.
 	Context func(iri string) ([]byte, error)
+	// Page, if not nil, is called with each page, and returns further statements of it. They are kept and counted, but are no
+	// links. Its error becomes a fault of the document.
+	Page    func(ctx context.Context, root *html.Node) ([]term.Quad, error)
 	TempDir string // for inner archives; "" = the system's
 }
 

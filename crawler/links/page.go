@@ -33,6 +33,18 @@ func (r *reader) page(name string, body io.Reader) {
 			return
 		}
 	}
+	if page.Root != nil && r.o.Page != nil {
+		further, err := r.o.Page(r.ctx, page.Root)
+		if err != nil {
+			r.fault(name, err)
+		}
+		for _, q := range further {
+			r.doc.Statements++
+			if !r.keep(q) {
+				return
+			}
+		}
+	}
 	base, err := address.Parse(page.Base)
 	if err != nil {
 		base = r.base

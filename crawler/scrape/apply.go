@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,13 +34,15 @@ const (
 	maxLinks  = 20_000
 	maxText   = 64 << 10 // bytes of a value
 	maxURL    = 4 << 10
+	maxDepth  = 200        // nesting of elements
+	maxWork   = 20_000_000 // elements that are compared with a selector, or read for their text
 )
 
-// ErrTooLarge means that a page has more bytes or elements than are read.
+// ErrTooLarge means that a page has more bytes or elements than are read, or gives more than is kept.
 var ErrTooLarge = errors.New("the page is too large")
 
 // ApplyTo reads a page in the encoding that it or its Content-Type declares, and applies the rules to it.
-func (r *Rules) ApplyTo(page io.Reader, contentType, address string) (Result, error) {
+func (r *Rules) ApplyTo(ctx context.Context, page io.Reader, contentType, address string) (Result, error) {
 	limited := &io.LimitedReader{R: page, N: MaxPage + 1}
 	decoded, err := charset.NewReader(limited, contentType)
 	if errors.Is(err, io.EOF) {
@@ -55,11 +58,12 @@ func (r *Rules) ApplyTo(page io.Reader, contentType, address string) (Result, er
 	if err != nil {
 		return Result{}, fmt.Errorf("scrape %s: %w", address, err)
 	}
-	return r.Apply(doc, address)
+	return r.Apply(ctx, doc, address)
 }
 
-// Apply applies to a page the first rules that match its address. The address must be absolute.
-func (r *Rules) Apply(doc *html.Node, address string) (Result, error) {
+// Apply applies to a page the first rules that match its address. The address must be absolute. Apply does not change the
+// page, and may be called concurrently. If ctx ends, the error is its cause.
+func (r *Rules) Apply(ctx context.Context, doc *html.Node, address string) (Result, error) {
 	base, err := url.Parse(address)
 	if err != nil || !base.IsAbs() {
 		return Result{}, fmt.Errorf("scrape: %q is not an absolute address", address)
@@ -70,12 +74,15 @@ func (r *Rules) Apply(doc *html.Node, address string) (Result, error) {
 		if groups == nil {
 			continue
 		}
-		if count(doc, maxNodes) > maxNodes {
+		if count(doc, maxNodes) > maxNodes || deeper(doc, maxDepth) {
 			return Result{Matched: true}, fmt.Errorf("scrape %s: %w", address, ErrTooLarge)
 		}
-		s := &scraping{page: p, address: base.String(), base: baseOf(doc, base), groups: groups, seen: map[term.Quad]bool{}, linked: map[string]bool{}}
+		s := &scraping{ctx: ctx, page: p, address: base.String(), base: baseOf(doc, base), groups: groups, seen: map[term.Quad]bool{}, linked: map[string]bool{}}
 		s.result.Matched = true
 		s.run(doc)
+		if ctx.Err() != nil {
+			return Result{Matched: true}, fmt.Errorf("scrape %s: %w", address, context.Cause(ctx))
+		}
 		return s.result, nil
 	}
 	return Result{}, nil
@@ -89,6 +96,16 @@ func count(n *html.Node, limit int) (nodes int) {
 		}
 	}
 	return nodes
+}
+
+// deeper reports whether elements are nested more than limit deep.
+func deeper(n *html.Node, limit int) bool {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if limit == 0 || deeper(c, limit-1) {
+			return true
+		}
+	}
+	return false
 }
 
 // baseOf returns the address that relative ones are relative to.
@@ -105,6 +122,8 @@ var baseElement = cascadia.MustCompile("base[href]")
 
 // scraping is the state of one Apply.
 type scraping struct {
+	ctx     context.Context // of the call
+	work    int             // see maxWork
 	page    *Page
 	address string
 	base    *url.URL
@@ -114,10 +133,32 @@ type scraping struct {
 	linked  map[string]bool
 }
 
+// works counts work. It returns false if that must end, because it is too much or because ctx has ended.
+func (s *scraping) works() bool {
+	if s.work++; s.work > maxWork || s.work&255 == 0 && s.ctx.Err() != nil {
+		s.work, s.result.More = maxWork, true
+		return false
+	}
+	return true
+}
+
+// all returns the elements below n that a selector selects, at most limit.
+func (s *scraping) all(n *html.Node, m cascadia.Matcher, limit int) (found []*html.Node) {
+	for e := range n.Descendants() {
+		if len(found) >= limit || !s.works() {
+			break
+		}
+		if m.Match(e) {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
 func (s *scraping) run(doc *html.Node) {
 	things := []*html.Node{doc}
 	if s.page.each != nil {
-		things = cascadia.QueryAll(doc, s.page.each)
+		things = s.all(doc, s.page.each, maxThings+1)
 	}
 	for i, thing := range things {
 		if i == maxThings {
@@ -127,7 +168,7 @@ func (s *scraping) run(doc *html.Node) {
 		s.thing(thing, i+1)
 	}
 	for _, follow := range s.page.follow {
-		for _, n := range cascadia.QueryAll(doc, follow) {
+		for _, n := range s.all(doc, follow, maxNodes) {
 			s.follow(n)
 		}
 	}
@@ -137,14 +178,14 @@ func (s *scraping) run(doc *html.Node) {
 func (s *scraping) thing(n *html.Node, number int) {
 	iri, err := s.page.subject(s.address, s.groups, number)
 	if s.page.link != nil {
-		target := cascadia.Query(n, s.page.link)
-		if s.page.link.Match(n) {
-			target = n
+		targets := []*html.Node{n}
+		if !s.page.link.Match(n) {
+			targets = s.all(n, s.page.link, 1)
 		}
-		if target == nil {
+		if len(targets) == 0 {
 			return
 		}
-		iri, err = s.resolve(linkOf(target))
+		iri, err = s.resolve(linkOf(targets[0]))
 	}
 	if err != nil {
 		return
@@ -156,7 +197,7 @@ func (s *scraping) thing(n *html.Node, number int) {
 	for _, v := range s.page.Value {
 		elements := []*html.Node{n}
 		if v.selector != nil {
-			elements = cascadia.QueryAll(n, v.selector)
+			elements = s.all(n, v.selector, maxQuads)
 		}
 		for _, e := range elements {
 			if len(s.result.Quads) >= maxQuads {
@@ -188,12 +229,12 @@ func (s *scraping) value(v *Value, e *html.Node) (o term.Key, ok bool) {
 		text, isIRI = linkOf(e), true
 	case v.IRI:
 		if text = linkOf(e); text == "" { // a text is an address only if it looks like one
-			if u, err := url.Parse(textOf(e)); err == nil && u.IsAbs() && u.Host != "" {
+			if u, err := url.Parse(s.textOf(e)); err == nil && u.IsAbs() && u.Host != "" {
 				text = u.String()
 			}
 		}
 	default:
-		text = textOf(e)
+		text = s.textOf(e)
 	}
 	if text, ok = v.part(text); !ok {
 		return "", false
@@ -235,7 +276,7 @@ func (v *Value) part(text string) (string, bool) {
 
 // follow adds the target of a link. Of an element that is none, it adds those of the links inside.
 func (s *scraping) follow(n *html.Node) {
-	for _, e := range append([]*html.Node{n}, cascadia.QueryAll(n, anyLink)...) {
+	for _, e := range append([]*html.Node{n}, s.all(n, anyLink, maxLinks)...) {
 		iri, err := s.resolve(linkOf(e))
 		if err != nil || !strings.HasPrefix(iri, "http://") && !strings.HasPrefix(iri, "https://") {
 			continue
@@ -332,12 +373,12 @@ func linkOf(n *html.Node) string {
 }
 
 // textOf returns the text of an element with single spaces. Scripts and styles have none.
-func textOf(n *html.Node) string {
+func (s *scraping) textOf(n *html.Node) string {
 	var b strings.Builder
 	var walk func(*html.Node)
 	walk = func(n *html.Node) {
 		switch {
-		case b.Len() > 2*maxText:
+		case b.Len() > 2*maxText || !s.works():
 			return
 		case n.Type == html.TextNode:
 			b.WriteString(n.Data)

@@ -9,6 +9,7 @@
 package scrape
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -69,20 +70,38 @@ const (
 	maxValues = 5000 // of all pages
 )
 
-// Read reads rules in TOML. The error names what is wrong.
+// Parse reads rules in TOML, or in the YAML of Squirrel's scraper. converted reports that they were YAML; notes says then
+// what was left out.
+func Parse(text []byte) (r *Rules, converted bool, notes []string, err error) {
+	if squirrel.Match(text) {
+		r, notes, err = ReadSquirrel(text)
+		return r, true, notes, err
+	}
+	r, err = Read(text)
+	return r, false, nil, err
+}
+
+// squirrel matches the line that rules of Squirrel begin with, and that TOML cannot have outside of texts.
+var squirrel = regexp.MustCompile(`^(\x{FEFF}|---[^\n]*\n|\s|#[^\n]*\n)*["']?file_descriptor["']?[ \t]*:`)
+
+// Read reads rules in TOML. The error names what is wrong, and the line if that is known.
 func Read(text []byte) (*Rules, error) {
 	if len(text) > maxRules {
 		return nil, fmt.Errorf("rules are longer than %d bytes", maxRules)
 	}
 	var r Rules
 	meta, err := toml.Decode(string(text), &r)
+	if syntax := (toml.ParseError{}); errors.As(err, &syntax) {
+		return nil, fmt.Errorf("rules: line %d: %s", syntax.Position.Line, cmp.Or(syntax.Message, err.Error()))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("rules: %w", err)
 	}
+	where := lines(string(text))
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, fmt.Errorf("rules: there is no setting %q", unknown[0])
+		return nil, fmt.Errorf("rules: %sthere is no setting %q", where.setting(unknown[0][len(unknown[0])-1]), unknown[0])
 	}
-	return &r, r.compile()
+	return &r, r.compile(where)
 }
 
 // TOML returns the rules as Read reads them.
@@ -97,7 +116,7 @@ func (r *Rules) TOML() ([]byte, error) {
 }
 
 // compile checks the rules and prepares Apply.
-func (r *Rules) compile() error {
+func (r *Rules) compile(where lines) error {
 	if len(r.Page) == 0 {
 		return errors.New("rules: there is no [[page]]")
 	}
@@ -106,54 +125,56 @@ func (r *Rules) compile() error {
 		if values += len(p.Value); i >= maxPages || values > maxValues {
 			return fmt.Errorf("rules: more than %d pages or %d values", maxPages, maxValues)
 		}
-		if err := p.compile(r); err != nil {
-			return fmt.Errorf("rules: page %d (url = %q): %w", i+1, p.URL, err)
+		value, err := p.compile(r)
+		if err != nil {
+			return fmt.Errorf("rules: %spage %d (url = %q): %w", where.table(i, value), i+1, p.URL, err)
 		}
 	}
 	return nil
 }
 
-func (p *Page) compile(r *Rules) (err error) {
+// compile checks the rules of a page. If a value is wrong, value is its index, otherwise -1.
+func (p *Page) compile(r *Rules) (value int, err error) {
 	if p.URL == "" {
-		return errors.New("url is missing")
+		return -1, errors.New("url is missing")
 	}
 	if p.url, err = regexp.Compile(p.URL); err != nil {
-		return fmt.Errorf("url: %w", err)
+		return -1, fmt.Errorf("url: %w", err)
 	}
 	if p.each, err = selector("each", p.Each); err != nil {
-		return err
+		return -1, err
 	}
 	if p.link, err = selector("link", p.Link); err != nil {
-		return err
+		return -1, err
 	}
 	if p.Subject == "" {
 		p.Subject = "{url}"
 	}
 	if _, err := p.subject("http://a.example/", nil, 1); err != nil {
-		return err
+		return -1, err
 	}
 	for _, class := range p.Type {
 		iri, err := r.expand(class)
 		if err != nil {
-			return err
+			return -1, err
 		}
 		p.types = append(p.types, term.IRI(iri))
 	}
 	for _, f := range p.Follow {
 		s, err := selector("follow", f)
 		if err != nil {
-			return err
+			return -1, err
 		}
 		if s != nil {
 			p.follow = append(p.follow, s)
 		}
 	}
-	for _, v := range p.Value {
+	for i, v := range p.Value {
 		if err := v.compile(r); err != nil {
-			return fmt.Errorf("value %q: %w", v.Predicate, err)
+			return i, fmt.Errorf("value %q: %w", v.Predicate, err)
 		}
 	}
-	return nil
+	return -1, nil
 }
 
 func (v *Value) compile(r *Rules) error {
@@ -189,7 +210,32 @@ func selector(what, text string) (cascadia.Selector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s = %q: %w", what, text, err)
 	}
+	if effort(text) > maxEffort {
+		return nil, fmt.Errorf("%s = %q: more than %d steps to descendants (a step to siblings by ~ counts as 3); use > where possible", what, text, maxEffort)
+	}
 	return s, nil
+}
+
+// maxEffort bounds the steps of a selector whose times multiply: a step to any descendant tries all ancestors of an
+// element, and one to siblings all of them.
+const maxEffort = 5
+
+var (
+	quoted = regexp.MustCompile(`\\.|"[^"]*"|'[^']*'|\[[^\]]*\]`)
+	steps  = regexp.MustCompile(`\s*[>+,(]\s*|\s*\)|\s*~\s*|\s+|:has\(\s*`)
+)
+
+// effort counts the steps of a selector whose times multiply.
+func effort(text string) (n int) {
+	for _, one := range steps.FindAllString(quoted.ReplaceAllString(strings.TrimSpace(text), "x"), -1) {
+		switch strings.TrimSpace(one) {
+		case "~":
+			n += 3
+		case "", ":has(":
+			n++
+		}
+	}
+	return n
 }
 
 // usual are prefixes that need not be declared.

@@ -1,6 +1,7 @@
 package scrape
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab"
+
+	"golang.org/x/net/html"
 )
 
 var update = flag.Bool("update", false, "rewrite the Turtle of testdata")
@@ -50,7 +53,7 @@ func TestThreeSitesBecomeTriples(t *testing.T) {
 				t.Fatal(err)
 			}
 			address := strings.TrimSuffix(strings.TrimPrefix(strings.SplitN(string(body), "\n", 2)[0], "<!-- "), " -->")
-			result, err := rules.ApplyTo(strings.NewReader(string(body)), "text/html", address)
+			result, err := rules.ApplyTo(t.Context(), strings.NewReader(string(body)), "text/html", address)
 			if err != nil || !result.Matched || result.More {
 				t.Fatalf("%s: %+v, %v", page, result, err)
 			}
@@ -105,6 +108,13 @@ func TestRulesThatCannotWorkAreRefusedByName(t *testing.T) {
 		"[[page]]\nurl = 'a'\n[[page.value]]\npredicate = 'title'":                              `"title"`,
 		"[[page]]\nurl = 'a'\n[[page.value]]\npredicate = 'dct:title'\nselektor = 'p'":          "selektor",
 		"[[page]]\nurl = 'a'\nfollow = ['::']":                                                  "follow",
+		"[[page]]\nurl = 'a'\nfollow = ['a b c d e f g']":                                       "steps",
+		"[[page]]\nurl = 'a'\nfollow = ['a ~ b ~ c']":                                           "steps",
+		"[[page]]\nurl = 'a'\nfollow = ['a:has(b c):has(d e) f g']":                             "steps",
+		"# x\n[[page]]\nurl = 'a'\n[[page]]\nurl = '('":                                         "line 4: page 2",
+		"[[page]]\nurl = 'a'\n[[page.value]]\npredicate = 'a b'":                                "line 3: ",
+		"[[page]]\nurl = 'a'\n\neech = 'p'":                                                     "line 4: ",
+		"[[page]]\nurl =":                                                                       "line 2: ",
 	} {
 		if r, err := Read([]byte(rules)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s:\n%+v, %v; want %q", rules, r, err, want)
@@ -137,11 +147,11 @@ func TestTheRulesOfSquirrelAreConverted(t *testing.T) {
 	if err != nil || len(rules.Page) != 2 || len(notes) != 2 || !strings.Contains(notes[0], "javascript") || !strings.Contains(notes[1], "b[") {
 		t.Fatalf("%+v, %q, %v", rules, notes, err)
 	}
-	search, err := rules.ApplyTo(strings.NewReader(`<div class=hits><h4><a href="../details/1">One</a></h4></div><ul class=pages><li><a href="?p=1">1</a><li><a href="?p=2">2</a></ul>`), "text/html; charset=utf-8", "https://www.opendata.example/results/search?q=x")
+	search, err := rules.ApplyTo(t.Context(), strings.NewReader(`<div class=hits><h4><a href="../details/1">One</a></h4></div><ul class=pages><li><a href="?p=1">1</a><li><a href="?p=2">2</a></ul>`), "text/html; charset=utf-8", "https://www.opendata.example/results/search?q=x")
 	if err != nil || !slices.Equal(search.Links, []string{"https://www.opendata.example/details/1", "https://www.opendata.example/results/search?p=2"}) || len(search.Quads) != 2 {
 		t.Errorf("%+v, %v", search, err)
 	}
-	detail, err := rules.ApplyTo(strings.NewReader(`<h1>Trees</h1><p class=files><a href="/f/trees.csv">as CSV</a> <a href="/f/trees.pdf">as PDF</a>`), "text/html", "http://opendata.example:8080/details/1")
+	detail, err := rules.ApplyTo(t.Context(), strings.NewReader(`<h1>Trees</h1><p class=files><a href="/f/trees.csv">as CSV</a> <a href="/f/trees.pdf">as PDF</a>`), "text/html", "http://opendata.example:8080/details/1")
 	want := []term.Quad{
 		{S: term.IRI("http://opendata.example:8080/details/1"), P: term.IRI("http://schema.org/downloadUrl"), O: term.IRI("http://opendata.example:8080/f/trees.csv")},
 		{S: term.IRI("http://opendata.example:8080/details/1"), P: term.IRI("http://www.w3.org/2000/01/rdf-schema#label"), O: term.String("Trees")},
@@ -150,7 +160,7 @@ func TestTheRulesOfSquirrelAreConverted(t *testing.T) {
 		t.Errorf("%+v, %v", detail, err)
 	}
 	for _, other := range []string{"http://opendata.example.evil.example/details/1", "http://a.example/?http://opendata.example/details/1", "http://opendata.example/"} {
-		if r, err := rules.ApplyTo(strings.NewReader("<h1>x</h1>"), "text/html", other); err != nil || r.Matched {
+		if r, err := rules.ApplyTo(t.Context(), strings.NewReader("<h1>x</h1>"), "text/html", other); err != nil || r.Matched {
 			t.Errorf("%s: %+v, %v", other, r, err)
 		}
 	}
@@ -161,6 +171,49 @@ func TestTheRulesOfSquirrelAreConverted(t *testing.T) {
 	}
 }
 
+func TestSelectorsThatTakeLongAreToldFromOthers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"a": 0, " a > b + c, d ": 0, "#x .y a": 2, "a[title='b c']:contains(\"d e\") f": 1, "a ~ b": 3, "a[x~=y]": 0, "li:nth-child(2n + 1) a:not( b )": 1, "p:has( a b )": 2, `a\ b`: 0,
+	} {
+		if got := effort(text); got != want {
+			t.Errorf("%s: %d", text, got)
+		}
+	}
+}
+
+func TestWhatTakesLongEnds(t *testing.T) {
+	t.Parallel()
+	rules, err := Read([]byte("[[page]]\nurl = '.'\neach = 'div'\n[[page.value]]\npredicate = 'dct:title'\nselect = 'b'"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Repeat("<div>", 100) + strings.Repeat("<i></i>", 100_000)
+	doc, err := html.Parse(strings.NewReader(strings.Repeat("<div></div>", 10) + page + strings.Repeat("<div>", 90)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if r, err := rules.Apply(ctx, doc, "http://a.example/"); err != nil || !r.Matched {
+		t.Errorf("%+v, %v", r, err)
+	}
+	cancel()
+	if _, err := rules.Apply(ctx, doc, "http://a.example/"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	deep, err := html.Parse(strings.NewReader(strings.Repeat("<div>", maxDepth+1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rules.Apply(t.Context(), deep, "http://a.example/"); !errors.Is(err, ErrTooLarge) {
+		t.Error(err)
+	}
+	s := &scraping{ctx: t.Context(), work: maxWork - 5}
+	if s.all(doc, anyLink, maxLinks); !s.result.More {
+		t.Error("work has no end")
+	}
+}
+
 func TestAHostilePageIsBounded(t *testing.T) {
 	t.Parallel()
 	rules, err := Read([]byte("[[page]]\nurl = '.'\neach = 'p, x'\nfollow = ['a']\n[[page.value]]\npredicate = 'dct:title'\n[[page.value]]\npredicate = 'dct:source'\nselect = 'a'\niri = true"))
@@ -168,7 +221,7 @@ func TestAHostilePageIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	apply := func(page string) (Result, error) {
-		return rules.ApplyTo(strings.NewReader(page), "text/html", "http://a.example/")
+		return rules.ApplyTo(t.Context(), strings.NewReader(page), "text/html", "http://a.example/")
 	}
 	if r, err := apply(strings.Repeat("<p>x", maxThings+1)); err != nil || !r.More || len(r.Quads) != 1 {
 		t.Errorf("many things: %d quads, more %v, %v", len(r.Quads), r.More, err)
@@ -183,7 +236,7 @@ func TestAHostilePageIsBounded(t *testing.T) {
 	if _, err := apply(strings.Repeat("<b>", maxNodes+1)); err == nil {
 		t.Error("a page of too many elements")
 	}
-	if _, err := rules.ApplyTo(strings.NewReader("<p>"+strings.Repeat(" ", MaxPage)), "text/html", "http://a.example/"); !errors.Is(err, ErrTooLarge) {
+	if _, err := rules.ApplyTo(t.Context(), strings.NewReader("<p>"+strings.Repeat(" ", MaxPage)), "text/html", "http://a.example/"); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a long page: %v", err)
 	}
 }
@@ -197,7 +250,7 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		result, err := r.ApplyTo(strings.NewReader(page), "text/html", address)
+		result, err := r.ApplyTo(t.Context(), strings.NewReader(page), "text/html", address)
 		if err != nil {
 			return
 		}

@@ -41,7 +41,7 @@ func ReadSquirrel(text []byte) (r *Rules, notes []string, err error) {
 			r.Page = append(r.Page, p)
 		}
 	}
-	return r, c.notes, r.compile()
+	return r, c.notes, r.compile("")
 }
 
 // converter converts one file.
