@@ -125,3 +125,21 @@ func TestADamagedFileOfAPackageDoesNotKeepTheOthersOut(t *testing.T) {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }
+
+func TestURIsOfOtherBytesThanUTF8StayApart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	revisit := packed("WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:r>\r\nWARC-Date: 2025-01-01T00:00:00Z\r\nWARC-Target-URI: http://a.example/again\r\n" +
+		"WARC-Refers-To-Target-URI: http://a.example/caf\xe9\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
+	file := captureOf("http://a.example/caf\xe9", "", "one") + captureOf("http://a.example/caf\xe8", "", "two!") + revisit
+	if err := os.WriteFile("a.warc.gz", []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, out, errs := ran(t, "warc", "import", "a.warc.gz"); status != 0 || !strings.HasPrefix(out, "3 versions imported") {
+		t.Errorf("exit %d, %s%s", status, out, errs)
+	}
+	_, out, _ := ran(t, "query", "--format", "csv", `PREFIX dcat: <http://www.w3.org/ns/dcat#> PREFIX dct: <http://purl.org/dc/terms/>
+		SELECT ?url ?size { ?v dct:isVersionOf ?url ; dcat:byteSize ?size } ORDER BY ?url`)
+	if want := "url,size\r\nhttp://a.example/again,3\r\nhttp://a.example/caf%E8,4\r\nhttp://a.example/caf%E9,3\r\n"; out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+}

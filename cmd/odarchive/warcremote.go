@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -49,6 +50,9 @@ func (c *cli) importSpan(ctx context.Context, n *app.Node, name string, span cdx
 
 // openSpan opens a part of a file.
 func (c *cli) openSpan(ctx context.Context, n *app.Node, name string, span cdxj.Span) (part wacz.File, done func() error, err error) {
+	if span.Length > math.MaxInt64-span.Offset {
+		return part, nil, fmt.Errorf("no file has %d bytes at offset %d", span.Length, span.Offset)
+	}
 	var file io.ReaderAt
 	var size int64
 	if isWebAddress(name) {

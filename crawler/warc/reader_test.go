@@ -238,3 +238,16 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+func TestBytesOfAURIThatAreNotUTF8AreEscaped(t *testing.T) {
+	t.Parallel()
+	for uri, want := range map[string]string{
+		"http://a.example/caf\xe9\xff?\xe9=é": "http://a.example/caf%E9%FF?%E9=é",
+		"http://a.example/é\uFFFD%E9":         "http://a.example/é\uFFFD%E9",
+	} {
+		rec := Record{Header: Header{{Name: "WARC-Target-URI", Value: "<" + uri + ">"}}}
+		if got := rec.URI(); got != want {
+			t.Errorf("%q is %q, want %q", uri, got, want)
+		}
+	}
+}

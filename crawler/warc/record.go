@@ -14,6 +14,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Types of records (WARC 1.1 §6).
@@ -104,13 +105,32 @@ type Record struct {
 	ContentLength int64
 }
 
-// URI returns WARC-Target-URI, without the angle brackets that some programs wrote around it.
+// URI returns WARC-Target-URI, without the angle brackets that some programs wrote around it, and with EscapeBytes.
 func (rec *Record) URI() string {
 	u := rec.Header.Get("WARC-Target-URI")
 	if strings.HasPrefix(u, "<") && strings.HasSuffix(u, ">") {
 		u = u[1 : len(u)-1]
 	}
-	return u
+	return EscapeBytes(u)
+}
+
+// EscapeBytes returns a URI with its bytes that are not UTF-8 percent-encoded, as browsers sent them. Older programs wrote
+// them as they were in the page; kept so, different URIs would become the same text.
+func EscapeBytes(uri string) string {
+	if utf8.ValidString(uri) {
+		return uri
+	}
+	var b strings.Builder
+	for i := 0; i < len(uri); {
+		r, n := utf8.DecodeRuneInString(uri[i:])
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&b, "%%%02X", uri[i])
+		} else {
+			b.WriteString(uri[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
 }
 
 // ID returns WARC-Record-ID as it stands, with its angle brackets.

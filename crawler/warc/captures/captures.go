@@ -191,7 +191,7 @@ func describe(rec *warc.Record) (e entry, ok bool, bad error) {
 		return e, e.notEmpty && kept(e.status), nil
 	case warc.Revisit:
 		e.refersTo = rec.Header.Get("WARC-Refers-To")
-		e.refersAt = rec.Header.Get("WARC-Refers-To-Target-URI") + " " + rec.Header.Get("WARC-Refers-To-Date")
+		e.refersAt = warc.EscapeBytes(rec.Header.Get("WARC-Refers-To-Target-URI")) + " " + rec.Header.Get("WARC-Refers-To-Date")
 		return e, e.status == 0 || e.status == http.StatusNotModified || kept(e.status), nil
 	}
 	return e, false, nil

@@ -44,13 +44,27 @@ type Capture struct {
 type object struct {
 	URL      string `json:"url"`
 	MIME     string `json:"mime,omitempty"`
-	Status   string `json:"status,omitempty"`
+	Status   figure `json:"status,omitempty"`
 	Digest   string `json:"digest,omitempty"`
-	Length   string `json:"length"`
-	Offset   string `json:"offset"`
+	Length   figure `json:"length"`
+	Offset   figure `json:"offset"`
 	Filename string `json:"filename"`
 	Type     string `json:"type,omitempty"` // for resource records only
 	With     string `json:"with,omitempty"` // "OFFSET,LENGTH OFFSET,LENGTH"
+}
+
+// figure is a number that most indexes write as a string, and some as a number.
+type figure string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *figure) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, (*string)(f))
+	}
+	if string(b) != "null" {
+		*f = figure(b) // who uses it parses it
+	}
+	return nil
 }
 
 // Key returns the key of an address in indexes.
@@ -63,9 +77,9 @@ func Key(url string) string {
 
 // Line returns the line of a capture, without its end.
 func (c Capture) Line() string {
-	o := object{URL: c.URL, MIME: c.MIME, Digest: c.Digest, Length: strconv.FormatInt(c.Length, 10), Offset: strconv.FormatInt(c.Offset, 10), Filename: c.File}
+	o := object{URL: c.URL, MIME: c.MIME, Digest: c.Digest, Length: figure(strconv.FormatInt(c.Length, 10)), Offset: figure(strconv.FormatInt(c.Offset, 10)), Filename: c.File}
 	if c.Status > 0 {
-		o.Status = strconv.Itoa(c.Status)
+		o.Status = figure(strconv.Itoa(c.Status))
 	}
 	if c.Type == warc.Resource {
 		o.Type = c.Type
@@ -100,7 +114,7 @@ func ParseLine(line string) (c Capture, err error) {
 		return c, fmt.Errorf("%w: %w", errLine, err)
 	}
 	c.Key, c.URL, c.MIME, c.Digest, c.File = key, o.URL, o.MIME, o.Digest, o.Filename
-	c.Status, _ = strconv.Atoi(o.Status) // revisits and resources have none
+	c.Status, _ = strconv.Atoi(string(o.Status)) // revisits and resources have none
 	switch {
 	case o.Type == warc.Resource:
 		c.Type = o.Type
@@ -109,7 +123,7 @@ func ParseLine(line string) (c Capture, err error) {
 	default:
 		c.Type = warc.Response
 	}
-	if c.Span, err = parseSpan(o.Offset + "," + o.Length); err != nil {
+	if c.Span, err = parseSpan(string(o.Offset + "," + o.Length)); err != nil {
 		return c, err
 	}
 	for _, s := range strings.Fields(o.With) {

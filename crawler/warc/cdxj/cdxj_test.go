@@ -195,3 +195,20 @@ func TestALineOfCDX11HasElevenFields(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+func TestFiguresOfOtherProgramsMayBeNumbers(t *testing.T) {
+	t.Parallel()
+	asText, err := ParseLine(`example,a)/ 20240101000000 {"url": "http://a.example/", "status": "200", "offset": "784", "length": "2231", "filename": "a.warc.gz"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asNumber, err := ParseLine(`example,a)/ 20240101000000 {"url": "http://a.example/", "status": 200, "offset": 784, "length": 2231, "filename": "a.warc.gz"}`)
+	if err != nil || asNumber.Status != 200 || asNumber.Span != asText.Span {
+		t.Errorf("%+v, %v; want %+v", asNumber, err, asText)
+	}
+	for _, bad := range []string{"1.5", "-1", "{}", "1e3", "null", "true"} {
+		if c, err := ParseLine(`example,a)/ 20240101000000 {"url": "http://a.example/", "offset": ` + bad + `, "length": 1, "filename": "a"}`); err == nil {
+			t.Errorf("%s is %d", bad, c.Offset)
+		}
+	}
+}
