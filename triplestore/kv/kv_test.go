@@ -463,6 +463,7 @@ func TestABitThatIsFlippedInATableIsMendedFromTheLog(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
+	meaningless := 0
 	for round := range 60 {
 		tables, _ := filepath.Glob(filepath.Join(dir, "db", "*.sst"))
 		if len(tables) == 0 {
@@ -483,7 +484,12 @@ func TestABitThatIsFlippedInATableIsMendedFromTheLog(t *testing.T) {
 		if got := all(t, db, "", ""); got != want {
 			t.Fatalf("round %d: other entries than before", round)
 		}
-		if found := db.Damages(); len(found) == 0 || found[len(found)-1].Mended.IsZero() {
+		// About one bit in a thousand has no meaning: padding, and unused bits of Zstandard. Its block is decompressed to what
+		// it was, so that there is nothing to find.
+		switch found := db.Damages(); {
+		case len(found) == 0 && meaningless < 3:
+			meaningless++
+		case len(found) == 0 || found[len(found)-1].Mended.IsZero():
 			t.Errorf("round %d: found and mended: %v", round, found)
 		}
 		if err := db.Close(); err != nil {
