@@ -43,19 +43,29 @@ func (sn *Snapshot) Stats(ctx context.Context) (Stats, error) {
 		return Stats{}, err
 	}
 	st.Quads = st.Default.Triples
+	if st.Named, err = sn.Named(); err != nil {
+		return Stats{}, err
+	}
+	for _, g := range st.Named {
+		st.Quads += g.Triples
+	}
+	return st, nil
+}
+
+// Named returns the non-empty named graphs, in id order. It is much cheaper than Stats.
+func (sn *Snapshot) Named() (all []GraphCount, err error) {
 	graphs, counts, err := sn.graphs()
 	if err != nil {
-		return Stats{}, err
+		return nil, err
 	}
 	keys := make([]term.Key, len(graphs))
 	if err := sn.Keys(graphs, keys); err != nil {
-		return Stats{}, err
+		return nil, err
 	}
 	for i, k := range keys {
-		st.Named = append(st.Named, GraphCount{k, uint64(counts[i])})
-		st.Quads += uint64(counts[i])
+		all = append(all, GraphCount{k, uint64(counts[i])})
 	}
-	return st, nil
+	return all, nil
 }
 
 // Quads returns the number of quads. It is much cheaper than Stats.

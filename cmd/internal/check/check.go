@@ -18,6 +18,7 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/graphs"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
@@ -74,6 +75,7 @@ type found struct {
 	wires   []catalog.Version         // whose record of the exchange is damaged
 	gone    []string                  // losses that no repair has reported
 	absent  bool                      // triples that follow from the records are missing
+	graphs  []graphs.Fault            // of documents
 	unsound bool                      // there is something to mend in the database, the packs or the frontier
 }
 
@@ -127,7 +129,7 @@ func (c *Checker) examine(ctx context.Context, since time.Time, progress Progres
 		run  func(context.Context, *found, func(done, total int64)) error
 	}{
 		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"packs", c.checkPacks},
-		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"frontier", c.checkFrontier},
+		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"graphs", c.checkGraphs}, {"frontier", c.checkFrontier},
 	} {
 		if err := f.failed(stage.name, stage.run(ctx, f, progress.stage(stage.name))); err != nil {
 			return f, err
@@ -256,6 +258,26 @@ func badExchange(v catalog.Version) string {
 
 func noBytes(v catalog.Version) string {
 	return fmt.Sprintf("version %s of %s has no bytes any more", v.ID, v.URL)
+}
+
+// maxGraphs is how many graphs that do not agree with their records are listed.
+const maxGraphs = 100
+
+// checkGraphs compares the graphs of documents with their records.
+func (c *Checker) checkGraphs(ctx context.Context, f *found, _ func(done, total int64)) error {
+	s, err := graphs.New(c.Store.Mint, c.Store.DB, nil)
+	if err != nil {
+		return err
+	}
+	err = s.Verify(ctx, c.Store.Triples, func(g graphs.Fault) {
+		if f.graphs = append(f.graphs, g); len(f.graphs) <= maxGraphs {
+			f.damage("%s", g)
+		}
+	})
+	if more := len(f.graphs) - maxGraphs; more > 0 {
+		f.damage("graphs: %d more", more)
+	}
+	return err
 }
 
 // checkFrontier reads the records of the frontier and mends none.

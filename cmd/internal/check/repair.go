@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/graphs"
 	"odarchive/triplestore/kv"
 )
 
@@ -73,7 +74,8 @@ func (c *Checker) mend(ctx context.Context) (lost []string, err error) {
 	return lost, err
 }
 
-// giveUp drops unreadable files, has their URLs fetched again, and derives missing triples from the records.
+// giveUp drops unreadable files, has their URLs fetched again, and derives missing triples and the graphs of documents
+// from the records.
 func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
 	for _, sha := range slices.Collect(maps.Keys(f.files)) {
 		if err := errors.Join(c.Store.Archive.Lose(ctx, sha), c.Store.Content.Forget(ctx, sha)); err != nil {
@@ -101,6 +103,9 @@ func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
 	if err := c.fetchAgain(ctx, r, f.hit); err != nil {
 		return err
 	}
+	if err := c.mendGraphs(ctx, f, r); err != nil {
+		return err
+	}
 	if !f.absent {
 		return nil
 	}
@@ -109,6 +114,24 @@ func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
 		r.Repaired = append(r.Repaired, fmt.Sprintf("%d triples are derived from the records again", added))
 	}
 	return err
+}
+
+// mendGraphs mends the graphs of documents and their records, each from the other.
+func (c *Checker) mendGraphs(ctx context.Context, f *found, r *Report) error {
+	s, err := graphs.New(c.Store.Mint, c.Store.DB, nil)
+	if err != nil {
+		return err
+	}
+	for _, g := range f.graphs {
+		done, err := s.Mend(ctx, c.Store.Triples, g)
+		if err != nil {
+			return err
+		}
+		if done != "" && len(r.Repaired) < maxGraphs {
+			r.Repaired = append(r.Repaired, done)
+		}
+	}
+	return nil
 }
 
 // fetchAgain makes the URLs due whose latest version is lost.
