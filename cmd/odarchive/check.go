@@ -21,7 +21,8 @@ func (c *cli) check() *cobra.Command {
 		Use:   "check",
 		Short: "Read every stored byte and index, and compare checksums",
 		Long: `Read every pack and every block of the database, compare checksums, compare the sort orders of the triples with one
-another and with the records, graphs of documents among them, and look for versions without bytes. If a server holds the archive, that server does the
+another and with the records, graphs of documents among them, look for versions without bytes, and compare the log of
+events with the versions. If a server holds the archive, that server does the
 check. With --repair, damage is repaired if possible. Files that cannot be repaired are removed from the store and named;
 the next crawl fetches those that are the latest version of their URL again.
 

@@ -448,6 +448,43 @@ func (a *Archive) LogVersions(ctx context.Context) (added int, err error) {
 	if err != nil || complete {
 		return 0, err
 	}
+	if added, err = a.logMissing(ctx); err != nil {
+		return added, err
+	}
+	return added, a.db.Update(ctx, func(txn *kv.Txn) error {
+		return txn.Set(kv.SpaceMeta, []byte(checkedMark), fmt.Appendf(nil, "%d %d", archived, logged+uint64(added)))
+	})
+}
+
+// CheckLog reads the log of events, and looks for versions that it lacks. Faults are in the result; the error is what
+// prevented the check. With mend, it adds events of such versions to the end of the log, if every event can be read.
+func (a *Archive) CheckLog(ctx context.Context, mend bool) (checked events.Checked, err error) {
+	err = events.View(a.db, func(t events.Txn) (err error) {
+		checked, err = t.Check(ctx)
+		return err
+	})
+	if err != nil || checked.Found > 0 {
+		return checked, err
+	}
+	if mend {
+		_, err = a.logMissing(ctx)
+		return checked, err
+	}
+	if a.db.ReadOnly() { // an older program's versions are logged when the directory is opened for writing
+		if _, _, complete, err := a.loggedAll(); err != nil || !complete {
+			return checked, err
+		}
+	}
+	missing, err := a.notLogged(ctx)
+	if len(missing) > 0 {
+		checked.Found++
+		checked.Faults = append(checked.Faults, fmt.Sprintf("log of events: %d versions are missing, as %s", len(missing), ns.VersionID(missing[0].resource, missing[0].n)))
+	}
+	return checked, err
+}
+
+// logMissing adds the versions that are not in the log, oldest first, and returns their number.
+func (a *Archive) logMissing(ctx context.Context) (added int, err error) {
 	missing, err := a.notLogged(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("archive: log of events: %w", err)
@@ -466,9 +503,7 @@ func (a *Archive) LogVersions(ctx context.Context) (added int, err error) {
 		}
 		added += len(batch)
 	}
-	return added, a.db.Update(ctx, func(txn *kv.Txn) error {
-		return txn.Set(kv.SpaceMeta, []byte(checkedMark), fmt.Appendf(nil, "%d %d", archived, logged+uint64(added)))
-	})
+	return added, nil
 }
 
 // loggedAll reports whether as many versions were logged as were archived since all were logged.

@@ -129,7 +129,7 @@ func (c *Checker) examine(ctx context.Context, since time.Time, progress Progres
 		run  func(context.Context, *found, func(done, total int64)) error
 	}{
 		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"packs", c.checkPacks},
-		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"graphs", c.checkGraphs}, {"frontier", c.checkFrontier},
+		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"frontier", c.checkFrontier},
 	} {
 		if err := f.failed(stage.name, stage.run(ctx, f, progress.stage(stage.name))); err != nil {
 			return f, err
@@ -276,6 +276,19 @@ func (c *Checker) checkGraphs(ctx context.Context, f *found, _ func(done, total 
 	})
 	if more := len(f.graphs) - maxGraphs; more > 0 {
 		f.damage("graphs: %d more", more)
+	}
+	return err
+}
+
+// checkEvents reads the log of events and looks for versions that it lacks.
+func (c *Checker) checkEvents(ctx context.Context, f *found, _ func(done, total int64)) error {
+	report, err := c.Store.Archive.CheckLog(ctx, false)
+	for _, fault := range report.Faults {
+		f.unsound = true
+		f.damage("%s", fault)
+	}
+	if more := report.Found - len(report.Faults); more > 0 {
+		f.damage("log of events: %d more", more)
 	}
 	return err
 }

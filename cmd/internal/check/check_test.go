@@ -119,6 +119,85 @@ func TestADamagedRecordOfAnExchangeIsNamedAndGivenUp(t *testing.T) {
 	closeNode(t, n, nil)
 }
 
+func TestTheLogOfEventsIsChecked(t *testing.T) {
+	t.Parallel()
+	n, host := crawled(t)
+	run := func(repair bool) check.Report {
+		t.Helper()
+		r, err := n.Check(t.Context(), repair, time.Time{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := run(false); r.Err(false) != nil {
+		t.Fatalf("before: %+v", r)
+	}
+	var kept [][2][]byte // the log as it is
+	err := n.DB.View(func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceEvents, nil, nil, func(k, v []byte) (bool, error) {
+			kept = append(kept, [2][]byte{slices.Clone(k), slices.Clone(v)})
+			return true, nil
+		})
+	})
+	if err != nil || len(kept) < 5 {
+		t.Fatal(len(kept), err)
+	}
+	change := func(set [][2][]byte) {
+		t.Helper()
+		err := n.DB.Update(t.Context(), func(txn *kv.Txn) error {
+			for _, kv2 := range set {
+				var err error
+				if kv2[1] == nil {
+					err = txn.Delete(kv.SpaceEvents, kv2[0])
+				} else {
+					err = txn.Set(kv.SpaceEvents, kv2[0], kv2[1])
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := []byte{'e', 255, 255, 255, 255, 255, 255, 255, 255} // event 0
+	second := []byte{'e', 255, 255, 255, 255, 255, 255, 255, 254}
+	for want, damage := range map[string][2][]byte{
+		"event 0 is missing":          {first, nil},
+		"event 1 is missing":          {second, nil},
+		"event " + "65ffffffffffffff": {first, []byte("damaged")},
+		"state cannot be read":        {[]byte("n"), []byte("x")},
+		"event 1 is not counted":      {[]byte("n"), []byte{1, 1, 1, 0, 0, 0, 0}},
+		"2 events have versions":      {[]byte("n"), []byte{1, 2, 1, 0, 0, 0, 0}},
+	} {
+		change([][2][]byte{damage})
+		if r := run(false); r.Err(false) == nil || !slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, want) }) {
+			t.Errorf("%s: %+v", want, r)
+		}
+		change(kept)
+	}
+
+	// Without its log, an archive has versions that no event names. A repair adds them.
+	var all [][2][]byte
+	for _, one := range kept {
+		all = append(all, [2][]byte{one[0], nil})
+	}
+	change(all)
+	if r := run(false); r.Err(false) == nil || !slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, "2 versions are missing") }) {
+		t.Errorf("%+v", r)
+	}
+	if r := run(true); r.Err(true) != nil {
+		t.Errorf("%+v", r)
+	}
+	if r := run(false); r.Err(false) != nil {
+		t.Errorf("%s after a repair: %+v", host, r)
+	}
+	closeNode(t, n, nil)
+}
+
 // crawled returns an archive with two versions, and the address of their host.
 func crawled(t *testing.T) (*app.Node, string) {
 	t.Helper()

@@ -127,7 +127,7 @@ func decode(k, raw []byte) (e Event, err error) {
 	if len(k) != 9 || r.Byte() != eventFormat {
 		return e, bad(k)
 	}
-	e.Seq = ^binary.BigEndian.Uint64(k[1:])
+	e.Seq = numberOf(k)
 	e.Kinds, e.At = Kind(r.Uvarint()), time.UnixMilli(r.Varint()).UTC()
 	if id := r.Bytes(records.IDLen / 2); slices.ContainsFunc(id, func(b byte) bool { return b != 0 }) {
 		e.Resource = hex.EncodeToString(id)
@@ -171,6 +171,9 @@ const (
 func eventKey(seq uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{tableEvent}, ^seq)
 }
+
+// numberOf returns the number that eventKey made a key of.
+func numberOf(k []byte) uint64 { return ^binary.BigEndian.Uint64(k[1:]) }
 
 // Scope is what events are about: Resource, Dataset or Portal.
 type Scope string
