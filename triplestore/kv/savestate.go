@@ -59,7 +59,11 @@ func (db *DB) saveAndTrim(ctx context.Context, crowded bool) error {
 	if err := db.states.keepNewest(statesKept); err != nil {
 		return fmt.Errorf("kv: %w", err)
 	}
-	if crowded = crowded || db.Sizes().crowded(); crowded {
+	sizes := db.Sizes()
+	if list := db.states.files(); len(list) > 0 {
+		sizes.Log = min(sizes.Log, db.log.SizeFrom(list[0].number+1)) // what comes before is trimmed below
+	}
+	if crowded = crowded || sizes.crowded(); crowded {
 		if err := db.states.keepNewest(1); err != nil {
 			return fmt.Errorf("kv: %w", err)
 		}
