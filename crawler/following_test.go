@@ -306,6 +306,73 @@ func TestAPausedCampaignAsksNothing(t *testing.T) {
 	}
 }
 
+// TestWhatASourceListsIsVisitedWhateverCampaignsForbid has a campaign find two files that redirect out of its scope, of
+// which one was listed before and one is listed afterwards. Neither may be lost to the archive, whether the campaign
+// runs, is paused or is stopped.
+func TestWhatASourceListsIsVisitedWhateverCampaignsForbid(t *testing.T) {
+	t.Parallel()
+	l := newLinked(t, "a", "b")
+	l.say("a", "/1", "text/turtle", rdfPrefixes+`<1> p:a <before>, <after>, <never> .`)
+	for _, name := range []string{"before", "after", "never"} {
+		l.answer("a", "/"+name, http.RedirectHandler(l.at("b", "/"+name), http.StatusFound).ServeHTTP)
+		l.say("b", "/"+name, "text/turtle", rdfPrefixes+`<`+name+`> p:says "`+name+`" .`)
+	}
+	ctx := t.Context()
+	in := &Intake{Archive: l.Pipeline.Archive, Frontier: l.Pipeline.Frontier, Clock: l.clock.now}
+	list := func(name string) {
+		t.Helper()
+		if _, err := in.Add(ctx, []catalog.Seed{{URL: l.at("a", "/"+name)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	crawl := func() string {
+		t.Helper()
+		if _, err := l.Run(ctx, RunOptions{Once: true}); err != nil {
+			t.Fatal(err)
+		}
+		return l.requests()
+	}
+	again := func(names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if err := l.Pipeline.Frontier.MakeDue(ctx, l.at("a", "/"+name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	list("before")
+	crawl()
+	l.follow(t, campaign.Document{Name: "x", Seeds: []string{l.at("a", "/1")}, Follow: plain, Graphs: true})
+	if got := l.requests(); got != "a/1 a/after a/before a/never b/before" {
+		t.Errorf("the campaign asked for %s", got)
+	}
+	if got := l.contentOf(t, "b", "/before"); got != "" {
+		t.Errorf("a document out of scope has a content graph: %s", got)
+	}
+	list("after")
+	if got := crawl(); got != "a/after b/after" {
+		t.Errorf("a file that was listed later: asked for %s", got)
+	}
+	if _, err := l.Campaigns.Pause(ctx, "x"); err != nil {
+		t.Fatal(err)
+	}
+	again("before", "after", "never")
+	if got := crawl(); got != "a/after a/before b/after b/before" {
+		t.Errorf("of a paused campaign: asked for %s", got)
+	}
+	if _, err := l.Campaigns.Stop(ctx, "x"); err != nil {
+		t.Fatal(err)
+	}
+	again("before", "after", "never")
+	if got := crawl(); got != "a/after a/before b/after b/before" {
+		t.Errorf("of a stopped campaign: asked for %s", got)
+	}
+	list("never")
+	if got := crawl(); got != "a/never b/never" {
+		t.Errorf("a file that a stopped campaign gave up, and that was listed afterwards: asked for %s", got)
+	}
+}
+
 func TestADocumentWithManyLinksIsRegisteredInParts(t *testing.T) {
 	t.Parallel()
 	l := newLinked(t, "a")

@@ -11,6 +11,7 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
+	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/graphs"
@@ -239,12 +240,19 @@ func (in *Intake) End(ctx context.Context, r harvest.Report, done bool, next str
 
 // keep registers a listing of clean seeds in archive and frontier, and runs also, if not nil, in the same transaction.
 func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*kv.Txn) error) ([]bool, error) {
-	fresh, err := in.Archive.Register(ctx, in.Clock(), listing, func(txn *kv.Txn) error {
-		if err := in.Frontier.AddIn(txn, listing.Seeds...); err != nil {
+	var fresh []bool
+	err := in.Archive.Update(ctx, func(txn archive.Txn) (err error) {
+		if fresh, err = txn.Register(ctx, in.Clock(), listing); err != nil {
+			return err
+		}
+		if err := in.Frontier.AddIn(txn.KV(), listing.Seeds...); err != nil {
+			return err
+		}
+		if err := campaign.NoteListedIn(txn.KV(), in.Frontier, listing.Seeds, fresh); err != nil {
 			return err
 		}
 		if also != nil {
-			return also(txn)
+			return also(txn.KV())
 		}
 		return nil
 	})

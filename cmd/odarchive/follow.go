@@ -166,8 +166,8 @@ func (c *cli) campaign() *cobra.Command {
 		Long: `A campaign is one document of seeds, scope, depth and budget, and a state that outlives the program. 'odarchive follow'
 runs one from the command line; here they are listed, run from a file, paused, resumed and stopped.
 
-A paused campaign puts its URLs off until it is resumed, even those that were listed otherwise too. A stopped one gives up
-what it has not visited. Its files and graphs stay, and are visited like others.`,
+A paused campaign puts its URLs off until it is resumed. A stopped one gives up what it has not visited. Its files and
+graphs stay, and are visited like others. URLs that add or harvest listed, too, are visited in any case.`,
 		Example: `  odarchive campaign list
   odarchive campaign run city.toml
   odarchive campaign show city --json

@@ -109,6 +109,7 @@ const (
 	tableCampaign = 'c' // campaign           -> Campaign
 	tableMember   = 'u' // campaign, resource -> member
 	tableReverse  = 'r' // resource, campaign -> nothing
+	tableListed   = 'o' // resource           -> nothing
 	tableHost     = 'h' // campaign, host     -> number of URLs
 	tableTask     = 't' // campaign, task     -> Task
 	tableSpilled  = 'l' // campaign, resource, part -> links

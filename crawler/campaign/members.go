@@ -207,7 +207,11 @@ func (a *adding) finish() error {
 		for _, url := range a.seeds {
 			listing.Seeds = append(listing.Seeds, a.c.Document.seed(url))
 		}
-		if _, err := a.txn.Register(a.ctx, a.s.Clock(), listing); err != nil {
+		fresh, err := a.txn.Register(a.ctx, a.s.Clock(), listing)
+		if err != nil {
+			return err
+		}
+		if err := noteKnown(a.txn.KV(), a.id, a.seeds, fresh); err != nil {
 			return err
 		}
 		if err := a.s.Frontier.AddIn(a.txn.KV(), listing.Seeds...); err != nil {

@@ -22,6 +22,7 @@ type Visit struct {
 	resource string
 	url      string
 	in       []membership
+	listed   bool   // by a source, too
 	leave    func() // of the lock for large documents; may be nil
 
 	portal bool // a portal lists the URL whose files have graphs
@@ -50,7 +51,7 @@ type membership struct {
 func (s *Store) Begin(ctx context.Context, resource, url string) (v *Visit, err error) {
 	err = s.view(ctx, func(txn *kv.Txn) error {
 		prefix := key(tableReverse, resourceKey(resource))
-		return txn.Scan(kv.SpaceCampaigns, prefix, nil, func(k, _ []byte) (bool, error) {
+		err := txn.Scan(kv.SpaceCampaigns, prefix, nil, func(k, _ []byte) (bool, error) {
 			id := campaignID(k[len(prefix):])
 			c, known, err := load(txn, id)
 			if err != nil || !known {
@@ -70,6 +71,10 @@ func (s *Store) Begin(ctx context.Context, resource, url string) (v *Visit, err 
 			v.in = append(v.in, membership{id: id, c: c, scope: made.scope, rules: made.rules, member: m})
 			return true, nil
 		})
+		if err == nil && v != nil {
+			v.listed, err = isListed(txn, resource)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("campaign: begin the visit of %s: %w", url, err)
@@ -98,9 +103,9 @@ func (v *Visit) Close() {
 func (m membership) active() bool { return m.c.State == Running || m.c.State == Finished }
 
 // Held returns why the URL must not be visited at present: all its campaigns are paused, or were stopped before they
-// visited it, and it has no other source. forever reports that it is not put off but given up. "" if it may be visited.
+// visited it, and no source lists it. forever reports that it is not put off but given up. "" if it may be visited.
 func (v *Visit) Held() (why string, forever bool) {
-	if v == nil {
+	if v == nil || v.listed {
 		return "", false
 	}
 	forever = true
@@ -116,12 +121,18 @@ func (v *Visit) Held() (why string, forever bool) {
 	return why, forever
 }
 
-// Check is for redirects of the fetch: it refuses targets that are in the scope of no campaign.
+// Check is for redirects of the fetch: it refuses targets that are in the scope of no campaign, unless a source lists the
+// URL.
 func (v *Visit) Check(target string) error {
-	if v == nil || len(v.in) == 0 || slices.ContainsFunc(v.in, func(m membership) bool { return m.scope.allows(target) }) {
+	if v == nil || v.listed || len(v.in) == 0 || v.inScope(target) {
 		return nil
 	}
 	return &fetch.Refused{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget, Why: "redirect to " + target + ": out of the scope of campaign " + v.in[0].c.Document.Name}
+}
+
+// inScope reports whether a campaign may request a URL.
+func (v *Visit) inScope(url string) bool {
+	return slices.ContainsFunc(v.in, func(m membership) bool { return m.scope.allows(url) })
 }
 
 // Fresh reports whether the document is to be read even if it has not changed, because a campaign has not looked at it
@@ -144,6 +155,10 @@ func (v *Visit) Read(ctx context.Context, final string, kind detect.Detection, n
 	ReadAt(p []byte, off int64) (int, error)
 }) error {
 	if v == nil {
+		return nil
+	}
+	if v.listed && !v.portal && !v.inScope(final) { // it has nothing for campaigns
+		v.document = &links.Document{}
 		return nil
 	}
 	o := links.Options{BlankPrefix: graphs.BlankPrefix(final), Context: v.s.Context}
