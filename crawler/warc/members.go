@@ -131,7 +131,7 @@ func (r *Reader) seekMember(from int64) {
 		}
 		r.file.Discard(i)
 		p, _ = r.file.Peek(peekMember)
-		if startsRecord(p) {
+		if r.startsRecord(p) {
 			return
 		}
 		r.file.Discard(1)
@@ -139,13 +139,15 @@ func (r *Reader) seekMember(from int64) {
 }
 
 // startsRecord reports whether these first bytes of a gzip member inflate to the start of a record.
-func startsRecord(p []byte) bool {
-	z, err := gzip.NewReader(bytes.NewReader(p))
-	if err != nil {
+func (r *Reader) startsRecord(p []byte) bool {
+	if r.probe == nil {
+		r.probe = new(gzip.Reader) // one for all, since a new one takes far longer than these bytes
+	}
+	if err := r.probe.Reset(bytes.NewReader(p)); err != nil {
 		return false
 	}
 	var start [8]byte
-	n, _ := io.ReadFull(z, start[:])
+	n, _ := io.ReadFull(r.probe, start[:])
 	s := string(start[:n])
 	return len(s) > 5 && s[:5] == "WARC/" || s == "filedesc" || len(s) > 4 && s[:4] == "http"
 }
@@ -153,13 +155,12 @@ func startsRecord(p []byte) bool {
 // rewind goes back to an offset, or as far as the file is remembered.
 func (r *Reader) rewind(to int64) {
 	at := r.Position()
-	to = max(to, r.src.at-int64(len(r.src.last)))
+	to = r.src.oldest(to)
 	if to >= at {
 		r.file.Discard(int(to - at))
 		return
 	}
-	kept := r.src.last[len(r.src.last)-int(r.src.at-to):]
-	r.src = &lookback{r: io.MultiReader(bytes.NewReader(bytes.Clone(kept)), r.src.r), at: to}
+	r.src.rewind(to)
 	r.file.Reset(r.src)
 }
 
@@ -167,15 +168,23 @@ func (r *Reader) rewind(to int64) {
 // one notices after some hundred bytes, at most after a stored block of 64 KiB.
 const lookBack = 256 << 10
 
-// lookback remembers the last bytes that were read from r.
+// lookback remembers the last bytes that were read from r, and can give them again. That must cost little, for a hostile
+// file has a damaged record every ten bytes.
 type lookback struct {
-	r    io.Reader
-	at   int64 // offset behind the last byte read
-	last []byte
-	err  error // that r returned
+	r     io.Reader
+	at    int64 // offset behind the last byte given
+	last  []byte
+	again int   // bytes at the end of last that are to be given again
+	err   error // that r returned
 }
 
 func (l *lookback) Read(p []byte) (int, error) {
+	if l.again > 0 {
+		n := copy(p, l.last[len(l.last)-l.again:])
+		l.again -= n
+		l.at += int64(n)
+		return n, nil
+	}
 	n, err := l.r.Read(p)
 	l.at += int64(n)
 	if len(l.last)+n > 2*lookBack {
@@ -187,4 +196,16 @@ func (l *lookback) Read(p []byte) (int, error) {
 		l.err = err
 	}
 	return n, err
+}
+
+// end returns the offset behind the last byte that was read from r.
+func (l *lookback) end() int64 { return l.at + int64(l.again) }
+
+// oldest returns an offset, or that of the oldest byte that is remembered, if it is later.
+func (l *lookback) oldest(at int64) int64 { return max(at, l.end()-int64(len(l.last))) }
+
+// rewind goes back to the offset of a byte that is remembered.
+func (l *lookback) rewind(to int64) {
+	l.again = int(l.end() - to)
+	l.at = to
 }

@@ -34,6 +34,7 @@ type Reader struct {
 	file   *bufio.Reader // bytes of the file, over src
 	in     *bufio.Reader // bytes of the records: file, or the content of the current member
 	gz     *gzip.Reader  // nil if the file is not compressed
+	probe  *gzip.Reader  // looks for the start of a record; nil until then
 
 	started  bool
 	member   int64 // offset of the current member

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -248,6 +249,32 @@ func TestBytesOfAURIThatAreNotUTF8AreEscaped(t *testing.T) {
 		rec := Record{Header: Header{{Name: "WARC-Target-URI", Value: "<" + uri + ">"}}}
 		if got := rec.URI(); got != want {
 			t.Errorf("%q is %q, want %q", uri, got, want)
+		}
+	}
+}
+
+func TestManyFaultsTakeLittleMemory(t *testing.T) { // not parallel: it counts what the process allocates
+	for name, file := range map[string]string{
+		"lines that begin records": strings.Repeat("WARC/1.0\r\n", 20_000),
+		"members that are none":    "\x1f\x8b\x08\x00" + strings.Repeat("\x1f\x8b\x08\x00", 20_000),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r := NewReader(strings.NewReader(file), Limits{})
+		faults := 0
+		for {
+			_, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err == nil {
+				t.Fatalf("%s: a record", name)
+			}
+			faults++
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; faults == 0 || took > 100<<20 {
+			t.Errorf("%s: %d bytes for %d faults", name, took, faults)
 		}
 	}
 }
