@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,6 +46,7 @@ func TestEachErrorHasOneAnswer(t *testing.T) {
 		{"a deadline", fmt.Errorf("query: %w", context.DeadlineExceeded), 503, "The request exceeded its time limit", ""},
 		{"too large", &http.MaxBytesError{Limit: 10}, 413, "The request is too large", "at most 10 bytes are allowed"},
 		{"unsupported", fmt.Errorf("patch: %w", errors.ErrUnsupported), 501, "Not supported", "patch: unsupported operation"},
+		{"a full disk, not public", fmt.Errorf("replace: %w", &fs.PathError{Op: "write", Path: "/var/secret", Err: syscall.ENOSPC}), 507, "The server's disk is full", "There is no room for temporary files."},
 		{"unknown, not public", errors.New("open /var/secret: denied"), 500, "Internal server error", "The server's log has the cause."},
 		{"no title", problem.New(418, "", ""), 418, "I'm a teapot", ""},
 	} {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -34,6 +35,12 @@ const (
 	InternalDetail = "The server's log has the cause."
 )
 
+// The answer to errors of a full disk or quota, usually that of temporary files. Their own texts have names of files.
+const (
+	fullTitle  = "The server's disk is full"
+	fullDetail = "There is no room for temporary files."
+)
+
 // standard has the rules for errors of the standard library and of this package.
 var standard = Table{
 	{Err: ErrStopping, Status: http.StatusServiceUnavailable, Title: "The server is stopping", RetryAfter: 10 * time.Second},
@@ -41,6 +48,8 @@ var standard = Table{
 	{Err: context.Canceled, Status: StatusClientClosed, Title: "The client closed the connection"},
 	{Err: http.ErrNotMultipart, Status: http.StatusUnsupportedMediaType, Title: "Not a multipart form", Public: true},
 	{Err: errors.ErrUnsupported, Status: http.StatusNotImplemented, Title: "Not supported", Public: true},
+	{Err: syscall.ENOSPC, Status: http.StatusInsufficientStorage, Title: fullTitle, Advice: fullDetail},
+	{Err: syscall.EDQUOT, Status: http.StatusInsufficientStorage, Title: fullTitle, Advice: fullDetail},
 }
 
 // Find returns the answer for err: the *Error in its chain, or that of the first rule, or else status 500.
