@@ -215,26 +215,37 @@ func syncDir(path string) error {
 type storedPosition struct {
 	Log      string `json:"log"`
 	Position uint64 `json:"position"`
+	// Of an HDT file: its graph, and its size in bytes.
+	Graph term.Key `json:"graph,omitempty"`
+	Size  int64    `json:"size,omitempty"`
 }
 
 // readPosition reads such a file; known is false if there is none.
 func readPosition(path string) (p Position, known bool, err error) {
+	s, known, err := readStored(path)
+	return Position{s.Log, s.Position}, known, err
+}
+
+func readStored(path string) (s storedPosition, known bool, err error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return p, false, nil
+		return s, false, nil
 	}
-	var s storedPosition
 	if err == nil {
 		err = json.Unmarshal(raw, &s)
 	}
 	if err != nil {
-		return p, false, fmt.Errorf("%s: %w; remove it to have everything written again", path, err)
+		return s, false, fmt.Errorf("%s: %w; remove it to have everything written again", path, err)
 	}
-	return Position{s.Log, s.Position}, true, nil
+	return s, true, nil
 }
 
 func writePosition(path string, p Position) error {
-	raw, err := json.Marshal(storedPosition{p.Log, p.N})
+	return writeStored(path, storedPosition{Log: p.Log, Position: p.N})
+}
+
+func writeStored(path string, s storedPosition) error {
+	raw, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}

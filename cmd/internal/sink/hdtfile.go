@@ -24,12 +24,13 @@ const positionSuffix = ".position"
 
 // Sync implements Target.
 func (t HDT) Sync(ctx context.Context, s Source, wait time.Duration) (round Round, err error) {
-	at, known, err := readPosition(t.Path + positionSuffix)
+	stored, known, err := readStored(t.Path + positionSuffix)
 	if err != nil {
 		return round, err
 	}
-	if _, err := os.Stat(t.Path); err != nil {
-		known = false
+	at := Position{stored.Log, stored.Position}
+	if info, err := os.Stat(t.Path); err != nil || info.Size() != stored.Size || stored.Graph != t.Graph {
+		known = false // the file is not what was written, or of another graph
 	}
 	var next Position
 	if known {
@@ -63,7 +64,11 @@ func (t HDT) Sync(ctx context.Context, s Source, wait time.Duration) (round Roun
 	if known && next == at && !round.Begun {
 		return round, nil
 	}
-	return round, writePosition(t.Path+positionSuffix, next)
+	info, err := os.Stat(t.Path)
+	if err != nil {
+		return round, err
+	}
+	return round, writeStored(t.Path+positionSuffix, storedPosition{Log: next.Log, Position: next.N, Graph: t.Graph, Size: info.Size()})
 }
 
 // write writes the file as the graph is now.

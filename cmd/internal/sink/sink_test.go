@@ -417,6 +417,16 @@ func TestFilesAndHDTHoldWhatTheArchiveHolds(t *testing.T) {
 		}
 		change(t, s, rnd, 20)
 	}
+	// A file that was cut, or is of another graph, is written anew, once.
+	if err := os.Truncate(file, 10); err != nil {
+		t.Fatal(err)
+	}
+	for i, g := range []term.Key{graph, graph, "", ""} {
+		if r := sync1(t, sink.HDT{Path: file, Graph: g, Base: base}, remote); r.Begun != (i%2 == 0) {
+			t.Errorf("HDT file of %q, time %d: %+v", g, i, r)
+		}
+		readHDT(t, file)
+	}
 	before := sync1(t, sink.Files{Dir: dir}, remote)
 	if again := sync1(t, sink.Files{Dir: dir}, remote); again.Files != 0 || again.Position != before.Position {
 		t.Errorf("without a change: %+v after %+v", again, before)
