@@ -38,12 +38,6 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 	}
 	ctx, cancel := e.deadline(ctx, o.Timeout)
 	defer cancel()
-	if d, ok := s.(Dropper); ok && len(ops) == 1 {
-		if op, ok := ops[0].(algebra.Clear); ok && !op.Target.Named {
-			done, err := dropAlone(ctx, s, d, op.Target)
-			return done, cause(ctx, err)
-		}
-	}
 	loaded, err := e.loadAll(ctx, ops)
 	if err != nil {
 		return Updated{}, err
@@ -53,6 +47,12 @@ func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptio
 		defer func() { <-e.turn }()
 	case <-ctx.Done():
 		return Updated{}, fmt.Errorf("sparql: update: waiting for another: %w", cause(ctx, ctx.Err()))
+	}
+	if d, ok := s.(Dropper); ok && len(ops) == 1 {
+		if op, ok := ops[0].(algebra.Clear); ok && !op.Target.Named {
+			done, err := dropAlone(ctx, s, d, op.Target)
+			return done, cause(ctx, err)
+		}
 	}
 	u := &updateRun{engine: e, ctx: ctx, opts: o, loaded: loaded, blank: rdfio.NewBlankPrefix()}
 	if r, ok := s.(Replacer); ok && len(ops) == 1 {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
@@ -398,6 +399,45 @@ func TestAnUpdateSaysHowMuchItDropped(t *testing.T) {
 				t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
 			}
 		}
+	}
+}
+
+// between is a store that calls f once, after an update has solved its patterns and before it writes.
+type between struct {
+	sparql.Store
+	f func()
+}
+
+func (b *between) View(ctx context.Context, f func(term.Dataset) error) error {
+	err := b.Store.View(ctx, f)
+	if g := b.f; g != nil {
+		b.f = nil
+		g()
+	}
+	return err
+}
+
+// An update that has read a graph would otherwise fill it again after it has been dropped.
+func TestADropWaitsForTheUpdateThatRuns(t *testing.T) {
+	t.Parallel()
+	e := sparql.New(sparql.Options{})
+	store := filled(t, "GRAPH <x:g> { <x:a> <x:p> 1 }")
+	drop := func(ctx context.Context) error {
+		_, err := e.Update(ctx, dropping{storeOf(store)}, "DROP GRAPH <x:g>", sparql.UpdateOptions{})
+		return err
+	}
+	target := &between{Store: storeOf(store), f: func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		if err := drop(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a drop in the middle of an update: %v", err)
+		}
+	}}
+	if _, err := e.Update(t.Context(), target, "WITH <x:g> DELETE { ?s <x:p> ?o } INSERT { ?s <x:q> ?o } WHERE { ?s <x:p> ?o }", sparql.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := drop(t.Context()); err != nil || len(state(t, store)) > 0 {
+		t.Errorf("%v, left: %s", err, show(state(t, store)))
 	}
 }
 
