@@ -45,8 +45,8 @@ func (c *cli) load() *cobra.Command {
 		Use:   "load FILE...",
 		Short: "Load RDF files",
 		Long: `Load RDF files of any syntax or HDT, compressed or not, the RDF files in archives (zip, tar, 7z, rar; archives inside
-them stay closed), and the JSON-LD, Microdata and RDFa of HTML pages. If a file has an error, nothing of it is loaded
-(but see --skip-bad).`,
+them stay closed), and the JSON-LD, Microdata, RDFa and Microformats 2 of HTML pages. If a file has an error, nothing
+of it is loaded (but see --skip-bad).`,
 		Example: `  odarchive load catalog.ttl
   odarchive load dump.nt.gz --graph http://example.org/graph
   zcat dump.nq.gz | odarchive load - --format nq

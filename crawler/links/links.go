@@ -1,6 +1,6 @@
 // Package links finds the links of a document, and what kind of link each is.
 //
-// Read reads RDF in any syntax, pages with their RDFa, Microdata and JSON-LD, feeds and sitemaps, and what is inside
+// Read reads RDF in any syntax, pages with their RDFa, Microdata, JSON-LD and Microformats, feeds and sitemaps, and what is inside
 // archives and compressed files, which counts as said by the document itself. Header reads the Link header. On request,
 // the statements of the document are kept as well.
 //

@@ -16,7 +16,7 @@ const (
 	maxPath  = 200  // bytes of the path of tags
 )
 
-// page reads a page: its links, and the statements of its RDFa, Microdata and JSON-LD.
+// page reads a page: its links, and the statements of its RDFa, Microdata, JSON-LD and Microformats.
 func (r *reader) page(name string, body io.Reader) {
 	r.files++
 	prefix := r.o.BlankPrefix

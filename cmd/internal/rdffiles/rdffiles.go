@@ -73,7 +73,7 @@ func (s *Source) Close() {
 }
 
 // errNoData means that a page has no RDF.
-var errNoData = errors.New("the page holds no JSON-LD, Microdata or RDFa")
+var errNoData = errors.New("the page holds no JSON-LD, Microdata, RDFa or Microformats")
 
 // sniffed is how much of a file is read to find out what it is.
 const sniffed = 4096
@@ -244,7 +244,7 @@ func (s *Source) spool(in io.Reader, o Options) (*os.File, error) {
 	return f, err
 }
 
-// page reads the JSON-LD, Microdata and RDFa of an HTML page.
+// page reads the JSON-LD, Microdata, RDFa and Microformats of an HTML page.
 func (s *Source) page(text io.Reader, name string, o Options) error {
 	if o.Base == "" {
 		return fmt.Errorf("%s: give the address of the page with --document-base", name)

@@ -1,8 +1,16 @@
-// Package webpage finds RDF in HTML: JSON-LD in script elements, Microdata, and RDFa 1.1.
+// Package webpage finds RDF in HTML: JSON-LD in script elements, Microdata, RDFa 1.1, and Microformats 2.
 //
 // A page is held whole, within rdfio.Limits.Document, and parsed as browsers do, so malformed markup is no error. The
 // statements of each kind are kept apart, since pages often make the same statements in two of them. Nothing outside
 // the page is fetched: contexts of JSON-LD come from Options.Context, and vocabularies of RDFa are not expanded.
+//
+// No standard says how Microformats are RDF. Here an item is a blank node, for its url need not be its own. Its classes
+// are types in http://microformats.org/profile/, where the classic ones have their profiles (profile/h-entry). Its
+// properties are in the namespace of the first of them (profile/h-entry#published), and so is what relates it to items in
+// it that are no property's value (profile/h-feed#children). Values of u- are resources if they are links, those of dt-
+// dates and times if they are valid, others strings in the language of their element; of e- only the text is kept. Only
+// the roots of known vocabularies count, since h-full or h-4 are heights in style sheets. Classic Microformats (vcard,
+// hentry) are not read.
 package webpage
 
 import (
@@ -34,18 +42,19 @@ type Options struct {
 
 // Page is the RDF found in one page.
 type Page struct {
-	Base      string     // that of <base>, or Options.Base
-	Root      *html.Node // the parsed page; nil if it is empty
-	JSONLD    []term.Quad
-	Microdata []term.Quad
-	RDFa      []term.Quad
-	Faults    []error // one for each script element with invalid JSON-LD
+	Base         string     // that of <base>, or Options.Base
+	Root         *html.Node // the parsed page; nil if it is empty
+	JSONLD       []term.Quad
+	Microdata    []term.Quad
+	RDFa         []term.Quad
+	Microformats []term.Quad
+	Faults       []error // one for each script element with invalid JSON-LD
 }
 
 // All returns the statements of all kinds.
 func (p *Page) All() []term.Quad {
-	all := make([]term.Quad, 0, len(p.JSONLD)+len(p.Microdata)+len(p.RDFa))
-	return append(append(append(all, p.JSONLD...), p.Microdata...), p.RDFa...)
+	all := make([]term.Quad, 0, len(p.JSONLD)+len(p.Microdata)+len(p.RDFa)+len(p.Microformats))
+	return append(append(append(append(all, p.JSONLD...), p.Microdata...), p.RDFa...), p.Microformats...)
 }
 
 const (
@@ -93,6 +102,9 @@ func Read(r io.Reader, o Options) (*Page, error) {
 	if page.RDFa, err = d.rdfa(); err != nil {
 		return nil, err
 	}
+	if page.Microformats, err = d.microformats(); err != nil {
+		return nil, err
+	}
 	return page, nil
 }
 
@@ -103,9 +115,10 @@ type document struct {
 	base iri.Base
 	ids  map[string]*html.Node // elements by id
 
-	json    []*html.Node // JSON-LD scripts
-	items   []*html.Node // top-level items of Microdata
-	hasRDFa bool         // some element has an attribute of RDFa
+	json       []*html.Node // JSON-LD scripts
+	items      []*html.Node // top-level items of Microdata
+	hasRDFa    bool         // some element has an attribute of RDFa
+	hasFormats bool         // some element is an item of Microformats
 
 	hasBase bool // a <base> was found
 	blanks  int
@@ -138,6 +151,8 @@ func (d *document) element(n *html.Node) {
 			if d.ids[a.Val] == nil {
 				d.ids[a.Val] = n
 			}
+		case "class":
+			d.hasFormats = d.hasFormats || isRoot(n)
 		case "itemscope":
 			scope = true
 		case "itemprop":
@@ -200,7 +215,7 @@ func (d *document) emit(s, p, o term.Key) {
 	}
 }
 
-// fresh returns a new blank node. kind keeps those of Microdata and RDFa apart from labelled ones.
+// fresh returns a new blank node. kind keeps those of Microdata, RDFa and Microformats apart from labelled ones.
 func (d *document) fresh(kind string) term.Key {
 	d.blanks++
 	return term.Blank(d.o.BlankPrefix + kind + strconv.Itoa(d.blanks))

@@ -226,6 +226,9 @@ func TestItemsThatReferToEachOtherEnd(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(everything))
+	for _, c := range microformats {
+		f.Add([]byte(c.page))
+	}
 	f.Add([]byte(`<html prefix="a: http://a/"><p about="[a:b]" rel="a:c" inlist><i resource="_:x" rev="a:d" typeof="a:T" property="a:e" datatype="rdf:XMLLiteral"><b>`))
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("ODARCHIVE_SHARED"), "data", "rdfweb", "*", "*", "*", "*", "*.html"))
 	for _, file := range files {
