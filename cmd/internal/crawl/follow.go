@@ -144,8 +144,7 @@ func (c *Crawl) task(ctx context.Context, t campaign.Task) error {
 	defer cancel()
 	var result string
 	var quads, changed int
-	var err error
-	err = supervise.Contain(func() (err error) {
+	err := supervise.Contain(func() (err error) {
 		if t.Kind == campaign.TaskEndpoint {
 			result, quads, changed, err = c.readEndpoint(limited, t)
 		} else {
