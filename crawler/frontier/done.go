@@ -75,37 +75,10 @@ const (
 // Postpone postpones a job whose visit could not be recorded because of a fault of this program, so that it does not
 // hold up the other URLs of its host. It records one more failure in a row, and nothing else.
 func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) error {
-	err := f.db.Update(ctx, func(txn *kv.Txn) error {
-		f.mu.Lock()
-		lost := f.leases[l.Group] != l || !time.Now().Before(l.ends)
-		last := len(l.done)+1 == len(l.Jobs)
-		f.mu.Unlock()
-		if lost {
-			return ErrLeaseLost
-		}
-		u, h, err := f.loadJob(txn, l, job)
-		if err != nil {
-			return err
-		}
-		if err := h.dequeue(txn, u); err != nil {
-			return err
-		}
+	err := f.reschedule(ctx, l, job, func(u *URL) {
 		u.Due = f.opts.Now().Add(min(minPostponed<<min(u.Errors, 10), maxPostponed))
 		u.Errors++
 		u.Why = "a fault of this program: " + why
-		if err := h.enqueue(txn, u); err != nil {
-			return err
-		}
-		if last {
-			if err := h.updateReady(txn, ms(f.opts.Now())); err != nil {
-				return err
-			}
-		}
-		if err := f.save(txn, h); err != nil {
-			return err
-		}
-		txn.OnCommit(func() { f.finishJob(l, job, last) })
-		return u.save(txn)
 	})
 	if err != nil {
 		return fmt.Errorf("frontier: postpone %s: %w", job.URL, err)
@@ -115,7 +88,16 @@ func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) 
 
 // Defer puts a job off until a time (zero: never again) without a visit, for a reason that people read.
 func (f *Frontier) Defer(ctx context.Context, l *Lease, job Job, until time.Time, why string) error {
-	err := f.db.Update(ctx, func(txn *kv.Txn) error {
+	err := f.reschedule(ctx, l, job, func(u *URL) { u.Due, u.Why = until, why })
+	if err != nil {
+		return fmt.Errorf("frontier: defer %s: %w", job.URL, err)
+	}
+	return nil
+}
+
+// reschedule marks a job as done without a visit. change says when it is due again.
+func (f *Frontier) reschedule(ctx context.Context, l *Lease, job Job, change func(*URL)) error {
+	return f.db.Update(ctx, func(txn *kv.Txn) error {
 		f.mu.Lock()
 		lost := f.leases[l.Group] != l || !time.Now().Before(l.ends)
 		last := len(l.done)+1 == len(l.Jobs)
@@ -130,7 +112,7 @@ func (f *Frontier) Defer(ctx context.Context, l *Lease, job Job, until time.Time
 		if err := h.dequeue(txn, u); err != nil {
 			return err
 		}
-		u.Due, u.Why = until, why
+		change(u)
 		if err := h.enqueue(txn, u); err != nil {
 			return err
 		}
@@ -145,10 +127,6 @@ func (f *Frontier) Defer(ctx context.Context, l *Lease, job Job, until time.Time
 		txn.OnCommit(func() { f.finishJob(l, job, last) })
 		return u.save(txn)
 	})
-	if err != nil {
-		return fmt.Errorf("frontier: defer %s: %w", job.URL, err)
-	}
-	return nil
 }
 
 // loadJob returns the record of a job's URL, and that of its group. It restores damaged ones.
