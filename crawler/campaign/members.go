@@ -10,6 +10,7 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/links"
 	"odarchive/ns"
 	"odarchive/triplestore/fields"
@@ -108,7 +109,28 @@ type adding struct {
 	scope *scope
 	seeds []string
 	again []string // URLs that are to be visited although they are known
-	hosts map[string]int
+	// listed are files of a portal, which are registered as the portal describes them, after the URLs of the campaign.
+	listed []catalog.Seed
+	hosts  map[string]int
+}
+
+// extend adds URLs to a campaign in a transaction: f calls add. It does nothing if there is no such campaign.
+func (s *Store) extend(ctx context.Context, id campaignID, f func(*adding) error) error {
+	return s.Archive.Update(ctx, func(txn archive.Txn) error {
+		c, known, err := load(txn.KV(), id)
+		if err != nil || !known {
+			return err
+		}
+		scope, err := s.scopeOf(id, c)
+		if err != nil {
+			return err
+		}
+		a := &adding{s: s, ctx: ctx, txn: txn, id: id, c: &c, scope: scope}
+		if err := f(a); err != nil {
+			return err
+		}
+		return a.finish()
+	})
 }
 
 // add adds a URL that is depth links from a seed, by a link of the resource from. It does nothing for URLs that are known
@@ -200,7 +222,7 @@ func (a *adding) count(host string, n int) error {
 	return a.txn.KV().Set(kv.SpaceCampaigns, key(tableHost, a.id[:], []byte(host)), binary.AppendUvarint(nil, uint64(n)))
 }
 
-// finish registers the new URLs with archive and frontier, and queues all that are to be visited.
+// finish registers the new URLs with archive and frontier, queues all that are to be visited, and stores the campaign.
 func (a *adding) finish() error {
 	if len(a.seeds) > 0 {
 		listing := archive.Listing{}
@@ -218,7 +240,18 @@ func (a *adding) finish() error {
 			return err
 		}
 	}
-	return a.s.Frontier.MakeDueIn(a.txn.KV(), a.again...)
+	if err := a.s.Frontier.MakeDueIn(a.txn.KV(), a.again...); err != nil {
+		return err
+	}
+	if len(a.listed) > 0 {
+		if _, err := a.txn.Register(a.ctx, a.s.Clock(), archive.Listing{Seeds: a.listed}); err != nil {
+			return err
+		}
+		if err := a.s.Frontier.AddIn(a.txn.KV(), a.listed...); err != nil {
+			return err
+		}
+	}
+	return a.s.save(a.txn.KV(), a.id, *a.c)
 }
 
 // perTxn is how many URLs one transaction adds or queues.
@@ -256,30 +289,18 @@ func (s *Store) addSeeds(ctx context.Context, id campaignID) error {
 		if err != nil {
 			return err
 		}
-		err = s.Archive.Update(ctx, func(txn archive.Txn) error {
-			c, known, err := load(txn.KV(), id)
-			if err != nil || !known {
-				return err
-			}
-			scope, err := s.scopeOf(id, c)
-			if err != nil {
-				return err
-			}
-			a := &adding{s: s, ctx: ctx, txn: txn, id: id, c: &c, scope: scope}
+		err = s.extend(ctx, id, func(a *adding) error {
 			for _, seed := range part {
 				f := found{URL: seed}
-				if !f.identify() || !scope.allows(seed) {
-					c.Counts.OutOfScope++
+				if !f.identify() || !a.scope.allows(seed) {
+					a.c.Counts.OutOfScope++
 					continue
 				}
 				if err := a.add(f, "", 0); err != nil {
 					return err
 				}
 			}
-			if err := a.finish(); err != nil {
-				return err
-			}
-			return s.save(txn.KV(), id, c)
+			return nil
 		})
 	}
 	return err

@@ -91,14 +91,11 @@ func (s *Store) Drain(ctx context.Context, name string) error {
 					}
 				}
 			}
-			if err := a.finish(); err != nil {
-				return err
-			}
 			c.Counts.Spilled = max(0, c.Counts.Spilled-1)
 			if err := txn.KV().Delete(kv.SpaceCampaigns, k); err != nil {
 				return err
 			}
-			return s.save(txn.KV(), id, c)
+			return a.finish()
 		})
 		if err != nil {
 			return fmt.Errorf("campaign %s: %w", name, err)

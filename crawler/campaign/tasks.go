@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/links"
 	"odarchive/triplestore/kv"
@@ -172,31 +171,22 @@ func (s *Store) Done(ctx context.Context, t Task, result string, quads, changed 
 func (s *Store) AddLinks(ctx context.Context, t Task, list []links.Link) error {
 	id := idOf(t.Campaign)
 	for part := range slices.Chunk(list, perTxn) {
-		err := s.Archive.Update(ctx, func(txn archive.Txn) error {
-			c, known, err := load(txn.KV(), id)
-			if err != nil || !known {
-				return err
-			}
-			scope, err := s.scopeOf(id, c)
-			if err != nil {
-				return err
-			}
-			a := &adding{s: s, ctx: ctx, txn: txn, id: id, c: &c, scope: scope}
+		err := s.extend(ctx, id, func(a *adding) error {
 			for _, l := range part {
-				c.Counts.Links++
+				a.c.Counts.Links++
 				f := found{URL: l.URL, Kind: l.Kind}
 				switch {
-				case !c.Document.follows(l.Kind) || !f.identify():
+				case !a.c.Document.follows(l.Kind) || !f.identify():
 					continue
-				case !scope.allows(l.URL):
-					c.Counts.OutOfScope++
+				case !a.scope.allows(l.URL):
+					a.c.Counts.OutOfScope++
 					continue
-				case t.Depth >= c.Document.Depth:
-					c.Counts.TooDeep++
+				case t.Depth >= a.c.Document.Depth:
+					a.c.Counts.TooDeep++
 					continue
 				}
 				if l.Kind == links.Endpoint {
-					if err := addTask(txn.KV(), id, &c, Task{Kind: TaskEndpoint, Address: l.URL, Depth: t.Depth + 1}); err != nil {
+					if err := addTask(a.txn.KV(), id, a.c, Task{Kind: TaskEndpoint, Address: l.URL, Depth: t.Depth + 1}); err != nil {
 						return err
 					}
 				}
@@ -204,10 +194,7 @@ func (s *Store) AddLinks(ctx context.Context, t Task, list []links.Link) error {
 					return err
 				}
 			}
-			if err := a.finish(); err != nil {
-				return err
-			}
-			return s.save(txn.KV(), id, c)
+			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("campaign %s: %w", t.Campaign, err)
@@ -219,53 +206,32 @@ func (s *Store) AddLinks(ctx context.Context, t Task, list []links.Link) error {
 // AddFiles adds the files that a task found to its campaign: those within scope. list and its texts come from a portal.
 func (s *Store) AddFiles(ctx context.Context, t Task, list []catalog.Seed) (added int, err error) {
 	id := idOf(t.Campaign)
-	for len(list) > 0 {
-		part := list[:min(len(list), perTxn)]
-		list = list[len(part):]
-		err := s.Archive.Update(ctx, func(txn archive.Txn) error {
-			c, known, err := load(txn.KV(), id)
-			if err != nil || !known {
-				return err
-			}
-			scope, err := s.scopeOf(id, c)
-			if err != nil {
-				return err
-			}
-			before := c.Counts.URLs
-			a := &adding{s: s, ctx: ctx, txn: txn, id: id, c: &c, scope: scope}
-			var listed []catalog.Seed
+	for part := range slices.Chunk(list, perTxn) {
+		err := s.extend(ctx, id, func(a *adding) error {
+			before := a.c.Counts.URLs
 			for _, seed := range part {
 				f := found{URL: seed.URL, Kind: "portal"}
 				switch {
 				case !f.identify():
 					continue
-				case !scope.allows(seed.URL):
-					c.Counts.OutOfScope++
+				case !a.scope.allows(seed.URL):
+					a.c.Counts.OutOfScope++
 					continue
-				case t.Depth > c.Document.Depth:
-					c.Counts.TooDeep++
+				case t.Depth > a.c.Document.Depth:
+					a.c.Counts.TooDeep++
 					continue
 				}
 				if err := a.add(f, "", t.Depth); err != nil {
 					return err
 				}
-				if _, known, err := getMember(txn.KV(), id, f.resource); err != nil {
+				if _, known, err := getMember(a.txn.KV(), id, f.resource); err != nil {
 					return err
 				} else if known {
-					listed = append(listed, seed)
+					a.listed = append(a.listed, seed)
 				}
 			}
-			if err := a.finish(); err != nil {
-				return err
-			}
-			if _, err := txn.Register(ctx, s.Clock(), archive.Listing{Seeds: listed}); err != nil {
-				return err
-			}
-			if err := s.Frontier.AddIn(txn.KV(), listed...); err != nil {
-				return err
-			}
-			added += c.Counts.URLs - before
-			return s.save(txn.KV(), id, c)
+			added += a.c.Counts.URLs - before
+			return nil
 		})
 		if err != nil {
 			return added, fmt.Errorf("campaign %s: %w", t.Campaign, err)

@@ -347,8 +347,5 @@ func (v *Visit) record(ctx context.Context, txn archive.Txn, at membership, act 
 			return err
 		}
 	}
-	if err := a.finish(); err != nil {
-		return err
-	}
-	return v.s.save(txn.KV(), at.id, c)
+	return a.finish()
 }
