@@ -5,9 +5,10 @@
 // are never part of the default graph: there are only a few statements about each graph, of which version it is made and
 // how large it is. A document with more than MaxQuads statements has no graph, and a statement about its version says so.
 //
-// A graph belongs to the resources that lead to its document, of which there are several if some redirect to it. It goes
-// when the last of them leads to another document, or when the document has no statements any more. A document that
-// answers 404 keeps its latest version, and so its graph: the fetches in the default graph tell that it is gone.
+// A graph belongs to the resources that lead to its document: the resource with the document's own URL, and those that
+// redirect to it. The graph goes when the last of them leads to another document, or when the document has no statements
+// any more. A document that answers 404 keeps its latest version, and so its graph: the fetches in the default graph tell
+// that it is gone.
 //
 // What a graph holds is stored beside the triples, since the store has no order by graph. See FORMAT.md.
 package graphs
@@ -93,6 +94,15 @@ type Content struct {
 	parts  [][]byte // packed
 }
 
+// isLarge reports whether the content is written before the transaction.
+func (c *Content) isLarge() bool {
+	size := 0
+	for _, part := range c.parts {
+		size += len(part)
+	}
+	return size > largeContent
+}
+
 // BlankPrefix returns the beginning of the labels of the blank nodes of a document, so that those of different graphs
 // differ.
 func BlankPrefix(url string) string {
@@ -117,11 +127,7 @@ func (s *Store) Prepare(ctx context.Context, url string, quads []term.Quad) (*Co
 	slices.SortFunc(quads, compare)
 	c.quads = slices.Compact(quads)
 	c.digest, c.parts = s.packed(c.quads)
-	size := 0
-	for _, part := range c.parts {
-		size += len(part)
-	}
-	if size <= largeContent {
+	if !c.isLarge() {
 		return c, nil
 	}
 	if err := s.writeParts(ctx, c); err != nil {
@@ -156,10 +162,6 @@ func (s *Store) Put(txn *triplestore.Txn, c *Content, resource, version string) 
 	if !known && len(c.quads) == 0 && c.Omitted == "" {
 		return changed, nil
 	}
-	before, err := s.before(txn, c.id, r)
-	if err != nil {
-		return changed, err
-	}
 	next := record{URL: c.URL, Name: r.Name, Version: version, Source: c.Source, Quads: len(c.quads), Omitted: c.Omitted}
 	if next.Name == "" {
 		if next.Name, err = s.name(txn.KV(), c.URL); err != nil {
@@ -169,7 +171,11 @@ func (s *Store) Put(txn *triplestore.Txn, c *Content, resource, version string) 
 	if c.Omitted == "" && len(c.quads) > 0 {
 		next.Digest, next.Parts = c.digest, len(c.parts)
 	}
-	if r.Digest != next.Digest {
+	if r.Digest != next.Digest { // otherwise the graph need not be read, which takes long
+		before, err := s.before(txn, c.id, r)
+		if err != nil {
+			return changed, err
+		}
 		n, err := replace(txn, term.IRI(next.Name), before, c.quads)
 		if changed += n; err != nil {
 			return changed, err
@@ -199,12 +205,16 @@ func (s *Store) DropOthers(txn *triplestore.Txn, source string, keep []string) (
 	if err != nil {
 		return 0, err
 	}
+	stays := make(map[string]bool, len(keep)) // an endpoint may have thousands of graphs
+	for _, url := range keep {
+		stays[url] = true
+	}
 	for _, id := range all {
 		r, known, err := t.record(id)
 		if err != nil {
 			return changed, err
 		}
-		if known && slices.Contains(keep, r.URL) {
+		if known && stays[r.URL] {
 			continue
 		}
 		if known {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"slices"
 
 	"odarchive/triplestore/fields"
@@ -169,9 +170,7 @@ func (s *Store) packed(quads []term.Quad) (digest, [][]byte) {
 	}
 	for _, q := range quads {
 		size := len(b)
-		for _, k := range [3]term.Key{q.S, q.P, q.O} {
-			b = fields.AppendText(b, string(k))
-		}
+		b = appendStatement(b, q)
 		if len(b) > maxPart && size > 0 { // the statement begins the next part
 			last := slices.Clone(b[size:])
 			b = b[:size]
@@ -180,13 +179,32 @@ func (s *Store) packed(quads []term.Quad) (digest, [][]byte) {
 		}
 	}
 	flush()
-	return digest(hex.EncodeToString(sum.Sum(nil)[:16])), parts
+	return digestOf(sum), parts
 }
+
+// appendStatement appends a statement as it is stored.
+func appendStatement(b []byte, q term.Quad) []byte {
+	for _, k := range [3]term.Key{q.S, q.P, q.O} {
+		b = fields.AppendText(b, string(k))
+	}
+	return b
+}
+
+// digestOf returns the digest of the statements that a SHA-256 hash was fed with.
+func digestOf(sum hash.Hash) digest { return digest(hex.EncodeToString(sum.Sum(nil)[:16])) }
+
+// partsPerTxn is how many bytes of parts one transaction of writeParts writes; a part alone may be longer.
+const partsPerTxn = 2 << 20
 
 // writeParts writes the parts of a large content in transactions of their own. Parts that no record names are removed
 // when the graph is written next.
 func (s *Store) writeParts(ctx context.Context, c *Content) error {
 	for at := 0; at < len(c.parts); {
+		end, size := at, 0
+		for end < len(c.parts) && (end == at || size+len(c.parts[end]) <= partsPerTxn) {
+			size += len(c.parts[end])
+			end++
+		}
 		err := s.db.Update(ctx, func(txn *kv.Txn) error {
 			t := tables{s, txn}
 			if at == 0 {
@@ -194,9 +212,7 @@ func (s *Store) writeParts(ctx context.Context, c *Content) error {
 					return err
 				}
 			}
-			size := 0
-			for i := at; i < len(c.parts) && (i == at || size+len(c.parts[i]) <= 2<<20); i++ {
-				size += len(c.parts[i])
+			for i := at; i < end; i++ {
 				if err := txn.Set(kv.SpaceGraphs, partKey(c.id, c.digest, i), c.parts[i]); err != nil {
 					return err
 				}
@@ -206,9 +222,7 @@ func (s *Store) writeParts(ctx context.Context, c *Content) error {
 		if err != nil {
 			return err
 		}
-		for size := 0; at < len(c.parts) && (size == 0 || size+len(c.parts[at]) <= 2<<20); at++ {
-			size += len(c.parts[at])
-		}
+		at = end
 	}
 	return nil
 }
@@ -236,15 +250,8 @@ func (t tables) deleteOthers(id graphID, d digest) error {
 
 // setContent stores the parts that Prepare has not written, and deletes those of the content before.
 func (t tables) setContent(c *Content, before, next record) error {
-	if next.Digest != "" {
-		size := 0
-		for _, part := range c.parts {
-			size += len(part)
-		}
+	if next.Digest != "" && !c.isLarge() {
 		for i, part := range c.parts {
-			if size > largeContent {
-				break // written by Prepare
-			}
 			if err := t.txn.Set(kv.SpaceGraphs, partKey(c.id, next.Digest, i), part); err != nil {
 				return err
 			}

@@ -3,14 +3,12 @@ package graphs
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 
 	"odarchive/crawler/archive/describe"
 	"odarchive/triplestore"
-	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -129,13 +127,10 @@ func (t tables) verified(id graphID, r record) ([]term.Quad, error) {
 	sum := sha256.New()
 	var b []byte
 	for _, q := range quads {
-		b = b[:0]
-		for _, k := range [3]term.Key{q.S, q.P, q.O} {
-			b = fields.AppendText(b, string(k))
-		}
+		b = appendStatement(b[:0], q)
 		sum.Write(b)
 	}
-	if digest(hex.EncodeToString(sum.Sum(nil)[:16])) != r.Digest {
+	if digestOf(sum) != r.Digest {
 		return nil, fmt.Errorf("%w: %s has other statements than its digest says", errBad, r.Name)
 	}
 	return quads, nil
