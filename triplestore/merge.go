@@ -121,20 +121,14 @@ func (s *Store) merge(ctx context.Context) error {
 	if err := w.prepare(); err != nil {
 		return errors.Join(err, w.abandon())
 	}
-	var installed *state
-	err = s.db.Update(ctx, func(kt *kv.Txn) error {
-		tip := s.getTip()
-		next := *tip
+	installed, err := s.replaceRoot(ctx, func(next *state) {
 		next.base = w.merged.Base
-		next.overlay = tip.overlay.Less(flat)
-		next.dict = w.built.View.WithRecent(tip.dict.Recent.From(w.built.View.Flushed()))
-		next.graphs = new(graphList)
-		if next.overlay.Len() == 0 {
-			next.graphs = tip.graphs // the same quads
+		next.overlay = next.overlay.Less(flat)
+		next.dict = w.built.View.WithRecent(next.dict.Recent.From(w.built.View.Flushed()))
+		if next.overlay.Len() > 0 { // otherwise the named graphs are the same as before
+			next.graphs = new(graphList)
 		}
-		next.root = w.root(tip.root, st.position, st.logBytes)
-		installed = &next
-		return s.install(kt, &next)
+		next.root = w.root(next.root, st.position, st.logBytes)
 	})
 	if err != nil {
 		return errors.Join(err, w.abandon())
@@ -162,14 +156,9 @@ func (s *Store) fold(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, w.abandon())
 	}
-	var installed *state
-	err = s.db.Update(ctx, func(kt *kv.Txn) error {
-		tip := s.getTip()
-		next := *tip
+	installed, err := s.replaceRoot(ctx, func(next *state) {
 		next.base = w.merged.Base
-		next.root = w.root(tip.root, tip.root.merged, tip.root.logBytes)
-		installed = &next
-		return s.install(kt, &next)
+		next.root = w.root(next.root, next.root.merged, next.root.logBytes)
 	})
 	if err != nil {
 		return errors.Join(err, w.abandon())
@@ -185,6 +174,18 @@ func (s *Store) tidy(ctx context.Context, st *state) error {
 	}
 	s.unswept = slices.DeleteFunc(s.unswept, func(list uint64) bool { return slices.Contains(st.root.lists, list) })
 	return s.trim(ctx, st)
+}
+
+// replaceRoot installs, in a transaction of its own, what change makes of a copy of the newest state, and returns it.
+// The copy shares its root with the newest state, so change must replace the root and not modify it.
+func (s *Store) replaceRoot(ctx context.Context, change func(next *state)) (installed *state, err error) {
+	err = s.db.Update(ctx, func(kt *kv.Txn) error {
+		next := *s.getTip()
+		change(&next)
+		installed = &next
+		return s.install(kt, &next)
+	})
+	return installed, err
 }
 
 // install writes a state's root and accepts the state. It commits at once, without waiting to share a commit: the
@@ -312,16 +313,13 @@ func (s *Store) trimLog(ctx context.Context, st *state, excess int64, last uint6
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	err = s.db.Update(ctx, func(kt *kv.Txn) error {
-		tip := s.getTip()
-		next := *tip
-		r := *tip.root
+	_, err = s.replaceRoot(ctx, func(next *state) {
+		r := *next.root
 		r.trimmed = max(r.trimmed, upTo)
 		r.removed += removed
 		r.logBytes -= freed
 		next.logBytes -= freed
 		next.root = &r
-		return s.install(kt, &next)
 	})
 	if err != nil {
 		return err

@@ -221,15 +221,13 @@ func (s *Store) hollow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.db.Update(ctx, func(kt *kv.Txn) error {
-		tip := s.getTip()
-		next := *tip
-		next.dict = view.WithRecent(tip.dict.Recent)
-		r := *tip.root
+	_, err = s.replaceRoot(ctx, func(next *state) {
+		next.dict = view.WithRecent(next.dict.Recent)
+		r := *next.root
 		r.dict = root
 		next.root = &r
-		return s.install(kt, &next)
 	})
+	return err
 }
 
 // reclaim reclaims space after large removals: that of unused terms, and that of deleted entries in the database's

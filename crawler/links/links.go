@@ -209,23 +209,9 @@ func (r *reader) member(m unpack.Member) (err error) {
 	if err != nil {
 		return err
 	}
-	src := &watched{r: io.MultiReader(strings.NewReader(string(head)), body)}
+	src := rdfio.NewSource(io.MultiReader(strings.NewReader(string(head)), body))
 	r.file(found, m.Path, "", src)
-	return src.err
-}
-
-// watched remembers the error of the decoder below, which readers of RDF report as one of syntax.
-type watched struct {
-	r   io.Reader
-	err error
-}
-
-func (w *watched) Read(b []byte) (int, error) {
-	n, err := w.r.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
-		w.err = err
-	}
-	return n, err
+	return src.Err()
 }
 
 // peekSize is how much of a file is looked at to find its syntax.

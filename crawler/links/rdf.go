@@ -44,7 +44,7 @@ func (r *reader) rdf(name string, syntax rdfio.Syntax, body io.Reader) {
 	if r.o.BlankPrefix != "" {
 		prefix = r.o.BlankPrefix + "f" + strconv.Itoa(r.files) + "."
 	}
-	src := &watched{r: body}
+	src := rdfio.NewSource(body)
 	r.statements(name, rdfio.NewReader(src, syntax, rdfio.Options{Base: r.self, BlankPrefix: prefix, RDF12: true, MendIRIs: true, Context: r.o.Context}), src)
 }
 
@@ -58,14 +58,15 @@ func (r *reader) hdt(name string, body io.ReaderAt, size int64) {
 		r.fault(name, err)
 		return
 	}
-	r.statements(name, in, &watched{})
+	r.statements(name, in, nil)
 }
 
-// statements reads all statements of a file. After a syntax error it goes on if the syntax allows.
+// statements reads all statements of a file. After a syntax error it goes on if the syntax allows. src is the file's
+// input, or nil if in reads at random.
 func (r *reader) statements(name string, in interface {
 	Read() (term.Quad, error)
 	Skip() bool
-}, src *watched) {
+}, src *rdfio.Source) {
 	faults := 0
 	for n := 0; ; n++ {
 		if n&1023 == 0 && r.ctx.Err() != nil {
@@ -79,7 +80,7 @@ func (r *reader) statements(name string, in interface {
 			if faults++; faults == 1 {
 				r.fault(name, err)
 			}
-			if src.err != nil || faults >= maxSyntax || !in.Skip() {
+			if src.Err() != nil || faults >= maxSyntax || !in.Skip() {
 				return
 			}
 			continue

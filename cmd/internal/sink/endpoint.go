@@ -2,7 +2,6 @@ package sink
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -46,11 +45,7 @@ func (t *SPARQL) selectOne(ctx context.Context, p term.Key, f func(term.Key) err
 		n := 0
 		text := fmt.Sprintf("SELECT ?o WHERE { GRAPH %s { %s %s ?o } } ORDER BY ?o LIMIT %d OFFSET %d", iriText(t.state), iriText(t.state), iriText(p), pageRows, offset)
 		err := t.query(ctx, text, func(r *results.Reader) error {
-			for {
-				row, err := r.Next()
-				if errors.Is(err, io.EOF) {
-					return nil
-				}
+			for row, err := range r.All() {
 				if err != nil {
 					return temporarily("answer of the endpoint: %w", err)
 				}
@@ -59,6 +54,7 @@ func (t *SPARQL) selectOne(ctx context.Context, p term.Key, f func(term.Key) err
 					return err
 				}
 			}
+			return nil
 		})
 		if err != nil || n < pageRows {
 			return err
@@ -82,8 +78,7 @@ func (t *SPARQL) query(ctx context.Context, text string, f func(*results.Reader)
 		return err
 	}
 	defer resp.Body.Close()
-	json, _ := results.ByName("json")
-	r, err := results.NewReader(resp.Body, json, results.Limits{})
+	r, err := results.NewReader(resp.Body, results.JSON, results.Limits{})
 	if err != nil {
 		return temporarily("answer of %s: %w", t.o.Query, err)
 	}

@@ -115,21 +115,16 @@ func brokenOff(err error) error {
 
 // Graphs implements Source.
 func (s RemoteSource) Graphs(ctx context.Context, f func(term.Key) error) error {
-	json, _ := results.ByName("json")
-	resp, err := s.get(ctx, "/sparql?query="+url.QueryEscape("SELECT DISTINCT ?g { GRAPH ?g { } }"), json.MediaType())
+	resp, err := s.get(ctx, "/sparql?query="+url.QueryEscape("SELECT DISTINCT ?g { GRAPH ?g { } }"), results.JSON.MediaType())
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	r, err := results.NewReader(resp.Body, json, results.Limits{})
+	r, err := results.NewReader(resp.Body, results.JSON, results.Limits{})
 	if err != nil {
 		return brokenOff(err)
 	}
-	for {
-		row, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for row, err := range r.All() {
 		if err != nil {
 			return brokenOff(err)
 		}
@@ -139,6 +134,7 @@ func (s RemoteSource) Graphs(ctx context.Context, f func(term.Key) error) error 
 			}
 		}
 	}
+	return nil
 }
 
 // Graph implements Source.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -96,11 +95,7 @@ func readResults(body []byte) ([]Row, error) {
 		return nil, err
 	}
 	var rows []Row
-	for {
-		values, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return rows, nil
-		}
+	for values, err := range r.All() {
 		if err != nil {
 			return nil, err
 		}
@@ -112,6 +107,7 @@ func readResults(body []byte) ([]Row, error) {
 		}
 		rows = append(rows, row)
 	}
+	return rows, nil
 }
 
 // tooMuch reports whether a smaller query may succeed.

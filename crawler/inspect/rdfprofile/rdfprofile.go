@@ -92,9 +92,9 @@ func Read(ctx context.Context, r io.Reader, mediaType string, o Options) (*Profi
 	if o.Base == "" {
 		o.Base = "http://example.org/"
 	}
-	src := &watched{r: r}
+	src := rdfio.NewSource(r)
 	reader := rdfio.NewReader(src, syntax, rdfio.Options{Base: o.Base, RDF12: true})
-	p, err := profile(ctx, reader, syntax.MediaType, o, func(error) error { return src.err })
+	p, err := profile(ctx, reader, syntax.MediaType, o, func(error) error { return src.Err() })
 	if err != nil {
 		return nil, err
 	}
@@ -172,20 +172,6 @@ func profile(ctx context.Context, reader statements, syntax string, o Options, f
 	p.Truncated = true
 	c.fill(p)
 	return p, nil
-}
-
-// watched records the error of the underlying reader, to distinguish it from syntax errors.
-type watched struct {
-	r   io.Reader
-	err error
-}
-
-func (w *watched) Read(b []byte) (int, error) {
-	n, err := w.r.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
-		w.err = err
-	}
-	return n, err
 }
 
 // fault counts a syntax error and describes the first ones.

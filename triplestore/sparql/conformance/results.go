@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -58,16 +57,13 @@ func DecodeResult(r io.Reader, f results.Format) (*Result, error) {
 		return &Result{Boolean: &v}, nil
 	}
 	out := &Result{Vars: rd.Vars(), Plain: f == results.CSV}
-	for {
-		row, err := rd.Next()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
+	for row, err := range rd.All() {
 		if err != nil {
 			return nil, err
 		}
 		out.Rows = append(out.Rows, row)
 	}
+	return out, nil
 }
 
 const rs = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"odarchive/triplestore/term"
@@ -106,6 +107,18 @@ func (r *Reader) Next() ([]term.Key, error) {
 		return nil, err
 	}
 	return row, nil
+}
+
+// All ranges over the remaining rows, which the caller owns. If reading fails, the last pair holds the error.
+func (r *Reader) All() iter.Seq2[[]term.Key, error] {
+	return func(yield func([]term.Key, error) bool) {
+		for {
+			row, err := r.Next()
+			if err == io.EOF || !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // budget is a reader that fails if a row is too long.

@@ -32,11 +32,7 @@ func Rules() []Rule { return slices.Clone(rules) }
 // distinctFirst finds Distinct(Project(Sort)) if equal rows have equal sort keys.
 func distinctFirst(b *builder, root Node) Node {
 	return rewrite(root, func(n Node) Node {
-		d, ok := n.(*Distinct)
-		if !ok {
-			return n
-		}
-		p, ok := d.In.(*Project)
+		d, p, ok := distinctProject(n)
 		if !ok {
 			return n
 		}
@@ -50,11 +46,19 @@ func distinctFirst(b *builder, root Node) Node {
 		p.Cost -= s.Cost - s.In.Info().Cost
 		d.Sorted = p.Sorted
 		d.Cost -= s.Cost - s.In.Info().Cost
-		sorted := s.Sorted
-		s.In, s.Props = d, d.Props
-		s.Sorted = sorted
+		props := d.Props
+		props.Sorted = s.Sorted
+		s.In, s.Props = d, props
 		return s
 	})
+}
+
+// distinctProject reports whether n is Distinct(Project(...)).
+func distinctProject(n Node) (d *Distinct, p *Project, ok bool) {
+	if d, ok = n.(*Distinct); ok {
+		p, ok = d.In.(*Project)
+	}
+	return d, p, ok
 }
 
 // topK finds Slice(Project*(Sort)).
@@ -95,11 +99,7 @@ func sortedDistinct(b *builder, root Node) Node {
 // of another order of the same pattern.
 func looseScan(b *builder, root Node) Node {
 	return rewrite(root, func(n Node) Node {
-		d, ok := n.(*Distinct)
-		if !ok {
-			return n
-		}
-		p, ok := d.In.(*Project)
+		_, p, ok := distinctProject(n)
 		if !ok {
 			return n
 		}
