@@ -296,10 +296,19 @@ func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added 
 	return added, err
 }
 
-// Requeue makes URLs, and all URLs of hosts, due now. It ends back-offs, resets counts of failures and cancels Drop.
-func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error) {
-	done, err := in.Frontier.Requeue(ctx, targets...)
-	if err != nil {
+// Order carries out an order about URLs, hosts or patterns, as frontier.Order says. A requeue also registers URLs that were
+// dropped before they were known, and ends the back-offs of hosts that it names.
+func (in *Intake) Order(ctx context.Context, o frontier.Order) (frontier.Ordered, error) {
+	if o.Kind == frontier.OrderInject && !o.DryRun {
+		list := make([]frontier.Injection, len(o.Targets))
+		for i, url := range o.Targets {
+			list[i] = frontier.Injection{URL: url, Score: o.Score}
+		}
+		_, err := in.Inject(ctx, list)
+		return frontier.Ordered{URLs: len(list), Unknown: []string{}}, err
+	}
+	done, err := in.Frontier.Order(ctx, o)
+	if err != nil || o.DryRun || o.Kind != frontier.OrderRequeue {
 		return done, err
 	}
 	unknown := map[string]bool{}
@@ -308,7 +317,10 @@ func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Orde
 	}
 	var seeds []catalog.Seed
 	hosts := map[string]bool{}
-	for _, target := range targets { // a URL may have been dropped before it was registered
+	for _, target := range o.Targets { // a URL may have been dropped before it was registered
+		if strings.HasPrefix(target, "pattern:") {
+			continue
+		}
 		host, err := address.Host(target)
 		if err != nil {
 			host = address.HostGroup(target)
@@ -332,10 +344,18 @@ func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Orde
 	return done, nil
 }
 
+// Requeue makes URLs, and all URLs of hosts, due now. It ends back-offs, resets counts of failures and cancels drops.
+func (in *Intake) Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error) {
+	return in.Order(ctx, frontier.Order{Kind: frontier.OrderRequeue, Targets: targets})
+}
+
 // Drop removes URLs, and all URLs of hosts, from the crawl. Archived versions stay.
 func (in *Intake) Drop(ctx context.Context, why string, targets ...string) (frontier.Ordered, error) {
-	return in.Frontier.Drop(ctx, why, targets...)
+	return in.Order(ctx, frontier.Order{Kind: frontier.OrderDrop, Targets: targets, Why: why})
 }
+
+// Orders returns the latest orders, newest first, at most limit.
+func (in *Intake) Orders(limit int) ([]frontier.Note, error) { return in.Frontier.Notes(limit) }
 
 // Pause stops the crawl until Resume, across restarts. Visits under way are finished.
 func (in *Intake) Pause(ctx context.Context, why string) error { return in.Frontier.Pause(ctx, why) }

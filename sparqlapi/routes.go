@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 
+	"odarchive/crawler/frontier"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/changelog"
 	"odarchive/sparqlapi/changes"
@@ -239,8 +240,10 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 		read(text, base+"/crawl/status", c.Status)
 		read(text, base+"/crawl/hosts", c.Hosts)
 		write.Post(base+"/crawl/inject", problem.Handler(c.Inject))
-		write.Post(base+"/crawl/requeue", problem.Handler(c.Requeue))
-		write.Post(base+"/crawl/drop", problem.Handler(c.Drop))
+		read(text, base+"/crawl/orders", c.Orders)
+		for _, kind := range []string{frontier.OrderRequeue, frontier.OrderDrop, frontier.OrderBoost} {
+			write.Post(base+"/crawl/"+kind, problem.Handler(c.Order(kind)))
+		}
 		write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
 		write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
 		if c.CampaignStore != nil {

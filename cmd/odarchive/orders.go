@@ -1,122 +1,380 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"slices"
 	"strings"
+	"text/tabwriter"
+	"time"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/address"
+	"odarchive/crawler"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/sparqlapi/answer"
 
+	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
 
-func (c *cli) requeue() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "requeue URL|HOST...",
-		Short: "Make files due now",
-		Long: `Make URLs, or all URLs of hosts, due now, even after failures. Dropped URLs are crawled again. A running crawl fetches
-them at once, otherwise the next one does. If a server holds the archive, or with --endpoint, the command asks that server.`,
-		Example: `  odarchive requeue https://example.org/data.csv
-  odarchive requeue data.example.org
-  odarchive requeue data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
-		Args: targets,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.order(cmd.Context(), "/crawl/requeue", faces.Order{Targets: args}, "due now", func(n *app.Node, targets []string) (frontier.Ordered, error) {
-				return n.Intake.Requeue(cmd.Context(), targets...)
-			})
-		},
+// orderFlags are the flags of commands that carry out an order about URLs.
+type orderFlags struct {
+	kind     string
+	patterns []string
+	file     string
+	why      string
+	score    float64
+	dryRun   bool
+}
+
+// orderCommand returns the command of an order, with the flags that all orders have.
+func (c *cli) orderCommand(o *orderFlags, cmd *cobra.Command, done string) *cobra.Command {
+	flags := cmd.Flags()
+	if o.kind != frontier.OrderInject {
+		flags.StringArrayVar(&o.patterns, "pattern", nil, "URLs that match this regular expression (RE2), too (repeatable)")
 	}
+	flags.StringVar(&o.file, "file", "", "file with further arguments, one a line, - for standard input")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "change nothing: print how many URLs there are, and the first of them")
 	c.remoteFlags(cmd)
-	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	flags.BoolVar(&c.json, "json", false, "machine-readable output")
+	cmd.Args = func(cmd *cobra.Command, args []string) error { return o.check(cmd, args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		order := faces.Order{Why: o.why, DryRun: o.dryRun}
+		if cmd.Flags().Changed("score") || o.kind == frontier.OrderBoost {
+			order.Score = &o.score
+		}
+		return c.order(cmd.Context(), o, order, args, done)
+	}
 	return cmd
 }
 
-func (c *cli) drop() *cobra.Command {
-	var why string
-	cmd := &cobra.Command{
-		Use:   "drop URL|HOST...",
-		Short: "Remove files from the crawl; archived versions stay",
-		Long: `Remove URLs, or all URLs of hosts, from the crawl. Archived versions stay. The URLs, and new URLs of dropped hosts, stay
-removed even if a source lists them again, until 'odarchive requeue' restores them. If a server holds the archive, or with
---endpoint, the command asks that server.`,
-		Example: `  odarchive drop https://example.org/data.csv --why "a calendar without an end"
-  odarchive drop data.example.org
-  odarchive drop data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
-		Args: targets,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.order(cmd.Context(), "/crawl/drop", faces.Order{Targets: args, Why: why}, "dropped", func(n *app.Node, targets []string) (frontier.Ordered, error) {
-				return n.Intake.Drop(cmd.Context(), why, targets...)
-			})
-		},
+// check checks that there are targets, and that one of the arguments at least is sound.
+func (o *orderFlags) check(cmd *cobra.Command, args []string) error {
+	all := o.withPatterns(args)
+	if len(all) == 0 && o.file == "" {
+		what := "URL, host or --pattern"
+		if o.kind == frontier.OrderInject {
+			what = "URL"
+		}
+		return usagef("%s needs at least one %s", cmd.Name(), what)
 	}
-	cmd.Flags().StringVar(&why, "why", "", "reason, for people")
-	c.remoteFlags(cmd)
-	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
-}
-
-// targets checks that there are arguments, and that one of them at least is a URL or host name.
-func targets(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usagef("%s needs at least one URL or host", cmd.Name())
-	}
-	if good, bad := soundTargets(args); len(good) == 0 {
+	if good, bad := o.sound(all, 0); len(good) == 0 && len(bad) > 0 && o.file == "" {
 		return usagef("%s", bad[0].Error)
 	}
 	return nil
 }
 
-// ordered is what an order did, and which arguments were left out.
-type ordered struct {
-	frontier.Ordered
-	Bad []answer.Bad `json:"bad,omitempty"`
+func (o *orderFlags) withPatterns(args []string) []string {
+	all := slices.Clone(args)
+	for _, p := range o.patterns {
+		all = append(all, "pattern:"+p)
+	}
+	return all
 }
 
-// soundTargets returns the arguments that are URLs or host names, and what is wrong with the others.
-func soundTargets(args []string) (good []string, bad []answer.Bad) {
-	for i, a := range args {
-		if err := address.CheckTarget(a); err != nil {
-			bad = append(bad, answer.Bad{Index: i, Error: sentence(err)})
+// sound returns the targets that are well-formed, and what is wrong with the others. first is the index of the first target.
+func (o *orderFlags) sound(targets []string, first int) (good []string, bad []answer.Bad) {
+	for i, target := range targets {
+		err := frontier.CheckTarget(target)
+		if o.kind == frontier.OrderInject {
+			_, err = crawler.CleanSeed(catalog.Seed{URL: target})
+		}
+		if err != nil {
+			bad = append(bad, answer.Bad{Index: first + i, Error: sentence(err)})
 			continue
 		}
-		good = append(good, a)
+		good = append(good, target)
 	}
 	return good, bad
 }
 
+func (c *cli) requeue() *cobra.Command {
+	o := &orderFlags{kind: frontier.OrderRequeue}
+	cmd := &cobra.Command{
+		Use:   "requeue URL|HOST...",
+		Short: "Make files due now",
+		Long: `Make URLs, all URLs of hosts, or those that a pattern matches, due now, even after failures. Dropped and paused URLs are
+crawled again. A running crawl fetches them at once, otherwise the next one does. If a server holds the archive, or with
+--endpoint, the command asks that server.`,
+		Example: `  odarchive requeue https://example.org/data.csv
+  odarchive requeue data.example.org
+  odarchive requeue --pattern '\.csv$' --dry-run
+  odarchive requeue data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
+	}
+	cmd.Flags().StringVar(&o.why, "why", "", "reason, for the list of orders")
+	return c.orderCommand(o, cmd, "due now")
+}
+
+func (c *cli) drop() *cobra.Command {
+	o := &orderFlags{kind: frontier.OrderDrop}
+	cmd := &cobra.Command{
+		Use:     "drop URL|HOST...",
+		Aliases: []string{"blacklist"},
+		Short:   "Remove files from the crawl; archived versions stay",
+		Long: `Remove URLs, all URLs of hosts, or those that a pattern matches, from the crawl. Archived versions stay. The URLs, and new
+URLs of dropped hosts, stay removed even if a source lists them again, until 'odarchive requeue' restores them. A pattern
+concerns the URLs that are known now; 'odarchive scope deny' keeps out later ones, too. If a server holds the archive, or with
+--endpoint, the command asks that server.`,
+		Example: `  odarchive drop https://example.org/data.csv --why "a calendar without an end"
+  odarchive drop data.example.org
+  odarchive drop --pattern '^https://example\.org/calendar/' --dry-run
+  odarchive drop data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
+	}
+	cmd.Flags().StringVar(&o.why, "why", "", "reason, for people")
+	return c.orderCommand(o, cmd, "dropped")
+}
+
+func (c *cli) boost() *cobra.Command {
+	o := &orderFlags{kind: frontier.OrderBoost}
+	cmd := &cobra.Command{
+		Use:   "boost URL|HOST... --score N",
+		Short: "Set how urgent files are",
+		Long: `Set the score of URLs, of all URLs of hosts, or of those that a pattern matches. Of the files of a host that are due, those
+with a greater score are fetched first. The score of a new file is 0; a negative one is less urgent. If a server holds the
+archive, or with --endpoint, the command asks that server.`,
+		Example: `  odarchive boost https://example.org/data.csv --score 10
+  odarchive boost data.example.org --pattern '/archive/' --score -2`,
+	}
+	cmd.Flags().Float64Var(&o.score, "score", 1, "the score")
+	cmd.Flags().StringVar(&o.why, "why", "", "reason, for the list of orders")
+	return c.orderCommand(o, cmd, "changed")
+}
+
+func (c *cli) inject() *cobra.Command {
+	o := &orderFlags{kind: frontier.OrderInject}
+	cmd := &cobra.Command{
+		Use:   "inject URL...",
+		Short: "Add URLs to the crawl, with a score",
+		Long: `Add URLs to the crawl, and set the score of new and known ones: of the files of a host that are due, those with a greater
+score are fetched first. 'odarchive add' also takes titles, formats, portals and long lists. If a server holds the archive, or
+with --endpoint, the command asks that server.`,
+		Example: `  odarchive inject https://example.org/data.csv --score 5
+  odarchive inject --file urls.txt --dry-run`,
+	}
+	cmd.Flags().Float64Var(&o.score, "score", 0, "the score; without it, that of known URLs stays")
+	return c.orderCommand(o, cmd, "injected")
+}
+
+// ordered is what an order did, and which targets were left out.
+type ordered struct {
+	frontier.Ordered
+	DryRun bool         `json:"dryRun,omitempty"`
+	Bad    []answer.Bad `json:"bad,omitempty"`
+}
+
+// Targets are sent to a server, or carried out, in parts of orderPart. At most maxReported of those that are unknown or
+// malformed are named.
+const (
+	orderPart   = 5000 // lines of maxTargetLine bytes: what a request may hold
+	maxReported = 1000
+)
+
 // order sends an order to a running server, or carries it out in the archive in --data. Unknown and malformed targets
 // are an error, after the others have been handled.
-func (c *cli) order(ctx context.Context, path string, o faces.Order, what string, local func(*app.Node, []string) (frontier.Ordered, error)) error {
-	var done ordered
+func (c *cli) order(ctx context.Context, o *orderFlags, order faces.Order, args []string, what string) error {
+	done := ordered{Ordered: frontier.Ordered{Unknown: []string{}}, DryRun: o.dryRun}
+	unknown, bad, first := 0, 0, 0
+	part := func(do func([]string) (frontier.Ordered, error), targets []string) error {
+		good, malformed := o.sound(targets, first)
+		first += len(targets)
+		bad += len(malformed)
+		done.Bad = append(done.Bad, malformed[:min(len(malformed), maxReported-len(done.Bad))]...)
+		if len(good) == 0 {
+			return nil
+		}
+		did, err := do(good)
+		done.URLs += did.URLs
+		unknown += len(did.Unknown)
+		done.Unknown = append(done.Unknown, did.Unknown[:min(len(did.Unknown), maxReported-len(done.Unknown))]...)
+		done.First = append(done.First, did.First[:min(len(did.First), frontier.MaxFirst-len(done.First))]...)
+		return err
+	}
+	all := func(do func([]string) (frontier.Ordered, error)) error {
+		return c.eachPart(o, args, func(targets []string) error { return part(do, targets) })
+	}
 	var err error
-	o.Targets, done.Bad = soundTargets(o.Targets)
 	if r := c.remote(ctx); r != nil {
-		done.Ordered, err = r.Order(ctx, path, o)
+		err = all(func(targets []string) (frontier.Ordered, error) {
+			order.Targets = targets
+			return r.Order(ctx, "/crawl/"+o.kind, order)
+		})
 	} else {
-		err = c.with(ctx, store.Options{}, func(n *app.Node) (err error) {
-			done.Ordered, err = local(n, o.Targets)
-			return err
+		err = c.with(ctx, store.Options{Create: o.kind == frontier.OrderInject && !o.dryRun}, func(n *app.Node) error {
+			return all(func(targets []string) (frontier.Ordered, error) {
+				return n.Intake.Order(ctx, frontier.Order{Kind: o.kind, Targets: targets, Why: order.Why, Score: order.Score, DryRun: order.DryRun})
+			})
 		})
 	}
 	if err != nil {
+		if done.URLs > 0 {
+			err = fmt.Errorf("%w; before that, %s %s", err, english.Plural(done.URLs, "URL", ""), what)
+		}
 		return err
 	}
-	if err := c.print(done, "%s %s", english.Plural(done.URLs, "URL", ""), what); err != nil {
+	if err := c.printOrdered(done, what); err != nil {
 		return err
 	}
 	var left []error
 	for _, one := range done.Bad {
 		left = append(left, errors.New(one.Error))
 	}
+	if more := bad - len(done.Bad); more > 0 {
+		left = append(left, fmt.Errorf("and %d more that are malformed", more))
+	}
 	if len(done.Unknown) > 0 {
-		left = append(left, fmt.Errorf("nothing is known of %s", strings.Join(done.Unknown, ", ")))
+		more := ""
+		if n := unknown - len(done.Unknown); n > 0 {
+			more = fmt.Sprintf(", and %d more", n)
+		}
+		left = append(left, fmt.Errorf("nothing is known of %s%s", strings.Join(done.Unknown, ", "), more))
 	}
 	return errors.Join(left...)
+}
+
+func (c *cli) printOrdered(done ordered, what string) error {
+	if !done.DryRun || c.json {
+		return c.print(done, "%s %s", english.Plural(done.URLs, "URL", ""), what)
+	}
+	if err := c.print(nil, "%s would be %s", english.Plural(done.URLs, "URL", ""), what); err != nil {
+		return err
+	}
+	for _, url := range done.First {
+		if err := c.print(nil, "  %s", printable(url)); err != nil {
+			return err
+		}
+	}
+	if more := done.URLs - len(done.First); more > 0 {
+		return c.print(nil, "  and %s more", humanize.Comma(int64(more)))
+	}
+	return nil
+}
+
+// eachPart calls f with the targets of the command line and of --file, orderPart at a time.
+func (c *cli) eachPart(o *orderFlags, args []string, f func([]string) error) error {
+	for part := range slices.Chunk(o.withPatterns(args), orderPart) {
+		if err := f(part); err != nil {
+			return err
+		}
+	}
+	if o.file == "" {
+		return nil
+	}
+	return c.eachLine(o.file, orderPart, f)
+}
+
+// maxTargetLine is the maximum length of a line of a list of targets, in bytes.
+const maxTargetLine = 8 << 10
+
+// eachLine calls f with the lines of a file, n at a time, without empty ones and those that begin with #. "-" is standard
+// input.
+func (c *cli) eachLine(name string, n int, f func([]string) error) error {
+	in := c.stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
+	}
+	return eachLine(in, n, f)
+}
+
+func eachLine(in io.Reader, n int, f func([]string) error) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxTargetLine)
+	var part []string
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if part = append(part, line); len(part) == n {
+			if err := f(part); err != nil {
+				return err
+			}
+			part = part[:0]
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("list: %w", err)
+	}
+	if len(part) == 0 {
+		return nil
+	}
+	return f(part)
+}
+
+// orders returns the command that lists orders.
+func (c *cli) orders() *cobra.Command {
+	limit := 20
+	cmd := &cobra.Command{
+		Use:   "orders",
+		Short: "List the latest orders: who runs the archive, and what was done",
+		Long: `List the latest orders: what was injected, requeued, dropped, boosted, paused and resumed, when, and how many URLs changed. An
+order that was not carried out to its end says so. The last thousand are kept.`,
+		Example: `  odarchive orders
+  odarchive orders --limit 100 --json`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 || limit > 1000 {
+				return usagef("--limit %d: expected 1 to 1000", limit)
+			}
+			if r := c.remote(cmd.Context()); r != nil {
+				notes, err := r.Orders(cmd.Context(), limit)
+				if err != nil {
+					return err
+				}
+				return c.printNotes(notes)
+			}
+			return c.reading(cmd.Context(), func(n *app.Node) error {
+				notes, err := n.Intake.Orders(limit)
+				if err != nil {
+					return err
+				}
+				return c.printNotes(notes)
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", limit, "how many")
+	c.remoteFlags(cmd)
+	c.readOnlyFlag(cmd)
+	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	return cmd
+}
+
+func (c *cli) printNotes(notes []frontier.Note) error {
+	if c.json {
+		if notes == nil {
+			notes = []frontier.Note{} // [] in JSON
+		}
+		return c.print(notes, "")
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
+	for _, n := range notes {
+		what := strings.Join(n.Targets, " ")
+		if n.More > 0 {
+			what += fmt.Sprintf(" and %d more", n.More)
+		}
+		if n.Score != nil {
+			what += fmt.Sprintf(" (score %v)", *n.Score)
+		}
+		if n.Why != "" {
+			what = strings.TrimSpace(what + " (" + n.Why + ")")
+		}
+		if !n.Done {
+			what += " – not carried out to its end"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.At.Format(time.RFC3339), n.Order, english.Plural(n.URLs, "URL", ""), printable(cmp.Or(what, "–")))
+	}
+	return w.Flush()
 }

@@ -5,45 +5,63 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/frontier"
 
 	"github.com/spf13/cobra"
 )
 
 func (c *cli) pause() *cobra.Command {
-	var why string
+	o := &orderFlags{kind: frontier.OrderPause}
 	cmd := &cobra.Command{
-		Use:   "pause",
-		Short: "Stop the crawl until 'odarchive resume'",
+		Use:   "pause [URL|HOST...]",
+		Short: "Stop the crawl, or that of some files, until 'odarchive resume'",
 		Long: `Stop the crawl until 'odarchive resume', also across restarts. Visits under way are finished; queries, downloads and
-harvests go on. If a server holds the archive, or with --endpoint, the command asks that server.`,
+harvests go on. With URLs, hosts or patterns, only these are left alone; new URLs of a paused host, too. If a server holds the
+archive, or with --endpoint, the command asks that server.`,
 		Example: `  odarchive pause --why "the network is being repaired"
+  odarchive pause data.example.org --why "asked to wait until Monday"
+  odarchive pause --pattern '/calendar/' --dry-run
   odarchive pause --endpoint http://localhost:8080/ --token "$SECRET"`,
-		Args: exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.hold(cmd.Context(), true, why)
-		},
 	}
-	cmd.Flags().StringVar(&why, "why", "", "reason, for people")
-	c.remoteFlags(cmd)
-	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	cmd.Flags().StringVar(&o.why, "why", "", "reason, for people")
+	return c.holdCommand(o, cmd, "paused")
 }
 
 func (c *cli) resume() *cobra.Command {
+	o := &orderFlags{kind: frontier.OrderResume}
 	cmd := &cobra.Command{
-		Use:   "resume",
+		Use:   "resume [URL|HOST...]",
 		Short: "Continue the crawl after 'odarchive pause'",
-		Long: `Continue the crawl after 'odarchive pause'. If a server holds the archive, or with --endpoint, the command asks that
-server. The crawl stands still nevertheless while it is out of its hours or short of room; then the command says so.`,
+		Long: `Continue the crawl after 'odarchive pause', or that of URLs, hosts and patterns: these are due as they were before the pause. If
+a server holds the archive, or with --endpoint, the command asks that server. The crawl stands still nevertheless while it is
+out of its hours or short of room; then the command says so.`,
 		Example: `  odarchive resume
+  odarchive resume data.example.org
   odarchive resume --endpoint http://localhost:8080/ --token "$SECRET"`,
-		Args: exactly(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.hold(cmd.Context(), false, "")
-		},
 	}
-	c.remoteFlags(cmd)
-	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	return c.holdCommand(o, cmd, "resumed")
+}
+
+// holdCommand returns a command that concerns the whole crawl if it has no targets.
+func (c *cli) holdCommand(o *orderFlags, cmd *cobra.Command, done string) *cobra.Command {
+	cmd = c.orderCommand(o, cmd, done)
+	check, run := cmd.Args, cmd.RunE
+	whole := func(args []string) bool { return len(args)+len(o.patterns) == 0 && o.file == "" }
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if whole(args) {
+			if o.dryRun {
+				return usagef("--dry-run is for URLs, hosts and patterns")
+			}
+			return nil
+		}
+		return check(cmd, args)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if whole(args) {
+			return c.hold(cmd.Context(), o.kind == frontier.OrderPause, o.why)
+		}
+		return run(cmd, args)
+	}
 	return cmd
 }
 

@@ -48,6 +48,9 @@ func (c *cli) schedule() *cobra.Command {
 					if strings.HasPrefix(u.Why, "dropped") {
 						why = " (" + u.Why + ")"
 					}
+					if strings.HasPrefix(u.Why, "paused") {
+						return c.print(nil, "not fetched until 'odarchive resume' (%s)", u.Why)
+					}
 					return c.print(nil, "blacklisted: not fetched until 'odarchive requeue'%s", why)
 				case u.Due.IsZero():
 					return c.print(nil, "not due again")

@@ -42,6 +42,14 @@ func (f *Frontier) Add(ctx context.Context, seeds ...catalog.Seed) (added int, e
 	return inBatches(ctx, f, "add", seeds, (*batch).add)
 }
 
+// malformedIn returns the *BadURL errors that are joined in err.
+func malformedIn(err error) (bad []error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		bad = joined.Unwrap()
+	}
+	return bad
+}
+
 // inBatches applies change to all, perTxn in a transaction. *BadURL errors are collected and returned joined.
 func inBatches[T any](ctx context.Context, f *Frontier, what string, all []T, change func(*batch, T) error) (added int, err error) {
 	var bad []error
@@ -82,7 +90,24 @@ type Injection struct {
 // Inject adds URLs, and sets the priority of known ones. A blacklisted URL is not fetched until another injection says
 // false. Results and errors are those of Add.
 func (f *Frontier) Inject(ctx context.Context, list ...Injection) (added int, err error) {
-	return inBatches(ctx, f, "inject", list, (*batch).inject)
+	e := &entryOfOrder{Note: noteOf(Order{Kind: OrderInject}, f.opts.Now())}
+	for _, one := range list[:min(maxNoted, len(list))] {
+		public, _ := address.WithoutSecret(one.URL)
+		e.Targets = append(e.Targets, cut(public))
+	}
+	e.More = len(list) - len(e.Targets)
+	if len(list) > perTxn { // a process that is killed meanwhile leaves a note, too
+		if err := f.finishNote(ctx, e, false); err != nil {
+			return 0, err
+		}
+	}
+	added, err = inBatches(ctx, f, OrderInject, list, (*batch).inject)
+	e.URLs = len(list) - len(malformedIn(err))
+	_, onlyBad := errors.AsType[*BadURL](err)
+	if noteErr := f.finishNote(ctx, e, err == nil || onlyBad); err == nil {
+		err = noteErr
+	}
+	return added, err
 }
 
 // batch changes URLs inside one transaction.

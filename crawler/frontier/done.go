@@ -78,7 +78,7 @@ func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) 
 	err := f.reschedule(ctx, l, job, func(u *URL) {
 		u.Due = f.opts.Now().Add(min(minPostponed<<min(u.Errors, 10), maxPostponed))
 		u.Errors++
-		u.Why = "a fault of this program: " + why
+		u.explain("a fault of this program: " + why)
 	})
 	if err != nil {
 		return fmt.Errorf("frontier: postpone %s: %w", job.URL, err)
@@ -88,7 +88,10 @@ func (f *Frontier) Postpone(ctx context.Context, l *Lease, job Job, why string) 
 
 // Defer puts a job off until a time (zero: never again) without a visit, for a reason that people read.
 func (f *Frontier) Defer(ctx context.Context, l *Lease, job Job, until time.Time, why string) error {
-	err := f.reschedule(ctx, l, job, func(u *URL) { u.Due, u.Why = until, why })
+	err := f.reschedule(ctx, l, job, func(u *URL) {
+		u.Due = until
+		u.explain(why)
+	})
 	if err != nil {
 		return fmt.Errorf("frontier: defer %s: %w", job.URL, err)
 	}
@@ -196,7 +199,15 @@ func (u *URL) note(r Result) {
 		}
 		u.setValidators(r)
 	}
-	u.Due, u.Why = r.NextDue, r.Why
+	u.Due = r.NextDue
+	u.explain(r.Why)
+}
+
+// explain sets Why. A URL that an order has taken out of the crawl, while it was visited, keeps the reason of that.
+func (u *URL) explain(why string) {
+	if !u.Blacklisted {
+		u.Why = why
+	}
 }
 
 // setValidators sets ETag and LastModified for the next request. A server that once sent other bytes with the same

@@ -209,7 +209,15 @@ func (f *Frontier) Pause(ctx context.Context, why string) error {
 func (f *Frontier) Resume(ctx context.Context) error { return f.setPaused(ctx, "") }
 
 func (f *Frontier) setPaused(ctx context.Context, why string) error {
+	e := &entryOfOrder{Note: noteOf(Order{Kind: orderPauseCrawl, Why: why}, f.opts.Now())}
+	if why == "" {
+		e.Order = orderResumeCrawl
+	}
+	e.Done = true
 	err := f.db.Update(ctx, func(txn *kv.Txn) error {
+		if err := e.write(txn, 0); err != nil {
+			return err
+		}
 		if why == "" {
 			return txn.Delete(kv.SpaceHosts, []byte(keyPaused))
 		}

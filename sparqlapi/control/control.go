@@ -14,7 +14,6 @@ import (
 	"net/http"
 
 	"odarchive/crawler"
-	"odarchive/crawler/address"
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
@@ -27,9 +26,10 @@ import (
 type Crawl interface {
 	// Inject adds URLs, sets their scores, or blocks them. It returns how many were new.
 	Inject(ctx context.Context, list []frontier.Injection) (added int, err error)
-	// Requeue makes URLs, or all URLs of hosts, due now. Drop removes them from the crawl.
-	Requeue(ctx context.Context, targets ...string) (frontier.Ordered, error)
-	Drop(ctx context.Context, why string, targets ...string) (frontier.Ordered, error)
+	// Order carries out an order about URLs, hosts and patterns.
+	Order(ctx context.Context, o frontier.Order) (frontier.Ordered, error)
+	// Orders returns the latest orders, newest first, at most limit.
+	Orders(limit int) ([]frontier.Note, error)
 	// Pause stops the crawl until Resume, also after a restart.
 	Pause(ctx context.Context, why string) error
 	Resume(ctx context.Context) error
@@ -64,12 +64,16 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, err
 }
 
-// Inject answers POST /crawl/inject: [{"url", "score", "blacklisted"}]. Malformed URLs are left out: then the answer has
+// Inject answers POST /crawl/inject: [{"url", "score", "blacklisted"}], or an order as the others take it. Malformed URLs are left out: then the answer has
 // status 207 and names them. If all are malformed, or one with strict=1, nothing is done.
 func (a *API) Inject(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
 		return err
+	}
+	var as order
+	if json.Unmarshal(body, &as) == nil && len(as.Targets) > 0 {
+		return a.carryOut(w, r, frontier.OrderInject, body)
 	}
 	var list []frontier.Injection
 	if err := json.Unmarshal(body, &list); err != nil {
@@ -111,83 +115,6 @@ type injected struct {
 
 func notCrawled(err error) error {
 	return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
-}
-
-// order is the body of Requeue and Drop.
-type order struct {
-	Targets []string `json:"targets"` // URLs and host names
-	Why     string   `json:"why"`
-}
-
-// Requeue answers POST /crawl/requeue: {"targets"}.
-func (a *API) Requeue(w http.ResponseWriter, r *http.Request) error {
-	return carryOut(w, r, func(o order) (frontier.Ordered, error) { return a.Crawl.Requeue(r.Context(), o.Targets...) })
-}
-
-// Drop answers POST /crawl/drop: {"targets", "why"}.
-func (a *API) Drop(w http.ResponseWriter, r *http.Request) error {
-	return carryOut(w, r, func(o order) (frontier.Ordered, error) { return a.Crawl.Drop(r.Context(), o.Why, o.Targets...) })
-}
-
-// carryOut calls do with the order in a request. Malformed targets are left out: then the answer has status 207 and
-// names them. If all are malformed, or one with strict=1, nothing is done.
-func carryOut(w http.ResponseWriter, r *http.Request, do func(order) (frontier.Ordered, error)) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	var o order
-	if err := json.Unmarshal(body, &o); err != nil || len(o.Targets) == 0 {
-		return problem.New(http.StatusBadRequest, "Not an order", `expected {"targets": ["https://...", "data.example.org"], "why": "..."}`)
-	}
-	var done ordered
-	var first error
-	good := make([]string, 0, len(o.Targets))
-	for i, target := range o.Targets {
-		if err := address.CheckTarget(target); err != nil {
-			first = cmp.Or(first, err)
-			done.Bad = append(done.Bad, answer.Bad{Index: i, Error: err.Error()})
-			continue
-		}
-		good = append(good, target)
-	}
-	if first != nil && (len(good) == 0 || answer.Strict(r)) {
-		return notCrawled(first)
-	}
-	o.Targets = good
-	done.Ordered, err = do(o)
-	if _, bad := errors.AsType[*frontier.BadURL](err); bad {
-		return notCrawled(err)
-	}
-	if err != nil {
-		return err
-	}
-	if first != nil {
-		return answer.Partly(w, r, done)
-	}
-	return answer.JSON(w, r, done)
-}
-
-// ordered is the answer to Requeue and Drop.
-type ordered struct {
-	frontier.Ordered
-	Bad []answer.Bad `json:"bad,omitempty"`
-}
-
-// Pause answers POST /crawl/pause?why=.
-func (a *API) Pause(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Crawl.Pause(r.Context(), r.URL.Query().Get("why")); err != nil {
-		return err
-	}
-	return answer.JSON(w, r, map[string]string{"held": a.Crawl.Held()})
-}
-
-// Resume answers POST /crawl/resume.
-func (a *API) Resume(w http.ResponseWriter, r *http.Request) error {
-	if err := a.Crawl.Resume(r.Context()); err != nil {
-		return err
-	}
-	return answer.JSON(w, r, map[string]string{"held": a.Crawl.Held()})
 }
 
 // Status answers GET /crawl/status: the state of the crawl, and what it waits for.

@@ -35,20 +35,26 @@ func (c *fakeCrawl) Inject(_ context.Context, list []frontier.Injection) (int, e
 	return len(list), nil
 }
 
-func (c *fakeCrawl) order(what string, targets []string) (frontier.Ordered, error) {
-	if slices.Contains(targets, "bad") {
+func (c *fakeCrawl) Order(_ context.Context, o frontier.Order) (frontier.Ordered, error) {
+	if slices.Contains(o.Targets, "bad") {
 		return frontier.Ordered{}, &frontier.BadURL{URL: "bad", Err: errors.New(`"bad" is no URL`)}
 	}
-	c.ordered = append(c.ordered, what+" "+strings.Join(targets, " "))
-	return frontier.Ordered{URLs: len(targets), Unknown: []string{}}, nil
+	what := o.Kind
+	if o.Why != "" {
+		what += ", " + o.Why + ":"
+	}
+	if o.Score != nil {
+		what += fmt.Sprintf(" %v:", *o.Score)
+	}
+	if o.DryRun {
+		what = "try " + what
+	}
+	c.ordered = append(c.ordered, what+" "+strings.Join(o.Targets, " "))
+	return frontier.Ordered{URLs: len(o.Targets), Unknown: []string{}}, nil
 }
 
-func (c *fakeCrawl) Requeue(_ context.Context, targets ...string) (frontier.Ordered, error) {
-	return c.order("requeue", targets)
-}
-
-func (c *fakeCrawl) Drop(_ context.Context, why string, targets ...string) (frontier.Ordered, error) {
-	return c.order("drop, "+why+":", targets)
+func (c *fakeCrawl) Orders(limit int) ([]frontier.Note, error) {
+	return []frontier.Note{{Number: 7, Order: "drop"}}[:min(1, limit)], nil
 }
 
 func (c *fakeCrawl) Pause(_ context.Context, why string) error { c.held = "paused: " + why; return nil }
@@ -89,20 +95,26 @@ func TestOrdersReachTheCrawl(t *testing.T) {
 	}{
 		{a.Inject, "/crawl/inject", `[{"url":"http://a.example/","score":2.5},{"url":"http://b.example/","blacklisted":true}]`, `{"added":2,"given":2}`},
 		{a.Inject, "/crawl/inject", `[]`, `{"added":0,"given":0}`},
-		{a.Requeue, "/crawl/requeue", `{"targets":["http://a.example/","b.example"]}`, `{"urls":2,"unknown":[]}`},
-		{a.Drop, "/crawl/drop", `{"targets":["b.example"],"why":"asked to"}`, `{"urls":1,"unknown":[]}`},
+		{a.Order("requeue"), "/crawl/requeue", `{"targets":["http://a.example/","b.example"]}`, `{"urls":2,"unknown":[]}`},
+		{a.Order("drop"), "/crawl/drop", `{"targets":["b.example"],"why":"asked to"}`, `{"urls":1,"unknown":[]}`},
+		{a.Order("boost"), "/crawl/boost", `{"targets":["pattern:/x/"],"score":3,"dryRun":true}`, `{"urls":1,"unknown":[]}`},
+		{a.Inject, "/crawl/inject", `{"targets":["http://c.example/","mailto:x"],"score":2}`, `{"urls":1,"unknown":[],"bad":[{"index":1,"error":"not a URL that can be crawled: \"mailto:x\": the scheme \"mailto\" is not http, https or ftp"}]}`},
+		{a.Pause, "/crawl/pause", `{"targets":["b.example"],"why":"asked to"}`, `{"urls":1,"unknown":[]}`},
+		{a.Resume, "/crawl/resume", `{"targets":["b.example"]}`, `{"urls":1,"unknown":[]}`},
+		{a.Orders, "/crawl/orders", "", `{"orders":[{"number":7,"at":"0001-01-01T00:00:00Z","order":"drop","urls":0,"done":false}]}`},
 		{a.Pause, "/crawl/pause?why=night", "", `{"held":"paused: night"}`},
 		{a.Resume, "/crawl/resume", "", `{"held":""}`},
 	} {
 		w := ask(step.h, "POST", step.address, step.body)
-		if w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || strings.TrimSpace(w.Body.String()) != step.want {
+		if w.Code != 200 && w.Code != 207 || w.Header().Get("Content-Type") != "application/json" || strings.TrimSpace(w.Body.String()) != step.want {
 			t.Errorf("%s: %d %s, want %s", step.address, w.Code, w.Body, step.want)
 		}
 	}
 	if len(c.injected) != 2 || *c.injected[0].Score != 2.5 || c.injected[0].Blacklisted != nil || !*c.injected[1].Blacklisted {
 		t.Errorf("injected %+v", c.injected)
 	}
-	if want := []string{"requeue http://a.example/ b.example", "drop, asked to: b.example"}; !slices.Equal(c.ordered, want) {
+	if want := []string{"requeue http://a.example/ b.example", "drop, asked to: b.example",
+		"try boost 3: pattern:/x/", "inject 2: http://c.example/", "pause, asked to: b.example", "resume b.example"}; !slices.Equal(c.ordered, want) {
 		t.Errorf("ordered %q", c.ordered)
 	}
 }
@@ -126,7 +138,7 @@ func TestAnOrderLeavesOutMalformedTargetsUnlessItIsStrict(t *testing.T) {
 	c := &fakeCrawl{}
 	a := &API{Crawl: c}
 	body := `{"targets":["http://a.example/","ftp:x y","not a host/","b.example",""],"why":"w"}`
-	for name, h := range map[string]func(http.ResponseWriter, *http.Request) error{"requeue": a.Requeue, "drop": a.Drop} {
+	for name, h := range map[string]func(http.ResponseWriter, *http.Request) error{"requeue": a.Order("requeue"), "drop": a.Order("drop")} {
 		w := ask(h, "POST", "/crawl/"+name, body)
 		var done struct {
 			URLs int
@@ -140,7 +152,7 @@ func TestAnOrderLeavesOutMalformedTargetsUnlessItIsStrict(t *testing.T) {
 			t.Errorf("%s, strict: %d %s, ordered %q", name, w.Code, w.Body, c.ordered)
 		}
 	}
-	if want := []string{"drop, w: http://a.example/ b.example", "requeue http://a.example/ b.example"}; !slices.Equal(slices.Sorted(slices.Values(c.ordered)), want) {
+	if want := []string{"drop, w: http://a.example/ b.example", "requeue, w: http://a.example/ b.example"}; !slices.Equal(slices.Sorted(slices.Values(c.ordered)), want) {
 		t.Errorf("ordered %q", c.ordered)
 	}
 }
@@ -156,8 +168,8 @@ func TestBadOrdersAreProblemsAndDoNothing(t *testing.T) {
 		says          string
 	}{
 		{a.Inject, "/crawl/inject", `{"url":"http://a.example/"}`, 400, "expected ["}, {a.Inject, "/crawl/inject", ``, 400, "expected ["}, {a.Inject, "/crawl/inject", `[{"url":"bad"}]`, 400, "no scheme"},
-		{a.Requeue, "/crawl/requeue", `{}`, 400, "targets"}, {a.Requeue, "/crawl/requeue", `["a.example"]`, 400, "targets"}, {a.Requeue, "/crawl/requeue", `{"targets":["bad"]}`, 400, "is no URL"},
-		{a.Drop, "/crawl/drop", `{"targets":[],"why":"x"}`, 400, "targets"}, {a.Drop, "/crawl/drop", `{"targets":["bad"]}`, 400, "is no URL"},
+		{a.Order("requeue"), "/crawl/requeue", `{}`, 400, "targets"}, {a.Order("requeue"), "/crawl/requeue", `["a.example"]`, 400, "targets"}, {a.Order("requeue"), "/crawl/requeue", `{"targets":["bad"]}`, 400, "is no URL"},
+		{a.Order("drop"), "/crawl/drop", `{"targets":[],"why":"x"}`, 400, "targets"}, {a.Order("drop"), "/crawl/drop", `{"targets":["bad"]}`, 400, "is no URL"},
 		{a.Inject, "/crawl/inject", strings.Repeat(" ", maxBody+1), 413, "bytes"},
 		{a.Copy, "/backup", `{"a":1}`, 400, "backup --json"}, {a.Copy, "/backup", `x`, 400, "backup --json"},
 	} {

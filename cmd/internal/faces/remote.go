@@ -166,10 +166,12 @@ func (r *Remote) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, e
 	return fresh, err
 }
 
-// Order is the body of requests to control.API's Requeue and Drop.
+// Order is the body of requests to control.API's orders.
 type Order struct {
 	Targets []string `json:"targets"`
 	Why     string   `json:"why,omitempty"`
+	Score   *float64 `json:"score,omitempty"`
+	DryRun  bool     `json:"dryRun,omitempty"`
 }
 
 // Order posts an order to a path of the server.
@@ -180,6 +182,13 @@ func (r *Remote) Order(ctx context.Context, path string, o Order) (done frontier
 	}
 	err = r.answer(ctx, http.MethodPost, path, "application/json", body, &done)
 	return done, err
+}
+
+// Orders returns the latest orders, newest first.
+func (r *Remote) Orders(ctx context.Context, limit int) ([]frontier.Note, error) {
+	var list struct{ Orders []frontier.Note }
+	err := r.answer(ctx, http.MethodGet, fmt.Sprintf("/crawl/orders?limit=%d", limit), "", nil, &list)
+	return list.Orders, err
 }
 
 // Hold pauses or resumes the crawl. It returns why the crawl stands still then, "" if it does not.
