@@ -48,6 +48,9 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
 }
 
+// ErrFinal is in the chain of a Doer's error that another attempt does not change.
+var ErrFinal = errors.New("not to be tried again")
+
 // ErrTooLong is wrapped by the error of an answer that is longer than allowed.
 var ErrTooLong = errors.New("answered with more than")
 
@@ -128,7 +131,7 @@ func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again
 	}
 	resp, err = doer.Do(req)
 	if err != nil {
-		return nil, true, err
+		return nil, !errors.Is(err, ErrFinal), err
 	}
 	same := r.Unless != "" && (resp.StatusCode == http.StatusNotModified || resp.StatusCode == http.StatusOK && Tag(resp.Header) == r.Unless)
 	if resp.StatusCode == http.StatusOK && !same {

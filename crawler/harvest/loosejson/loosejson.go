@@ -245,3 +245,6 @@ func quote(b *strings.Builder, s string) {
 
 // Object returns an object with these members.
 func Object(names []string, values []Value) Value { return Value{&object{names, values}} }
+
+// Array returns an array of these elements.
+func Array(list []Value) Value { return Value{list} }

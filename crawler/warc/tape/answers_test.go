@@ -86,3 +86,43 @@ func TestThePostedBodyIsRecordedOverBothVersionsOfHTTP(t *testing.T) {
 		}
 	}
 }
+
+func TestASecretOfARequestIsInNoRecord(t *testing.T) {
+	t.Parallel()
+	w := listen(t, map[string]string{
+		"/plain?key=hunter2": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+		"/echo?key=hunter2":  "HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\nyour key: hunter2!",
+		"/coded?key=hunter2": "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nhi",
+	})
+	f, tape, records := taping(t, fetch.Options{AllowPrivateHosts: true})
+	rt := f.Taping(tape)
+	for _, path := range []string{"/plain", "/echo", "/coded"} {
+		req, err := http.NewRequestWithContext(fetch.WithSecrets(t.Context(), "hunter2"), "GET", w.base+path+"?key=hunter2", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Key", "hunter2")
+		resp, err := rt.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	}
+	all := records()
+	if len(all) != 2 {
+		t.Errorf("%d records, want those of the answer that does not repeat the secret", len(all))
+	}
+	for _, r := range all {
+		for _, field := range r.Header {
+			if strings.Contains(field.Value, "hunter2") {
+				t.Errorf("%s: %s", field.Name, field.Value)
+			}
+		}
+		if strings.Contains(r.block, "hunter2") {
+			t.Errorf("%q", r.block)
+		}
+	}
+}

@@ -36,11 +36,13 @@ func (t *taping) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp != nil && resp.ProtoMajor == 2 {
 		wire.sent(posted(req, asked))
 	}
-	hop := Hop{URL: ex.URL, Start: ex.Start, RemoteAddr: ex.RemoteAddr}
+	hidden := hiddenIn(req.Context())
+	hop := Hop{URL: hidden.replace(ex.URL), Start: ex.Start, RemoteAddr: ex.RemoteAddr}
 	record := func(cut string) {
 		wire.finish(ex, hop, cut)
 		ex.End = now()
-		if len(ex.Hops) > 0 {
+		ex.URL, ex.FinalURL = hidden.replace(ex.URL), hidden.replace(ex.FinalURL)
+		if len(ex.Hops) > 0 && hidden.clean(ex.Hops) {
 			t.tape.Record(context.WithoutCancel(req.Context()), ex, nil, false)
 		}
 		ex.release()

@@ -1,0 +1,101 @@
+package webapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"odarchive/crawler/harvest"
+)
+
+// ErrBudget is in the chain of the error of a request that the budget of a round does not allow.
+var ErrBudget = errors.New("the budget of the round is used up")
+
+// Pace is what must outlast the process so that the rate and the budget hold across restarts.
+type Pace struct {
+	Next time.Time `json:"next,omitzero"` // when the next request may be sent
+	Used int       `json:"used"`          // requests of the round
+}
+
+// Pacer spaces requests evenly and counts them. The zero Pacer sends any number at once.
+type Pacer struct {
+	Every  time.Duration // between the beginnings of two requests
+	Max    int           // requests of a round; 0 means no limit
+	Now    func() time.Time
+	Load   func(context.Context) (Pace, error) // nil: the pace begins anew with the process
+	Save   func(context.Context, Pace) error   // called before each request; may be nil
+	mu     sync.Mutex
+	loaded bool // guarded by mu
+	pace   Pace // guarded by mu
+}
+
+// Pacer returns a pacer with the rate and the budget of the document.
+func (a *API) Pacer() *Pacer {
+	every, _ := parseRate(a.document.Rate) // Compile has checked it
+	return &Pacer{Every: every, Max: a.document.MaxRequests}
+}
+
+// Used returns the number of requests of the round, as far as it is known.
+func (p *Pacer) Used() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pace.Used
+}
+
+// Take waits until a request may be sent and counts it. The count is saved before the request is sent, so that a crash
+// makes no request that is not counted. The error wraps ErrBudget if the budget is used up.
+func (p *Pacer) Take(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now
+	if p.Now != nil {
+		now = p.Now
+	}
+	if !p.loaded && p.Load != nil {
+		var err error
+		if p.pace, err = p.Load(ctx); err != nil {
+			return err
+		}
+	}
+	p.loaded = true
+	if p.Max > 0 && p.pace.Used >= p.Max {
+		return fmt.Errorf("%w: %d requests (%w)", ErrBudget, p.Max, harvest.ErrFinal)
+	}
+	at := now()
+	if wait := p.pace.Next.Sub(at); wait > 0 {
+		wait = min(wait, max(p.Every, 0)) // a clock that was set back
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+		at = at.Add(wait)
+	}
+	p.pace.Used++
+	p.pace.Next = at.Add(p.Every)
+	if p.Save != nil {
+		return p.Save(ctx, p.pace)
+	}
+	return nil
+}
+
+// parseRate parses a rate such as "600/h" and returns the time between two requests, 0 for "".
+func parseRate(rate string) (time.Duration, error) {
+	if rate == "" {
+		return 0, nil
+	}
+	count, unit, _ := strings.Cut(rate, "/")
+	n, err := strconv.ParseFloat(strings.TrimSpace(count), 64)
+	per := map[string]time.Duration{"s": time.Second, "second": time.Second, "m": time.Minute, "minute": time.Minute,
+		"h": time.Hour, "hour": time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour}[strings.TrimSpace(unit)]
+	if err != nil || per == 0 || !(n >= 0.01 && n <= 1e6) {
+		return 0, errors.New(`expected a number of requests in a time, such as "600/h", "30/m" or "2/s"`)
+	}
+	return time.Duration(float64(per) / n), nil
+}
