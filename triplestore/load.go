@@ -81,14 +81,14 @@ const (
 
 // chunk is a number of quads whose components are indexes into the chunk's own terms.
 type chunk struct {
-	quads [][4]uint32 // S P O G; G is 0 for the default graph
-	keys  []term.Key  // keys[0] is ""
+	quads []index.Numbered
+	keys  []term.Key // keys[0] is "", which stands for the default graph
 	ids   map[term.Key]uint32
 	bytes int64
 }
 
 func newChunk(size int) *chunk {
-	return &chunk{quads: make([][4]uint32, 0, size), keys: []term.Key{""}, ids: make(map[term.Key]uint32, size/2)}
+	return &chunk{quads: make([]index.Numbered, 0, size), keys: []term.Key{""}, ids: make(map[term.Key]uint32, size/2)}
 }
 
 func (c *chunk) number(k term.Key) uint32 {
@@ -151,7 +151,7 @@ func (l *loader) read(ctx context.Context) error {
 func (l *loader) readChunk(ctx context.Context) (*chunk, error) {
 	c := newChunk(min(l.full, 1<<16))
 	var last term.Quad
-	var at [4]uint32
+	var at index.Numbered
 	for len(c.quads) < l.full && c.bytes < l.s.opts.LoadMemory/maxKeyShare {
 		if len(c.quads)%4096 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -193,12 +193,9 @@ func (l *loader) add(ctx context.Context, c *chunk) error {
 	if err != nil {
 		return err
 	}
-	rows := make([]term.IDQuad, len(c.quads))
-	for i, q := range c.quads {
-		rows[i] = term.IDQuad{S: ids[q[0]], P: ids[q[1]], O: ids[q[2]], G: ids[q[3]]}
-	}
+	sorter := index.NewNumberedSorter(c.quads, ids)
 	*c = chunk{}
-	return l.keep(ctx, index.NewSorter(rows))
+	return l.keep(ctx, sorter)
 }
 
 // keep adds a sorted chunk. From the second on, all are in temporary files.

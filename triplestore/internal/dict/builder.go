@@ -119,6 +119,15 @@ func (b *Builder) EndRun(ctx context.Context) error {
 		keep--
 		size += b.v.runs[keep].entries
 	}
+	if err := b.mergeRuns(ctx, keep); err != nil {
+		return err
+	}
+	b.pending = b.pending[:0]
+	return b.batch.Flush()
+}
+
+// mergeRuns replaces the runs from keep on by one that also has the pending entries, which are sorted.
+func (b *Builder) mergeRuns(ctx context.Context, keep int) error {
 	rest := b.pending
 	next := mergedEntries(
 		func() (entry, bool, error) {
@@ -146,9 +155,30 @@ func (b *Builder) EndRun(ctx context.Context) error {
 		return err
 	}
 	b.v.runs = append(b.v.runs[:keep:keep], run)
-	b.pending = b.pending[:0]
+	return nil
+}
+
+// gatherRuns merges the runs that a load of several chunks leaves, about one for each order of magnitude. Every look-up of
+// a term reads a block of each run, and what a large load has written is looked up often.
+func (b *Builder) gatherRuns(ctx context.Context) error {
+	keep := len(b.v.runs) - 1
+	if b.lookups < 2 || keep < 1 {
+		return nil
+	}
+	for size := b.v.runs[keep].entries; keep > 0 && b.v.runs[keep-1].entries < gatherShare*size; keep-- {
+		size += b.v.runs[keep-1].entries
+	}
+	if keep == len(b.v.runs)-1 {
+		return nil
+	}
+	if err := b.mergeRuns(ctx, keep); err != nil {
+		return err
+	}
 	return b.batch.Flush()
 }
+
+// gatherShare is how many times larger than all after it a run is at least to be left alone by gatherRuns.
+const gatherShare = 8
 
 // withRun returns a stream that merges a run into a stream of entries.
 func withRun(next func() (entry, bool, error), c *cursor) func() (entry, bool, error) {
@@ -178,6 +208,9 @@ type Built struct {
 // Finish ends the last run and returns the result.
 func (b *Builder) Finish(ctx context.Context) (*Built, error) {
 	if err := b.EndRun(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.gatherRuns(ctx); err != nil {
 		return nil, err
 	}
 	// A run that this builder wrote and then merged into another is obsolete, not fresh.

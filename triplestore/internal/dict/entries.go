@@ -3,7 +3,6 @@ package dict
 import (
 	"cmp"
 	"encoding/binary"
-	"sort"
 
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/internal/sealed"
@@ -119,8 +118,12 @@ func indexBlock(b []byte, id uint64) (*indexedBlock, error) {
 
 // find calls f with the numbers of a hash until f returns false. more reports that f never returned false.
 func (x *indexedBlock) find(hash uint64, f func(number uint64) bool) (more bool, err error) {
-	// The last mark with only smaller hashes before it.
-	i := max(0, sort.Search(len(x.marks), func(i int) bool { return x.marks[i].before >= hash })-1)
+	// The last mark with only smaller hashes before it. That of the first mark is 0, far from the others.
+	n := len(x.marks) - 1
+	i := 0
+	if n > 0 {
+		i = searchSpread(n, x.marks[1].before, x.marks[n].before, hash, func(i int) uint64 { return x.marks[i+1].before })
+	}
 	r := fields.Reader{B: x.rest[x.marks[i].at:]}
 	at := x.marks[i].before
 	for range x.n - uint64(i*markEvery) {

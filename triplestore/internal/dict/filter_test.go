@@ -116,5 +116,19 @@ func TestABuilderFindsTheTermsOfEarlierChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		v = built.View
+		var after uint64 // entries of the runs after one
+		for i := len(v.runs) - 1; i >= 0; i-- {
+			if after > 0 && v.runs[i].entries < gatherShare*after {
+				t.Errorf("run %d of %d has %d entries, those after it have %d", i, len(v.runs), v.runs[i].entries, after)
+			}
+			after += v.runs[i].entries
+		}
+		snap = db.Snapshot()
+		for k, want := range known {
+			if id, ok, err := v.Lookup(snap, k); err != nil || id != want || !ok {
+				t.Fatalf("%.100q has id %x, want %x: %v", k, id, want, err)
+			}
+		}
+		snap.Close()
 	}
 }

@@ -138,7 +138,7 @@ func (r *run) keys() (keys [][]byte) {
 // find calls f with the numbers of terms that have a hash, until f returns false.
 func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool, error)) error {
 	// The last block that begins with a smaller hash may end with this one.
-	i := max(0, sort.Search(len(r.firsts), func(i int) bool { return r.firsts[i] >= hash })-1)
+	i := max(0, searchSpread(len(r.firsts), 0, 1<<hashBits, hash, func(i int) uint64 { return r.firsts[i] })-1)
 	for ; i < len(r.firsts) && r.firsts[i] <= hash; i++ {
 		b, err := r.block(rd, c, i)
 		if err != nil {
@@ -161,6 +161,38 @@ func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool
 	}
 	return nil
 }
+
+// searchSpread returns the first of n ascending hashes, which at returns, that is not less than want. It begins where the
+// hash should be if they are spread evenly over the hashes from low up to high, so that it reads few of them, which are
+// close together.
+func searchSpread(n int, low, high, want uint64, at func(int) uint64) int {
+	i := n
+	if want < high {
+		i = int((max(want, low) - low) >> spreadShift * uint64(n) / max((high-low)>>spreadShift, 1))
+	}
+	lo, hi := 0, n // the result is in [lo, hi]
+	if i < n && at(i) < want {
+		for step := 1; i < n && at(i) < want; step *= 2 {
+			lo = i + 1
+			i += step
+		}
+		hi = min(i, n)
+	} else {
+		hi = min(i, n)
+		for step := 1; i > 0; step *= 2 {
+			i = max(i-step, 0)
+			if at(i) < want {
+				lo = i + 1
+				break
+			}
+			hi = i
+		}
+	}
+	return lo + sort.Search(hi-lo, func(k int) bool { return at(lo+k) >= want })
+}
+
+// spreadShift removes so many bits of a hash that its product with a number of blocks fits into 64 bits.
+const spreadShift = hashBits - 32
 
 // block returns a block of the run, from the cache if possible.
 func (r *run) block(rd Reader, c *Cache, i int) (b *indexedBlock, err error) {

@@ -140,6 +140,7 @@ func OpenBase(r Reader, root []byte) (*Base, error) {
 					return nil, fmt.Errorf("%w: page %d of %s: %w", sealed.ErrDamaged, id, Layout(l), err)
 				}
 			}
+			t.levels[l].finish()
 		}
 		b.tiers = append(b.tiers, t)
 	}

@@ -138,6 +138,7 @@ func (m *levelMerge) run(in Rows) error {
 	if err := m.paginate(); err != nil {
 		return err
 	}
+	m.new.finish()
 	return m.batch.Flush()
 }
 

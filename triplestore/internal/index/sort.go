@@ -11,16 +11,56 @@ import (
 // Sorter sorts the same quads in several layouts. It assigns ranks to each column's distinct values, so that a quad
 // usually packs into one machine word, and sorts the words by radix.
 type Sorter struct {
-	quads  []term.IDQuad
 	tables [numFields][]term.ID // distinct values, ascending
 	ranks  [numFields][]uint32  // rank of each quad's value
 }
 
-// NewSorter returns a Sorter. The quads must not change.
+// NewSorter returns a Sorter of quads.
 func NewSorter(quads []term.IDQuad) *Sorter {
-	s := &Sorter{quads: quads}
+	s := &Sorter{}
 	for f := range numFields {
-		s.rank(f)
+		s.rank(quads, f)
+	}
+	return s
+}
+
+// Numbered is a quad whose subject, predicate, object and graph are indexes into a list of ids.
+type Numbered [4]uint32
+
+// NewNumberedSorter returns a Sorter of the quads that numbered ones stand for. It sorts the ids once for all columns,
+// which is faster than looking up each component of each quad.
+func NewNumberedSorter(quads []Numbered, ids []term.ID) *Sorter {
+	order := make([]uint32, len(ids))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(ids[a], ids[b]) })
+	s := &Sorter{}
+	rank := make([]uint32, len(ids)) // in the column; first 1 for ids that it has
+	for i, f := range [4]int{fieldS, fieldP, fieldO, fieldG} {
+		clear(rank)
+		for k := range quads {
+			rank[quads[k][i]] = 1
+		}
+		n := 0
+		for _, r := range rank {
+			n += int(r)
+		}
+		table := make([]term.ID, 0, n)
+		for _, number := range order {
+			if rank[number] == 0 {
+				continue
+			}
+			if id := ids[number]; len(table) == 0 || table[len(table)-1] != id {
+				table = append(table, id)
+			}
+			rank[number] = uint32(len(table) - 1)
+		}
+		ranks := make([]uint32, len(quads))
+		for k := range quads {
+			ranks[k] = rank[quads[k][i]]
+		}
+		s.tables[f], s.ranks[f] = table, ranks
 	}
 	return s
 }
@@ -37,16 +77,16 @@ func field(q *term.IDQuad, f int) term.ID {
 	return q.G
 }
 
-func (s *Sorter) rank(f int) {
-	ranks := make([]uint32, len(s.quads))
+func (s *Sorter) rank(quads []term.IDQuad, f int) {
+	ranks := make([]uint32, len(quads))
 	s.ranks[f] = ranks
 	// Assign provisional ranks in order of appearance, then the final ones.
 	seen := make(map[term.ID]uint32)
 	var table []term.ID
 	var last term.ID
 	var lastRank uint32
-	for i := range s.quads {
-		id := field(&s.quads[i], f)
+	for i := range quads {
+		id := field(&quads[i], f)
 		if id != last || i == 0 {
 			r, ok := seen[id]
 			if !ok {
@@ -74,6 +114,27 @@ func (s *Sorter) rank(f int) {
 	}
 }
 
+// Len returns the number of quads, including repeated ones.
+func (s *Sorter) Len() int { return len(s.ranks[fieldS]) }
+
+// held returns the indexes of the quads that the layout holds; all if it is nil.
+func (s *Sorter) held(l Layout) (some []uint32, n int) {
+	graphs := s.tables[fieldG]
+	if !slices.ContainsFunc(graphs, func(g term.ID) bool { return !l.Holds(g) }) {
+		return nil, s.Len()
+	}
+	some = []uint32{}
+	if !slices.ContainsFunc(graphs, l.Holds) {
+		return some, 0
+	}
+	for i, r := range s.ranks[fieldG] {
+		if l.Holds(graphs[r]) {
+			some = append(some, uint32(i))
+		}
+	}
+	return some, len(some)
+}
+
 // columns returns the columns in the layout's order.
 func (l Layout) columns() Tuple {
 	return l.Tuple(term.IDQuad{G: fieldG, S: fieldS, P: fieldP, O: fieldO})
@@ -88,19 +149,25 @@ func (s *Sorter) Sorted(l Layout, buf []term.IDQuad) []term.IDQuad {
 		width[i] = bits.Len(uint(max(0, len(s.tables[f])-1)))
 		total += width[i]
 	}
-	if total > 64 {
-		return s.sortedSlowly(l, buf)
+	some, n := s.held(l)
+	if n == 0 {
+		return buf
 	}
-	words := make([]uint64, 0, len(s.quads))
-	for i := range s.quads {
-		if !l.Holds(s.quads[i].G) {
+	if total > 64 {
+		return s.sortedSlowly(l, some, n, buf)
+	}
+	words := make([]uint64, n)
+	for k, f := range cols {
+		ranks, w := s.ranks[f], width[k]
+		if some == nil {
+			for i, r := range ranks {
+				words[i] = words[i]<<w | uint64(r)
+			}
 			continue
 		}
-		w := uint64(0)
-		for k, f := range cols {
-			w = w<<width[k] | uint64(s.ranks[f][i])
+		for i, at := range some {
+			words[i] = words[i]<<w | uint64(ranks[at])
 		}
-		words = append(words, w)
 	}
 	words = radixSort(words, total)
 	buf = slices.Grow(buf, len(words))
@@ -118,12 +185,15 @@ func (s *Sorter) Sorted(l Layout, buf []term.IDQuad) []term.IDQuad {
 	return buf
 }
 
-func (s *Sorter) sortedSlowly(l Layout, buf []term.IDQuad) []term.IDQuad {
+// sortedSlowly is Sorted for quads that do not fit into words. some and n are what held returned.
+func (s *Sorter) sortedSlowly(l Layout, some []uint32, n int, buf []term.IDQuad) []term.IDQuad {
 	at := len(buf)
-	for _, q := range s.quads {
-		if l.Holds(q.G) {
-			buf = append(buf, q)
+	for i := range n {
+		if some != nil {
+			i = int(some[i])
 		}
+		value := func(f int) term.ID { return s.tables[f][s.ranks[f][i]] }
+		buf = append(buf, term.IDQuad{S: value(fieldS), P: value(fieldP), O: value(fieldO), G: value(fieldG)})
 	}
 	slices.SortFunc(buf[at:], compareIn(l))
 	return buf[:at+len(slices.Compact(buf[at:]))]
