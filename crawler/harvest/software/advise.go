@@ -19,10 +19,15 @@ func (h *Helper) Level(site *Site, page *Page) Level {
 		return File
 	}
 	r := h.rule(site, func(set *ruleset) int { return set.page(m, &m.place, set.address(&m.place)) })
-	if r != nil && r.Level != File { // an answer that is a page is no file
-		return r.Level
+	switch {
+	case r == nil || r.Level == File: // an answer that is a page is no file
+		return h.built(site, m)
+	case r.Level == List: // of files, perhaps
+		if built := h.built(site, m); built == FileList {
+			return built
+		}
 	}
-	return m.shape.level()
+	return r.Level
 }
 
 // rule returns the rule that decides, nil for none: of the rules for software that find returns and of those for every
@@ -51,28 +56,43 @@ const (
 	manyFiles = 8 // files that make a list of files
 )
 
-// level returns the level of a page by how it is built.
-func (s *shape) level() Level {
-	var biggest group
-	rows := 0
+// built returns the level of a page by how it is built.
+func (h *Helper) built(site *Site, m *marks) Level {
+	s := &m.shape
+	files, rows, list := 0, 0, 0
 	for _, g := range s.groups {
-		if g.links-g.files > biggest.links-biggest.files {
-			biggest = *g
+		n := 0
+		for _, l := range g.targets {
+			if h.isFile(site, l) {
+				n++
+			}
 		}
+		files += n
 		if g.row {
-			rows += g.files
+			rows += n
 		}
+		list = max(list, g.links-n)
 	}
-	pagesOfList := biggest.links - biggest.files
 	switch {
-	case s.files >= manyFiles || rows >= 3 || s.pager && s.files >= 2 && s.files >= pagesOfList:
+	case files >= manyFiles || rows >= 3 || s.pager && files >= 2 && files >= list:
 		return FileList
-	case s.password && pagesOfList < manyLinks && s.text < 2000:
+	case s.password && list < manyLinks && s.text < 2000:
 		return Login
-	case s.pager && pagesOfList >= 2 || pagesOfList >= manyLinks:
+	case s.pager && list >= 2 || list >= manyLinks:
 		return List
 	}
 	return Item
+}
+
+// isFile reports whether a link leads to a file.
+func (h *Helper) isFile(site *Site, l target) bool {
+	var space [16]pair
+	a := placeOf(l.href, space[:])
+	if what := formatOf(a, Link{Text: l.text, Type: l.mediaType, Download: l.download}); what.data > 0.5 || what.other {
+		return true
+	}
+	r := h.rule(site, func(set *ruleset) int { return set.address(&a) })
+	return r != nil && r.Level == File
 }
 
 // Link returns what a link of a page is worth.
@@ -81,7 +101,7 @@ func (h *Helper) Link(site *Site, page *Page, link Link) Hint {
 	a := placeOf(link.URL, space[:])
 	set := h.first(site)
 	hint := Hint{URL: h.canonical(link.URL, &a, set)}
-	if len(hint.URL) != len(link.URL) {
+	if hint.URL != link.URL {
 		a = placeOf(hint.URL, space[:])
 	}
 	what := formatOf(a, link)
@@ -104,6 +124,8 @@ func (h *Helper) Link(site *Site, page *Page, link Link) Hint {
 				hint.File = max(r.File, what.data)
 			}
 			return hint
+		default: // a page, whatever its anchor says
+			hint.File, hint.Document, hint.Format = 0, false, ""
 		}
 	}
 	if hint.File >= 0.8 || hint.Document {

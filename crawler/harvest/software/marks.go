@@ -23,19 +23,23 @@ type marks struct {
 
 // shape is how a page is built: what stands in its main column.
 type shape struct {
-	text     int // bytes of text that are no link
-	links    int
-	files    int // links to files of data, by their address, type or anchor
-	others   int // links to other files
-	pager    bool
-	password bool
-	groups   map[uint64]*group // links in the same place of the page's structure
+	text     int  // bytes of text that are no link
+	pager    bool // there are links to further pages of a list
+	password bool // there is a field for a password
+	targets  int
+	groups   map[uint64]*group // by the path of tags
 }
 
 // group are links of the main column with the same path of tags.
 type group struct {
-	links, files, words int
-	row                 bool // in a row of a table
+	links   int
+	row     bool     // in a row of a table
+	targets []target // of the first links of a page, at most maxTargets in all groups
+}
+
+type target struct {
+	href, text, mediaType string
+	download              bool
 }
 
 // Limits of a page.
@@ -46,6 +50,7 @@ const (
 	maxString  = 1000
 	maxGroups  = 5000
 	maxClasses = 30
+	maxTargets = 1000
 )
 
 // marks returns the marks of a page.
@@ -206,17 +211,11 @@ func (w *walk) anchor(n *html.Node, at *where) {
 		g = &group{}
 		w.shape.groups[at.path] = g
 	}
-	w.shape.links++
 	g.links++
 	g.row = at.row
-	g.words += len(text)
-	_, download := lookup(n, "download")
-	switch what := formatOf(placeOf(href, nil), Link{Text: text, Type: attribute(n, "type"), Download: download}); {
-	case what.data > 0:
-		w.shape.files++
-		g.files++
-	case what.other:
-		w.shape.others++
+	if w.shape.targets++; w.shape.targets <= maxTargets {
+		_, download := lookup(n, "download")
+		g.targets = append(g.targets, target{href: cut(href), text: text, mediaType: attribute(n, "type"), download: download})
 	}
 }
 

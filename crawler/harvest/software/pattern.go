@@ -63,7 +63,7 @@ func hasUpper(tree *syntax.Regexp) bool {
 }
 
 // maxRequired is the maximum number of texts of which a match contains one.
-const maxRequired = 12
+const maxRequired = 30
 
 // required returns texts of which every match of an expression contains one, nil if there are none.
 func required(tree *syntax.Regexp) []string {

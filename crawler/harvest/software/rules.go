@@ -55,18 +55,19 @@ type sign struct {
 
 // rule says what a page is by its address, by what it shows, or by the link to it.
 type rule struct {
-	Level  Level    `toml:"level"`
-	Match  string   `toml:"match"`    // regular expression over path and query, in lower case and without percent-escapes
-	Param  []string `toml:"param"`    // names of parameters, as "name" or "name=REGEXP"; a name may begin or end with '*'
-	CSS    []string `toml:"css"`      // selectors, one of which an element of the page matches
-	Title  string   `toml:"title"`    // regular expression over the page's title
-	Link   []string `toml:"link"`     // steps of the link's path of tags, as "li.pager__item"
-	Rel    []string `toml:"rel"`      // words of the link's rel
-	File   float64  `toml:"file"`     // confidence that it is a data file
-	Doc    bool     `toml:"document"` // a file, and not of data
-	Follow bool     `toml:"follow"`   // leads towards data
-	Boost  float64  `toml:"boost"`
-	Why    string   `toml:"why"` // phrase for people
+	Level   Level    `toml:"level"`
+	Match   string   `toml:"match"`    // regular expression over path and query, in lower case and without percent-escapes
+	Segment []string `toml:"segment"`  // segments of the path, without extension, one of which is there
+	Param   []string `toml:"param"`    // names of parameters, as "name" or "name=REGEXP"; a name may begin or end with '*'
+	CSS     []string `toml:"css"`      // selectors, one of which an element of the page matches
+	Title   string   `toml:"title"`    // regular expression over the page's title
+	Link    []string `toml:"link"`     // steps of the link's path of tags, as "li.pager__item"
+	Rel     []string `toml:"rel"`      // words of the link's rel
+	File    float64  `toml:"file"`     // confidence that it is a data file
+	Doc     bool     `toml:"document"` // a file, and not of data
+	Follow  bool     `toml:"follow"`   // leads towards data
+	Boost   float64  `toml:"boost"`
+	Why     string   `toml:"why"` // phrase for people
 
 	match  *pattern
 	params []param
@@ -201,8 +202,8 @@ func (h *Helper) compileRule(r *rule) (err error) {
 	if !slices.Contains(Levels(), r.Level) {
 		return fmt.Errorf("the level %q: expected one of %v", r.Level, Levels())
 	}
-	if r.Match == "" && len(r.Param)+len(r.CSS)+len(r.Link)+len(r.Rel) == 0 && r.Title == "" {
-		return errors.New("one of match, param, css, title, link and rel is required")
+	if r.Match == "" && len(r.Segment)+len(r.Param)+len(r.CSS)+len(r.Link)+len(r.Rel) == 0 && r.Title == "" {
+		return errors.New("one of match, segment, param, css, title, link and rel is required")
 	}
 	if r.File < 0 || r.File > 1 || r.Boost < -1 || r.Boost > 1 {
 		return fmt.Errorf("file %v, boost %v: expected at most 1, and file not negative", r.File, r.Boost)
@@ -210,6 +211,11 @@ func (h *Helper) compileRule(r *rule) (err error) {
 	if r.Match != "" {
 		if r.match, err = newPattern(r.Match); err != nil {
 			return fmt.Errorf("match: %w", err)
+		}
+	}
+	for _, text := range r.Segment {
+		if text == "" || text != strings.ToLower(text) || strings.ContainsAny(text, "/.?") {
+			return fmt.Errorf("the segment %q: write a part between two '/' in lower case, without extension", text)
 		}
 	}
 	for _, text := range r.Param {

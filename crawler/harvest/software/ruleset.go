@@ -8,19 +8,20 @@ import (
 // ruleset are rules of one system, or of every site, filed so that an address is compared with few of them. Rules for
 // what is avoided and for files come first, otherwise the order is that of the text.
 type ruleset struct {
-	rules    []*rule
-	byParam  map[string][]int // exact names of parameters
-	wild     []int            // rules with names of which only a part is given
-	patterns []int            // rules without parameters
-	bySteps  map[string][]int // steps of a link's path: "li.pager", ".pager"
-	byRel    map[string][]int
-	ofPages  []int // rules that look at a page
-	strip    []param
-	stripped map[string]bool // exact names of strip without a value
+	rules     []*rule
+	byParam   map[string][]int // exact names of parameters
+	bySegment map[string][]int
+	wild      []int            // rules with names of which only a part is given
+	patterns  []int            // rules with neither parameters nor segments
+	bySteps   map[string][]int // steps of a link's path: "li.pager", ".pager"
+	byRel     map[string][]int
+	ofPages   []int // rules that look at a page
+	strip     []param
+	stripped  map[string]bool // exact names of strip without a value
 }
 
 func newRuleset(systems []system) *ruleset {
-	set := &ruleset{byParam: map[string][]int{}, bySteps: map[string][]int{}, byRel: map[string][]int{}, stripped: map[string]bool{}}
+	set := &ruleset{byParam: map[string][]int{}, bySegment: map[string][]int{}, bySteps: map[string][]int{}, byRel: map[string][]int{}, stripped: map[string]bool{}}
 	for i := range systems {
 		for j := range systems[i].Page {
 			set.rules = append(set.rules, &systems[i].Page[j])
@@ -52,6 +53,10 @@ func (set *ruleset) file(i int, r *rule) {
 		for _, word := range r.Rel {
 			set.byRel[word] = append(set.byRel[word], i)
 		}
+	case len(r.Segment) > 0:
+		for _, segment := range r.Segment {
+			set.bySegment[segment] = append(set.bySegment[segment], i)
+		}
 	case len(r.params) > 0:
 		if slices.ContainsFunc(r.params, func(p param) bool { return p.wild() }) {
 			set.wild = append(set.wild, i)
@@ -65,13 +70,15 @@ func (set *ruleset) file(i int, r *rule) {
 	}
 }
 
-// tier orders rules: what is avoided and what is a file is decided first.
+// tier orders rules: what is avoided and what is a file is decided first, then what is a home page.
 func (r *rule) tier() int {
 	switch r.Level {
 	case File, Noise, Trap, Login:
 		return 0
+	case Home:
+		return 1
 	}
-	return 1
+	return 2
 }
 
 func (r *rule) ofPage() bool { return len(r.css) > 0 || r.title != nil }
@@ -84,11 +91,14 @@ const none = 1 << 30
 func (set *ruleset) address(a *place) int {
 	best := none
 	for _, p := range a.params {
-		for _, i := range set.byParam[p.name] {
-			if i < best && set.rules[i].fits(a) {
-				best = i
-			}
+		best = set.first(set.byParam[p.name], a, best)
+	}
+	for segment := range strings.SplitSeq(a.path, "/") {
+		if segment == "" {
+			continue
 		}
+		segment, _, _ = strings.Cut(segment, ".")
+		best = set.first(set.bySegment[segment], a, best)
 	}
 	if len(a.params) > 0 {
 		best = set.first(set.wild, a, best)
