@@ -51,7 +51,7 @@ func (db *DB) buildFrom(ctx context.Context, dir string, state stateFile, whole 
 			return nil, 0, err
 		}
 	}
-	b, err := openBadger(badgerOptions(dir, db.opts))
+	b, err := openBadger(badgerOptions(dir, db.opts).WithBaseTableSize(tableSize(state.size)))
 	if err != nil {
 		return nil, 0, err
 	}

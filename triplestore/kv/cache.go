@@ -110,10 +110,36 @@ func openBadger(o badger.Options) (b *badger.DB, err error) {
 // blockCache is the memory for blocks that are read, in bytes. A block in it is neither decompressed nor verified again.
 const blockCache = 32 << 20
 
-// tableSize is the size of a table, in bytes, on every level. A compaction allocates twice as much for each table that it
-// writes, and writes up to ten at a time; with tables that double from level to level, as Badger has them, that would be
-// a gigabyte in a database of ten.
-const tableSize = 8 << 20
+// Bounds of the size of a table, in bytes, which is the same on every level. To write one, a compaction allocates five
+// times its size and more, and it writes up to ten at a time; Badger keeps eight such buffers for the next.
+const (
+	minTable  = 2 << 20
+	maxTable  = 64 << 20
+	maxTables = 4096 // as many are mapped into memory before they become larger: the system allows 65,530 mappings
+)
+
+// tableSize returns the size of the tables of a database that takes so many bytes.
+func tableSize(all int64) int64 {
+	size := int64(minTable)
+	for size < maxTable && all/size > maxTables {
+		size *= 2
+	}
+	return size
+}
+
+// tableBytes returns the size of the tables in a directory.
+func tableBytes(dir string) (n int64) {
+	if dir == "" { // in memory
+		return 0
+	}
+	names, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
 
 func badgerOptions(dir string, opts Options) badger.Options {
 	if opts.InMemory || opts.CacheInMemory {
@@ -135,7 +161,7 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithVerifyValueChecksum(true).
 		WithMemTableSize(opts.MemTable).
 		WithNumMemtables(3).
-		WithBaseTableSize(tableSize).
+		WithBaseTableSize(tableSize(tableBytes(dir))).
 		WithBaseLevelSize(64 << 20).
 		WithNumLevelZeroTables(4).
 		WithNumLevelZeroTablesStall(12).

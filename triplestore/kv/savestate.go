@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	badger "github.com/dgraph-io/badger/v4"
@@ -105,21 +103,10 @@ func (db *DB) trimFlushed(content int64) error {
 	switch {
 	case len(list) == 0:
 		return nil
-	case len(list) == 1 && db.log.First() == 1 && db.log.Size()+db.states.size() <= max(content, db.tableBytes()):
+	case len(list) == 1 && db.log.First() == 1 && db.log.Size()+db.states.size() <= max(content, tableBytes(db.path(cacheDir))):
 		return nil // as in save
 	}
 	return db.log.Trim(list[0].number)
-}
-
-// tableBytes returns the size of the tables of a closed database.
-func (db *DB) tableBytes() (n int64) {
-	names, _ := filepath.Glob(filepath.Join(db.path(cacheDir), "*.sst"))
-	for _, name := range names {
-		if info, err := os.Stat(name); err == nil {
-			n += info.Size()
-		}
-	}
-	return n
 }
 
 // saveState syncs the log and writes a state file of what readers see now. Batches are visible before they are durable:
