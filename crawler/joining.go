@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/supervise"
 )
 
 // Versions are indexed many at a time, because each then costs less.
 const (
-	joinBatch   = 512             // as many are indexed at once
-	minJoinWait = 5 * time.Second // how long fewer wait
+	minJoinWait = 5 * time.Second // how long fewer than one Join adds wait
 	joinShare   = 20              // or this many times as long as the last indexing took, since it reads much of a large index
 	maxJoinWait = 2 * time.Minute // but no longer
 )
@@ -30,7 +30,7 @@ func (p *Pipeline) keepJoined(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		for n := p.Archive.Unjoined(); n >= joinBatch || n > 0 && time.Since(last) >= wait; n = p.Archive.Unjoined() {
+		for n := p.Archive.Unjoined(); n >= archive.MaxJoined || n > 0 && time.Since(last) >= wait; n = p.Archive.Unjoined() {
 			begun := time.Now()
 			done, err := p.Archive.Join(ctx)
 			last = time.Now()

@@ -99,6 +99,9 @@ func (a *Archive) Captures(ctx context.Context, prefix, after string, f func(cat
 	return a.search.Captures(ctx, prefix, after, f)
 }
 
+// MaxJoined is the maximum number of versions that one Join adds.
+const MaxJoined = joining.MaxVersions
+
 // Join adds some of the versions that wait to the index of joinable columns. It returns their number, 0 if none waits.
 func (a *Archive) Join(ctx context.Context) (int, error) { return a.joining.Join(ctx) }
 

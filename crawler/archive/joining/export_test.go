@@ -6,3 +6,6 @@ var (
 	JoinApart = (*Queue).joinApart
 	JoinAlone = (*Queue).joinAlone
 )
+
+// SetPerTxn sets the maximum number of versions of a transaction.
+func SetPerTxn(q *Queue, n int) { q.perTxn = n }

@@ -1,7 +1,7 @@
 // Package joining keeps the index of joinable columns (package joins) and its triples in step with the versions.
 //
 // The transaction that makes a version only marks it (Mark). Join later adds marked versions to the index, many in one
-// transaction, and removes the versions that they replace, so only the latest version of a resource is indexed. What
+// transaction and more in one pass over the index, and removes the versions that they replace, so only the latest version of a resource is indexed. What
 // Join reads and compares blocks no other writer. A version that cannot be indexed is given up and listed as an
 // internal failure.
 package joining
@@ -33,21 +33,25 @@ import (
 // table is the first byte of the marks' keys in the archive's keyspace: resource id, N -> nothing.
 const table = 'j'
 
-// Bounds of one Join.
+// Bounds of one Join, and of its transactions. A Join reads most of the index's postings if it adds a few hundred versions
+// or more, so the more it adds, the less each costs in a large archive. What it reads takes about 100 bytes a hash.
 const (
-	maxVersions = 512
-	maxWeight   = 3 << 19 // of their columns, in bytes
+	MaxVersions = 2048
+	maxHashes   = 1 << 19
+	maxPerTxn   = 512
+	maxWeight   = 3 << 19 // of the columns of a transaction, in bytes
 )
 
 // maxRecent bounds the versions whose columns are remembered until they are indexed, which spares reading their
 // profiles.
-const maxRecent = 2 * maxVersions
+const maxRecent = MaxVersions
 
 // Queue is the versions that are not in the index yet. It is safe for concurrent use.
 type Queue struct {
 	mint    ns.Mint
 	db      *kv.DB
 	triples *triplestore.Store
+	perTxn  int // maximum number of versions of a transaction
 
 	len  atomic.Int64 // marks
 	mu   sync.Mutex   // held by the one Join that runs; guards last
@@ -59,7 +63,7 @@ type Queue struct {
 
 // New returns the queue of an archive. Upgrade must run before the first Join.
 func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store) *Queue {
-	return &Queue{mint: mint, db: db, triples: triples, recent: map[string][]joins.Column{}}
+	return &Queue{mint: mint, db: db, triples: triples, perTxn: maxPerTxn, recent: map[string][]joins.Column{}}
 }
 
 // Len returns the number of versions that are not in the index yet.
@@ -102,8 +106,8 @@ func (q *Queue) forget(versions ...joins.Replacement) {
 	}
 }
 
-// Join adds some of the marked versions to the index, with their triples, in one transaction. It returns their number,
-// 0 if none is marked.
+// Join adds some of the marked versions to the index, with their triples, at most MaxVersions. It returns their number, 0
+// if none is marked.
 func (q *Queue) Join(ctx context.Context) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -117,20 +121,45 @@ func (q *Queue) Join(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-func (q *Queue) joinSome(ctx context.Context) (int, error) {
+func (q *Queue) joinSome(ctx context.Context) (done int, err error) {
 	marks, err := q.nextMarks(ctx)
-	for limit := len(marks); err == nil && limit > 0; {
+	if err != nil || len(marks) == 0 {
+		return 0, err
+	}
+	p := newPass()
+	if err := faults.Contain(func() (err error) { marks, err = q.readAhead(ctx, p, marks); return err }); err != nil {
+		if faults.IsOwn(ctx, err) {
+			return 0, err
+		}
+		p = newPass() // joinMarks finds out which version it is
+	}
+	for len(marks) > 0 {
+		n, err := q.joinNext(ctx, p, marks)
+		done += n
+		if err != nil {
+			return done, err
+		}
+		marks = marks[n:]
+	}
+	return done, nil
+}
+
+// joinNext indexes some of the marked versions, with what a pass knows.
+func (q *Queue) joinNext(ctx context.Context, p *pass, marks [][]byte) (int, error) {
+	for limit := min(len(marks), q.perTxn); ; {
+		if p.broken {
+			*p = *newPass()
+		}
 		var done int
-		err = faults.Contain(func() (err error) { done, err = q.joinMarks(ctx, marks[:limit]); return err })
+		err := faults.Contain(func() (err error) { done, err = q.joinMarks(ctx, p, marks[:limit]); return err })
 		if err == nil || faults.IsOwn(ctx, err) {
 			return done, err
 		}
 		if limit == 1 {
 			return 1, q.joinAlone(ctx, marks[0], err)
 		}
-		limit, err = limit/2, nil // one of the versions has unusually many values, or meets a fault of this program
+		limit /= 2 // one of the versions has unusually many values, or meets a fault of this program
 	}
-	return 0, err
 }
 
 // nextMarks returns the marks after the last Join in key order, or from the start if there are none.
@@ -138,7 +167,7 @@ func (q *Queue) nextMarks(ctx context.Context) (marks [][]byte, err error) {
 	err = q.db.View(func(txn *kv.Txn) error {
 		collect := func(k []byte) (bool, error) {
 			marks = append(marks, bytes.Clone(k))
-			return len(marks) < maxVersions, nil
+			return len(marks) < MaxVersions, nil
 		}
 		if err := eachMark(ctx, txn, append(slices.Clone(q.last), 0), collect); err != nil || len(marks) > 0 {
 			return err
@@ -157,14 +186,54 @@ func eachMark(ctx context.Context, txn *kv.Txn, from []byte, f func(mark []byte)
 	})
 }
 
-// joinMarks indexes as many of the marked versions as the bounds allow.
-func (q *Queue) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
+// pass is what the transactions of one Join share.
+type pass struct {
+	joins  *joins.Pass
+	ahead  map[string]joins.Replacement // by version; without those that were used
+	broken bool                         // joins may have changes that are not in the database
+}
+
+func newPass() *pass { return &pass{joins: joins.NewPass(), ahead: map[string]joins.Replacement{}} }
+
+// readAhead reads what as many of the marked versions need as the bounds allow, and returns their marks.
+func (q *Queue) readAhead(ctx context.Context, p *pass, marks [][]byte) ([][]byte, error) {
+	done := 0
+	err := records.View(q.db, func(t records.Txn) error {
+		var all []joins.Replacement
+		for hashes := 0; done < len(marks) && (done == 0 || hashes < maxHashes); done++ {
+			r, err := q.replacement(t, marks[done])
+			if err := errors.Join(err, ctx.Err()); err != nil {
+				return err
+			}
+			all = append(all, r)
+			p.ahead[r.New] = r
+			hashes += r.Hashes()
+		}
+		return p.joins.Read(t.Txn, samples(t), all)
+	})
+	if err != nil {
+		return marks, err
+	}
+	return marks[:done], nil
+}
+
+// take returns the replacement that a mark requests.
+func (p *pass) take(q *Queue, t records.Txn, mark []byte) (joins.Replacement, error) {
+	if r, ok := p.ahead[markedVersion(mark)]; ok {
+		return r, nil
+	}
+	return q.replacement(t, mark)
+}
+
+// joinMarks indexes as many of the marked versions as the bounds of a transaction allow.
+func (q *Queue) joinMarks(ctx context.Context, p *pass, marks [][]byte) (int, error) {
 	var taken, todo []joins.Replacement // todo merges the replacements of a resource that has several
 	var update *joins.Update
 	done := 0
+	p.broken = true // until all is committed
 	err := records.View(q.db, func(t records.Txn) (err error) {
 		for weight := 0; done < len(marks) && (done == 0 || weight < maxWeight); done++ {
-			r, err := q.replacement(t, marks[done])
+			r, err := p.take(q, t, marks[done])
 			if err != nil {
 				return err
 			}
@@ -176,7 +245,7 @@ func (q *Queue) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
 			todo = append(todo, r)
 			weight += r.Weight()
 		}
-		update, err = joins.Prepare(t.Txn, samples(t), todo)
+		update, err = p.joins.Prepare(t.Txn, samples(t), todo)
 		return errors.Join(err, ctx.Err())
 	})
 	if err != nil {
@@ -185,7 +254,12 @@ func (q *Queue) joinMarks(ctx context.Context, marks [][]byte) (int, error) {
 	if err := q.write(ctx, update, marks[:done], taken); err != nil {
 		return 0, err
 	}
+	update.Committed()
+	p.broken = false
 	q.forget(taken...)
+	for _, r := range taken {
+		delete(p.ahead, r.New)
+	}
 	return done, nil
 }
 
@@ -213,7 +287,7 @@ func (q *Queue) joinApart(ctx context.Context, mark []byte) error {
 			}
 			half(&r)
 			taken = []joins.Replacement{r}
-			update, err = joins.Prepare(t.Txn, samples(t), taken)
+			update, err = joins.NewPass().Prepare(t.Txn, samples(t), taken)
 			return err
 		})
 		if err != nil {
@@ -250,6 +324,8 @@ func (q *Queue) giveUp(ctx context.Context, mark []byte, why error) error {
 		return q.dropMarks(txn, [][]byte{mark})
 	})
 }
+
+func markedVersion(mark []byte) string { return ns.VersionID(records.VersionAt(mark)) }
 
 // replacement returns the replacement that a mark requests.
 func (q *Queue) replacement(t records.Txn, mark []byte) (joins.Replacement, error) {

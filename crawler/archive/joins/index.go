@@ -45,6 +45,15 @@ func (r Replacement) Weight() (n int) {
 	return n
 }
 
+// Hashes returns the maximum number of hashes whose postings a replacement needs for its columns.
+func (r Replacement) Hashes() (n int) {
+	for _, c := range r.Columns {
+		filed, _ := filing(c.Sketch)
+		n += len(filed)
+	}
+	return min(n, maxFiled)
+}
+
 // Change is the matches of one version before and after an update.
 type Change struct {
 	Version       string
@@ -63,11 +72,23 @@ func Of(txn *kv.Txn, version string) ([]Match, error) {
 // Samples returns the sketch of a column in the index, by its version and its Column.At.
 type Samples func(version string, at int) (csvprofile.Sketch, error)
 
-// Prepare computes what replacements, one after the other, change in the index. It only reads from txn. samples must
-// know the columns of all versions in the index. The update must be written before the next Prepare, and nothing else
-// may write to the index meanwhile.
-func Prepare(txn *kv.Txn, samples Samples, replacements []Replacement) (*Update, error) {
-	u := newUpdate(txn, samples)
+// Read reads the postings that replacements need, in the order in which they are stored, for updates of some of them
+// each. What it does not read, Prepare does. samples is that of Prepare.
+func (p *Pass) Read(txn *kv.Txn, samples Samples, replacements []Replacement) error {
+	u := p.update(txn, samples)
+	u.cursor = txn.Cursor(kv.SpaceJoins)
+	defer u.cursor.Close()
+	if _, err := u.prefetch(replacements); err != nil {
+		return fmt.Errorf("joins: read ahead: %w", err)
+	}
+	return nil
+}
+
+// Prepare computes what replacements, one after the other, change in the index. It only reads from txn, which must see
+// the updates of the pass so far. samples must know the columns of all versions in the index. The update must be written
+// and Committed before the next Prepare. After an error, the pass must be discarded.
+func (p *Pass) Prepare(txn *kv.Txn, samples Samples, replacements []Replacement) (*Update, error) {
+	u := p.update(txn, samples)
 	u.cursor = txn.Cursor(kv.SpaceJoins)
 	defer u.cursor.Close()
 	columns, err := u.prefetch(replacements)
@@ -96,7 +117,8 @@ type arrival struct {
 	reach uint32
 }
 
-// prefetch reads the postings that replacements need, in the order in which they are stored.
+// prefetch reads the postings that replacements need and that the pass does not have, in the order in which they are
+// stored.
 func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 	all := make([][]arrival, len(replacements))
 	var hashes []uint32
@@ -116,7 +138,7 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 					continue
 				}
 			}
-			hashes = append(hashes, c.filed...)
+			hashes = u.unread(hashes, c.filed)
 		}
 		leaving, err := u.setsOf(r.Old)
 		if err != nil {
@@ -135,11 +157,21 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 				return nil, err
 			}
 			filed, _ := filing(sketch)
-			hashes = append(hashes, filed...)
+			hashes = u.unread(hashes, filed)
 		}
 	}
 	slices.Sort(hashes)
 	return all, u.load(slices.Compact(hashes))
+}
+
+// unread appends the hashes among some whose postings have not been read.
+func (p *postings) unread(hashes, among []uint32) []uint32 {
+	for _, h := range among {
+		if p.lists[h] == nil {
+			hashes = append(hashes, h)
+		}
+	}
+	return hashes
 }
 
 // arrivals returns the columns that fit into the bounds of one version, keys first.

@@ -58,7 +58,7 @@ func putAll(t testing.TB, db *kv.DB, all ...Replacement) []Change {
 	var u *Update
 	samples := samplesOf(db, all)
 	err := db.View(func(txn *kv.Txn) (err error) {
-		u, err = Prepare(txn, samples, all)
+		u, err = NewPass().Prepare(txn, samples, all)
 		return err
 	})
 	if err == nil {

@@ -3,6 +3,7 @@ package joins
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -80,6 +81,10 @@ type partition struct {
 	arrays  []array
 	last    uint32 // the greatest id of an array
 	changes []pair
+
+	written bool         // an update changes the partition as the next two say
+	after   []array      // its arrays then
+	split   []*partition // partitions, in ascending order, that the lower part of it becomes then
 }
 
 type array struct {
@@ -96,13 +101,17 @@ type posting struct {
 	part *partition
 }
 
-// postings are the postings that an update read.
+// postings are postings that were read, with all changes since then.
 type postings struct {
 	tables
 	cursor *kv.Cursor
 	lists  map[uint32]*posting
 	parts  map[uint32]*partition // by high
 	room   []posting             // memory for lists
+}
+
+func newPostings() postings {
+	return postings{lists: map[uint32]*posting{}, parts: map[uint32]*partition{}}
 }
 
 func arrayKey(high, id uint32) []byte {
@@ -267,9 +276,45 @@ func (p *postings) entries() (all []entry, err error) {
 		if len(merged) > 0 {
 			pairs = cancelPairs(pairs, len(merged) == len(part.arrays))
 		}
-		all = append(all, split(part, pairs, len(merged) == len(part.arrays))...)
+		all = append(all, part.write(pairs, merged)...)
 	}
 	return all, nil
+}
+
+// settle makes the partitions what the entries, which are committed now, have made of them. It reports false if a
+// partition has become empty, and so part of the next: then nothing of the postings may be used any more.
+func (p *postings) settle() bool {
+	divided := false
+	for high, part := range p.parts {
+		part.changes = part.changes[:0]
+		if !part.written {
+			continue
+		}
+		if len(part.after) == 0 && high != math.MaxUint32 {
+			return false
+		}
+		divided = divided || len(part.split) > 0
+	}
+	if divided {
+		for hash, l := range p.lists {
+			if i := slices.IndexFunc(l.part.split, func(low *partition) bool { return hash <= low.high }); i >= 0 {
+				l.part = l.part.split[i]
+			}
+		}
+	}
+	for _, part := range slices.Collect(maps.Values(p.parts)) {
+		if !part.written {
+			continue
+		}
+		for _, low := range part.split {
+			p.parts[low.high] = low
+		}
+		part.arrays, part.after, part.split, part.written = part.after, nil, nil, false
+		for _, a := range part.arrays {
+			part.last = max(part.last, a.id)
+		}
+	}
+	return true
 }
 
 // toMerge returns the arrays to be merged with a partition's changes, and the number of their pairs.
@@ -297,9 +342,12 @@ func (part *partition) toMerge() (merged []array, pairs int) {
 	}
 }
 
-// split returns pairs as one array of a partition, or, if they are all of its pairs and too many, as arrays of several.
-func split(part *partition, pairs []pair, all bool) (entries []entry) {
-	for all && len(pairs) > maxPairs {
+// write returns the entries for pairs that replace some of a partition's arrays: one array, or, if they are all of its
+// pairs and too many, arrays of several partitions. It notes what becomes of the partition.
+func (part *partition) write(pairs []pair, replaced []array) (entries []entry) {
+	part.written = true
+	part.after = slices.DeleteFunc(slices.Clone(part.arrays), func(a array) bool { return slices.Contains(replaced, a) })
+	for len(part.after) == 0 && len(pairs) > maxPairs {
 		cut := maxPairs / 2
 		for cut < len(pairs) && pairs[cut].hash == pairs[cut-1].hash {
 			cut++
@@ -307,11 +355,14 @@ func split(part *partition, pairs []pair, all bool) (entries []entry) {
 		if cut == len(pairs) {
 			break
 		}
-		entries = append(entries, entry{arrayKey(pairs[cut-1].hash, 0), appendPairs(nil, pairs[:cut])})
+		high := pairs[cut-1].hash
+		entries = append(entries, entry{arrayKey(high, 0), appendPairs(nil, pairs[:cut])})
+		part.split = append(part.split, &partition{high: high, arrays: []array{{0, cut}}})
 		pairs = pairs[cut:]
 	}
 	if len(pairs) > 0 {
 		entries = append(entries, entry{arrayKey(part.high, part.last+1), appendPairs(nil, pairs)})
+		part.after = append(part.after, array{part.last + 1, len(pairs)})
 	}
 	return entries
 }

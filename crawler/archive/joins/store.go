@@ -179,6 +179,10 @@ func (t tables) set(n number) (s *set, err error) {
 const minMemberLen = 9
 
 func (t tables) setSet(n number, s *set) error {
+	return t.txn.Set(kv.SpaceJoins, nkey(tableSet, uint32(n)), encodeSet(s))
+}
+
+func encodeSet(s *set) []byte {
 	raw := binary.AppendUvarint(nil, uint64(s.filed))
 	raw = binary.AppendUvarint(raw, uint64(s.reach))
 	raw = binary.AppendUvarint(raw, uint64(len(s.members)))
@@ -192,7 +196,7 @@ func (t tables) setSet(n number, s *set) error {
 		}
 		raw = fields.AppendText(fields.AppendText(appendID(raw, c.Version), c.Member), c.Name)
 	}
-	return t.txn.Set(kv.SpaceJoins, nkey(tableSet, uint32(n)), raw)
+	return raw
 }
 
 func pkey(print fingerprint) []byte { return append([]byte{tablePrint}, print[:]...) }

@@ -9,43 +9,91 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Update is what replacements change in the index. It caches what was read for one of them for the next, since similar
-// tables meet the same postings, columns and matches.
+// Pass is several updates of the index, one after the other. It keeps what was read for one of them for the next, since
+// similar tables meet the same postings, columns and matches, and since reading the postings is what costs most in a
+// large index: Read reads those of many replacements at once. Nothing else may write to the index during a pass.
+type Pass struct {
+	postings
+	sets         map[number]*set
+	prints       map[fingerprint]number       // 0: no set has the fingerprint
+	sketches     map[number]csvprofile.Sketch // some that were read
+	next, stored number                       // number of the next set, and what the database has as that; 0: not read
+}
+
+// NewPass returns a pass that knows nothing of the index yet.
+func NewPass() *Pass {
+	return &Pass{postings: newPostings(), sets: map[number]*set{}, prints: map[fingerprint]number{}, sketches: map[number]csvprofile.Sketch{}}
+}
+
+// Update is what replacements change in the index.
 type Update struct {
 	Changes []Change // versions whose matches change, in the order of their ids
 
-	postings
+	*Pass
 	samples       Samples
-	filed         []entry // changes of the postings
-	seen          []entry // changes of tableSeen
-	sets          map[number]*set
-	prints        map[fingerprint]number       // 0: no set has the fingerprint
+	filed         []entry                      // changes of the postings
+	seen          []entry                      // changes of tableSeen
 	printed       map[fingerprint]bool         // fingerprints whose number changed
-	sketches      map[number]csvprofile.Sketch // some that were read
 	fresh         map[number]csvprofile.Sketch // of new sets
 	dropped       []number
 	versions      map[string][]number // sets of versions; empty: the version has none or was removed
 	before, after map[string][]Match  // of the versions that were read
-	next, first   number
-	hits          hits // of one column; its memory, and that of rough, is reused for the next
+	hits          hits                // of one column; its memory, and that of rough, is reused for the next
 	rough         []candidate
 }
 
-// maxSketches bounds the cached sketches.
-const maxSketches = 2048
+// Bounds of what a pass keeps from one update for the next.
+const (
+	maxSketches = 4096
+	maxSets     = 1 << 14
+	maxPrints   = 1 << 16
+)
 
-func newUpdate(txn *kv.Txn, samples Samples) *Update {
+func (p *Pass) update(txn *kv.Txn, samples Samples) *Update {
+	p.tables = tables{txn}
 	return &Update{
-		samples:  samples,
-		postings: postings{tables: tables{txn}, lists: map[uint32]*posting{}, parts: map[uint32]*partition{}}, sets: map[number]*set{}, prints: map[fingerprint]number{}, printed: map[fingerprint]bool{}, sketches: map[number]csvprofile.Sketch{},
-		fresh: map[number]csvprofile.Sketch{}, versions: map[string][]number{}, before: map[string][]Match{}, after: map[string][]Match{},
+		Pass: p, samples: samples, printed: map[fingerprint]bool{}, fresh: map[number]csvprofile.Sketch{},
+		versions: map[string][]number{}, before: map[string][]Match{}, after: map[string][]Match{},
 	}
 }
 
-// Write writes the changes. It may be called again if the transaction of an earlier call was not committed.
+// Committed makes the pass ready for the next update, after a transaction that Write wrote to was committed.
+func (u *Update) Committed() {
+	p := u.Pass
+	p.stored = p.next
+	for n, s := range p.sets {
+		if s.changed = false; len(s.members) > 0 {
+			s.from = s.members[0]
+		} else {
+			delete(p.sets, n)
+		}
+	}
+	for n, s := range u.fresh {
+		p.keepSketch(n, s)
+	}
+	if len(p.sets) > maxSets {
+		clear(p.sets)
+	}
+	if len(p.prints) > maxPrints {
+		clear(p.prints)
+	}
+	if !p.settle() {
+		p.postings = newPostings()
+	}
+}
+
+func (p *Pass) keepSketch(n number, s csvprofile.Sketch) {
+	if len(p.sketches) >= maxSketches {
+		clear(p.sketches)
+	}
+	p.sketches[n] = s
+}
+
+// Write writes the changes. It may be called again if the transaction of an earlier call was not committed. Committed
+// must be called once it is, before the next Prepare of the pass; if it is not, the pass must be discarded.
 func (u *Update) Write(txn *kv.Txn) error {
 	t := tables{txn}
-	if u.next != u.first {
+	if u.next != u.stored {
 		if err := t.setNumbers([]byte{tableNext}, []number{u.next}); err != nil {
 			return err
 		}
@@ -98,11 +146,11 @@ func (u *Update) allocate(filed int) (number, error) {
 		if err != nil {
 			return 0, err
 		}
-		u.first = 1
+		u.next = 1
 		if len(list) == 1 {
-			u.first = list[0]
+			u.next = list[0]
 		}
-		u.next = u.first
+		u.stored = u.next
 	}
 	if u.next >= maxNumbers {
 		return 0, errExhausted
@@ -156,10 +204,7 @@ func (u *Update) sketch(n number) (csvprofile.Sketch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(u.sketches) == maxSketches {
-		clear(u.sketches)
-	}
-	u.sketches[n] = s
+	u.keepSketch(n, s)
 	return s, nil
 }
 
