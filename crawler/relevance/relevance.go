@@ -23,6 +23,7 @@ type Weights struct {
 	Entity  float64 `toml:"entity" json:"entity,omitempty"`   // an entity; default 1
 	Format  float64 `toml:"format" json:"format,omitempty"`   // the name of a format of data, such as CSV; default 1
 	Noise   float64 `toml:"noise" json:"noise,omitempty"`     // a word that stands for what is no data; default -1
+	Place   float64 `toml:"place" json:"place,omitempty"`     // the name of any country or larger city; default 0
 
 	Title   float64 `toml:"title" json:"title,omitempty"`     // factor of a match in a title; default 1
 	Heading float64 `toml:"heading" json:"heading,omitempty"` // in a heading; default 0.7
@@ -42,7 +43,7 @@ type Page struct {
 // Part is what one match contributes to a score.
 type Part struct {
 	What  string  `json:"what"`  // the word, keyword or entity, as it is listed
-	Kind  string  `json:"kind"`  // data, keyword, entity, format or noise
+	Kind  string  `json:"kind"`  // data, keyword, entity, format, noise or place
 	Where string  `json:"where"` // title, heading, anchor, address or text
 	Value float64 `json:"value"`
 }
