@@ -31,8 +31,11 @@ const (
 	eventPath    = "event/"
 )
 
-// Mint mints IRIs below a base, which ends with '/'.
-type Mint struct{ Base string }
+// Mint mints IRIs below a base, which ends with '/', and parses those below Base and the former bases.
+type Mint struct {
+	Base   string
+	Former []string // the other bases below which the archive minted IRIs; each ends with '/'
+}
 
 // New returns a Mint for base, which must be an absolute http or https IRI without query and fragment. It adds a
 // missing final '/'. The error is a *BaseError.
@@ -138,10 +141,12 @@ const (
 	KindTimeMap
 	KindTimeGate
 	KindAgent
+	KindWARC
+	KindEvent
 )
 
-// Ref is a parsed IRI. ID is set for versions, columns, members and activities; URL for graphs, TimeMaps and TimeGates;
-// Column for columns; Path for members.
+// Ref is a parsed IRI. ID is set for versions, columns, members, activities and events; URL for graphs, TimeMaps, TimeGates
+// and, as the escaped name, WARC files; Column for columns; Path for members.
 type Ref struct {
 	Kind   Kind
 	ID     string
@@ -150,13 +155,57 @@ type Ref struct {
 	URL    string
 }
 
-// Parse parses an IRI minted below the same base. It also accepts version IRIs in the form of the paper, without
+// Parse parses an IRI minted below Base or a former base. It also accepts version IRIs in the form of the paper, without
 // "api/v1/". ok is false for other IRIs.
 func (m Mint) Parse(iri string) (ref Ref, ok bool) {
-	path, below := strings.CutPrefix(iri, m.Base)
-	if !below {
-		return Ref{}, false
+	ref, _, ok = m.split(iri)
+	return ref, ok
+}
+
+// Moved returns an IRI that was minted below Base or a former base as it is below another base; other IRIs are returned
+// unchanged.
+func (m Mint) Moved(iri, base string) string {
+	if _, path, ok := m.split(iri); ok {
+		return base + path
 	}
+	return iri
+}
+
+// Aliases returns an IRI that was minted below Base or a former base as it is below each of them, first of all below Base.
+// Of another IRI, it returns only that one.
+func (m Mint) Aliases(iri string) []string {
+	_, path, ok := m.split(iri)
+	if !ok {
+		return []string{iri}
+	}
+	all := []string{m.Base + path}
+	for _, base := range m.Former {
+		all = append(all, base+path)
+	}
+	return all
+}
+
+// split also returns what follows the base. One base may be below another: the longest one counts.
+func (m Mint) split(iri string) (ref Ref, path string, ok bool) {
+	longest := -1
+	for i := -1; i < len(m.Former); i++ {
+		base := m.Base
+		if i >= 0 {
+			base = m.Former[i]
+		}
+		rest, below := strings.CutPrefix(iri, base)
+		if !below || len(base) <= longest {
+			continue
+		}
+		if r, minted := parse(rest); minted {
+			ref, path, ok, longest = r, rest, true, len(base)
+		}
+	}
+	return ref, path, ok
+}
+
+// parse parses what follows the base of an IRI.
+func parse(path string) (ref Ref, ok bool) {
 	if path == agentPath {
 		return Ref{Kind: KindAgent}, true
 	}
@@ -168,13 +217,16 @@ func (m Mint) Parse(iri string) (ref Ref, ok bool) {
 	for _, p := range []struct {
 		prefix string
 		kind   Kind
-	}{{timeMapPath, KindTimeMap}, {timeMapJSON, KindTimeMap}, {timeGatePath, KindTimeGate}, {graphPath, KindGraph}} {
+	}{{timeMapPath, KindTimeMap}, {timeMapJSON, KindTimeMap}, {timeGatePath, KindTimeGate}, {graphPath, KindGraph}, {warcPath, KindWARC}} {
 		if u, found := strings.CutPrefix(path, p.prefix); found && u != "" {
 			return Ref{Kind: p.kind, URL: u}, true
 		}
 	}
 	if id, found := strings.CutPrefix(path, activityPath); found && id != "" {
 		return Ref{Kind: KindActivity, ID: id}, true
+	}
+	if id, found := strings.CutPrefix(path, eventPath); found && id != "" {
+		return Ref{Kind: KindEvent, ID: id}, true
 	}
 	return Ref{}, false
 }

@@ -26,21 +26,48 @@ func TestParseReadsBackWhatMintMade(t *testing.T) {
 		path := rapid.StringMatching(`[a-zé %#?]{1,9}(/[a-z.%]{1,9}){0,2}`).Draw(t, "path")
 		column := rapid.IntRange(1, 5000).Draw(t, "column")
 		for iri, want := range map[string]Ref{
-			m.Version(id):        {Kind: KindVersion, ID: id},
-			m.Column(id, column): {Kind: KindColumn, ID: id, Column: column},
-			m.Member(id, path):   {Kind: KindMember, ID: id, Path: path},
-			m.Activity(id):       {Kind: KindActivity, ID: id},
-			m.Graph(url):         {Kind: KindGraph, URL: url},
-			m.TimeMap(url):       {Kind: KindTimeMap, URL: url},
-			m.TimeMapJSON(url):   {Kind: KindTimeMap, URL: url},
-			m.TimeGate(url):      {Kind: KindTimeGate, URL: url},
-			m.Agent():            {Kind: KindAgent},
+			m.Version(id):         {Kind: KindVersion, ID: id},
+			m.Column(id, column):  {Kind: KindColumn, ID: id, Column: column},
+			m.Member(id, path):    {Kind: KindMember, ID: id, Path: path},
+			m.Activity(id):        {Kind: KindActivity, ID: id},
+			m.Graph(url):          {Kind: KindGraph, URL: url},
+			m.TimeMap(url):        {Kind: KindTimeMap, URL: url},
+			m.TimeMapJSON(url):    {Kind: KindTimeMap, URL: url},
+			m.TimeGate(url):       {Kind: KindTimeGate, URL: url},
+			m.Agent():             {Kind: KindAgent},
+			m.WARC("a b.warc.gz"): {Kind: KindWARC, URL: "a%20b.warc.gz"},
+			m.Event(7):            {Kind: KindEvent, ID: "7"},
 		} {
 			if got, ok := m.Parse(iri); !ok || got != want {
 				t.Fatalf("Parse(%q) = %+v, %v; want %+v", iri, got, ok, want)
 			}
 		}
 	})
+}
+
+func TestIRIsBelowFormerBasesAreParsedAndMoved(t *testing.T) {
+	t.Parallel()
+	m := Mint{Base: "https://new.example/", Former: []string{"http://old.example/", "http://old.example/graph/", "https://new.example/archive/"}}
+	const id = "0123456789abcdef01234567_0"
+	for _, base := range append([]string{m.Base}, m.Former...) {
+		before := Mint{Base: base}
+		for _, iri := range []string{before.Version(id), before.Column(id, 2), before.Member(id, "a/b.csv"), before.Activity("x"), before.Agent()} {
+			ref, ok := m.Parse(iri)
+			if own, _ := before.Parse(iri); !ok || ref != own {
+				t.Errorf("Parse(%q) = %+v, %v", iri, ref, ok)
+			}
+			want := "http://next.example/" + strings.TrimPrefix(iri, base)
+			if got := m.Moved(iri, "http://next.example/"); got != want {
+				t.Errorf("Moved(%q) = %q, want %q", iri, got, want)
+			}
+			if all := m.Aliases(iri); len(all) != 4 || !strings.HasPrefix(all[0], m.Base) || !slices.Contains(all, iri) {
+				t.Errorf("Aliases(%q) = %q", iri, all)
+			}
+		}
+	}
+	if got := m.Moved("http://old.example/trees.csv", "http://next.example/"); got != "http://old.example/trees.csv" {
+		t.Errorf("a stranger's address was moved to %s", got)
+	}
 }
 
 func TestParseRefusesWhatWasNotMinted(t *testing.T) {

@@ -2,6 +2,7 @@ package sparqlapi
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"odarchive/sparqlapi/conneg"
@@ -114,7 +115,23 @@ func (o Options) ready(w http.ResponseWriter, r *http.Request) error {
 	return writeLine(w, state)
 }
 
-func notFound(_ http.ResponseWriter, r *http.Request) error {
+// notFound redirects an IRI below a former base that had a path to where it is now, and answers 404 to all else.
+func (o Options) notFound(w http.ResponseWriter, r *http.Request) error {
+	for _, base := range o.Former {
+		former, err := url.Parse(base)
+		if err != nil || former.Path == "/" {
+			continue
+		}
+		if rest, below := strings.CutPrefix(r.URL.EscapedPath(), former.EscapedPath()); below && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			to := "/" + strings.TrimLeft(rest, "/") // a second '/' would make the next word a host
+			if r.URL.RawQuery != "" {
+				to += "?" + r.URL.RawQuery
+			}
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusPermanentRedirect)
+			return nil
+		}
+	}
 	return problem.Newf(http.StatusNotFound, "No such route", "there is no route %s; /openapi.json lists all routes", r.URL.Path)
 }
 

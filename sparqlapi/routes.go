@@ -71,6 +71,7 @@ type Options struct {
 	Errors  problem.Table  // the program's sentinels
 	Guard   *Guard         // nil refuses every write
 	Rate    Rate           // limit for one client address; the zero value means none
+	Former  []string       // former bases of the archive's IRIs: what begins with the path of one is redirected
 	Proxies []netip.Prefix // requests from here say in X-Forwarded-For or Forwarded where they come from
 	Observe func(Event)    // is called after each request, for metrics; may be nil
 
@@ -122,7 +123,7 @@ func New(o Options) http.Handler {
 	}
 	r := chi.NewRouter()
 	r.Use(behind(o.Proxies), hideSecret, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), limit(o.Rate), identify(o.Guard), target.Escaped)
-	r.NotFound(problem.Handler(notFound))
+	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
 	return r

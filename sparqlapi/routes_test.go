@@ -93,6 +93,24 @@ func TestWhatIsUnknownIsAProblemThatSaysWhatWasLookedFor(t *testing.T) {
 	}
 }
 
+func TestIRIsBelowAFormerBaseWithAPathAreRedirected(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, func(o *sparqlapi.Options) {
+		o.Former = []string{"http://before.example/", "https://old.example/my%20archive/"}
+	})
+	for path, want := range map[string]string{
+		"/my%20archive/api/v1/get/file/id/x_0?format=ttl": "/api/v1/get/file/id/x_0?format=ttl",
+		"/my%20archive/graph/http://a.example/%C3%A9":     "/graph/http://a.example/%C3%A9",
+		"/my%20archive//elsewhere.example/":               "/elsewhere.example/",
+		"/other/api/v1/get/file/id/x_0":                   "",
+	} {
+		res := ask(h, "GET", path, "")
+		if got := res.Header.Get("Location"); got != want || (res.StatusCode == 308) != (want != "") {
+			t.Errorf("%s: %d, to %q, want %q", path, res.StatusCode, got, want)
+		}
+	}
+}
+
 func TestAVersionHasThreeFaces(t *testing.T) {
 	t.Parallel()
 	h, a := server(t, nil)

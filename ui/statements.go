@@ -53,9 +53,16 @@ func (u *UI) statements(ctx context.Context, iri string) (*statements, error) {
 	if u.describe == nil {
 		return nil, nil
 	}
-	out, in, err := u.describe(ctx, iriText(iri), maxStatements)
-	if err != nil {
-		return nil, err
+	var out, in []term.Quad
+	for _, alias := range u.mint.Aliases(iriText(iri)) { // minted before the archive's base was changed
+		var err error
+		if out, in, err = u.describe(ctx, alias, maxStatements); err != nil {
+			return nil, err
+		}
+		if len(out)+len(in) > 0 {
+			iri = alias
+			break
+		}
 	}
 	s := &statements{IRI: iri}
 	for _, f := range [][2]string{{"Turtle", "ttl"}, {"JSON-LD", "jsonld"}, {"RDF/XML", "rdf"}, {"N-Triples", "nt"}} {
@@ -131,6 +138,7 @@ func (u *UI) node(k term.Key) node {
 
 // iriHref returns a link to the archive's own page of an IRI, or "" if the IRI is not a web address.
 func (u *UI) iriHref(iri string) template.URL {
+	iri = u.mint.Moved(iri, u.mint.Base)
 	if rest, ok := strings.CutPrefix(iri, u.mint.Base); ok {
 		return template.URL("/" + rest)
 	}

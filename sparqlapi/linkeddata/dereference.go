@@ -69,14 +69,24 @@ func (l *LinkedData) Graph(w http.ResponseWriter, r *http.Request) error {
 	}
 	known := false
 	err = l.o.View(r.Context(), func(ds term.Dataset) error {
-		id, ok, err := ds.Lookup(term.IRI(iri))
-		if err != nil || !ok {
-			return err
+		for _, alias := range l.o.Mint.Aliases(iri) {
+			id, ok, err := ds.Lookup(term.IRI(alias))
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			err = ds.Graphs(func(g term.ID) bool {
+				known = g == id
+				return !known
+			})
+			if known || err != nil {
+				iri = alias
+				return err
+			}
 		}
-		return ds.Graphs(func(g term.ID) bool {
-			known = g == id
-			return !known
-		})
+		return nil
 	})
 	if err != nil {
 		return err
@@ -105,8 +115,12 @@ func (l *LinkedData) describe(w http.ResponseWriter, r *http.Request, iri, forma
 	}
 	var out, in []term.Quad
 	err = l.o.View(r.Context(), func(ds term.Dataset) (err error) {
-		out, in, err = Describe(r.Context(), ds, iri, maxStatements)
-		return err
+		for _, alias := range l.o.Mint.Aliases(iri) { // minted before the archive's base was changed
+			if out, in, err = Describe(r.Context(), ds, alias, maxStatements); err != nil || len(out)+len(in) > 0 {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err

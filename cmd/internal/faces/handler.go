@@ -65,6 +65,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Errors:     a.errorTable(),
 		Guard:      guard,
 		Observe:    observed.request,
+		Former:     a.store.Mint.Former,
 		Proxies:    proxies,
 		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page makes about five requests; this machine is not limited
 		SPARQL:     a.protocol(guard, pages),

@@ -53,10 +53,10 @@ func TestOneDamagedOrMissingDescriptionIsMendedFromTheOther(t *testing.T) {
 	check := func(name, what string) {
 		t.Helper()
 		d, err := describe(fsys, dir, someTime)
-		if err != nil || d.directory != want.directory || len(d.damages) != 1 || d.damages[0].File != name {
+		if err != nil || !d.directory.equal(want.directory) || len(d.damages) != 1 || d.damages[0].File != name {
 			t.Fatalf("%s, %s: %+v, %v", name, what, d, err)
 		}
-		if err := d.store(fsys, dir, "", someTime); err != nil {
+		if err := d.store(fsys, dir, someTime); err != nil {
 			t.Fatal(err)
 		}
 		if d.damages[0].Mended.IsZero() || readFrom(t, dir, name) != sound {
@@ -90,7 +90,7 @@ func TestWhatAnInterruptedWriteLeavesIsNoArchiveAndNoHindrance(t *testing.T) {
 	if d, err = describe(fsys, dir, someTime); err != nil || !d.exists || len(d.damages) > 0 {
 		t.Fatalf("after it: %+v, %v", d, err)
 	}
-	if err := d.store(fsys, dir, "", someTime); err != nil {
+	if err := d.store(fsys, dir, someTime); err != nil {
 		t.Fatal(err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {

@@ -28,9 +28,33 @@ const formatVersion = 5
 
 // directory is the content of odarchive.json at the root of a data directory.
 type directory struct {
-	Format  int       `json:"format"`
-	Created time.Time `json:"created"`
-	Base    string    `json:"base,omitempty"` // of the first IRIs
+	Format   int       `json:"format"`
+	Created  time.Time `json:"created"`
+	Base     string    `json:"base,omitempty"`     // of the first IRIs
+	Former   []string  `json:"former,omitempty"`   // other bases of IRIs, in the order of their first use
+	Rebasing string    `json:"rebasing,omitempty"` // the base that all IRIs are being moved to
+}
+
+func (d directory) equal(o directory) bool {
+	return d.Format == o.Format && d.Created.Equal(o.Created) && d.Base == o.Base && d.Rebasing == o.Rebasing && slices.Equal(d.Former, o.Former)
+}
+
+// addBase adds a base unless it is known. The first one becomes Base.
+func (d *described) addBase(base string) {
+	switch {
+	case d.Base == "":
+		d.Base, d.stale = base, true
+	case d.Base != base && !slices.Contains(d.Former, base):
+		d.Former, d.stale = append(d.Former, base), true
+	}
+}
+
+// bases returns all bases below which the archive minted IRIs.
+func (d directory) bases() []string {
+	if d.Base == "" {
+		return d.Former
+	}
+	return append([]string{d.Base}, d.Former...)
 }
 
 // The description of a data directory is stored twice. The first file is written first, and wins if both are sound.
@@ -110,7 +134,7 @@ func describe(fsys disk.FS, dir string, now time.Time) (d described, err error) 
 			var one directory
 			if one, err = decodeDirectory(raw); err == nil {
 				sound = append(sound, one)
-				d.stale = d.stale || one != sound[0]
+				d.stale = d.stale || !one.equal(sound[0])
 				continue
 			}
 		}
@@ -162,11 +186,8 @@ func createDirectory(fsys disk.FS, dir, base string, now time.Time) (described, 
 	return d, fsys.SyncDir(filepath.Dir(filepath.Clean(dir)))
 }
 
-// store rewrites the description if a copy is damaged or missing, or if it lacks the base.
-func (d *described) store(fsys disk.FS, dir, base string, now time.Time) error {
-	if d.Base == "" && base != "" {
-		d.Base, d.stale = base, true
-	}
+// store rewrites the description if a copy is damaged or missing, or if it has changed.
+func (d *described) store(fsys disk.FS, dir string, now time.Time) error {
 	if d.stale {
 		if err := d.write(fsys, dir); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -42,7 +43,7 @@ func (s *Store) openDirectory(opts Options) (err error) {
 	switch {
 	case !d.exists && opts.Create && opts.Reads != AlwaysReadOnly:
 		*d, err = createDirectory(fsys, dir, s.Mint.Base, time.Now())
-		return err
+		return err // the archive has no former bases
 	case !d.exists:
 		return fmt.Errorf("no archive in %s yet: 'odarchive add', 'harvest', 'load' or 'serve' creates one", dir)
 	}
@@ -140,55 +141,57 @@ func whyReadOnly(err error, reads Reading) string {
 	return ""
 }
 
-// storeDirectory rewrites the description if it is damaged or incomplete. A missing base is taken from the versions.
+// storeDirectory rewrites the description if it is damaged or incomplete, or if the archive mints IRIs below another base
+// from now on. Missing bases are taken from the versions.
 func (s *Store) storeDirectory(ctx context.Context, opts Options) error {
 	d := &s.described
-	base := ""
+	var found []string
 	if d.Base == "" {
 		var err error
-		if base, err = s.baseOfVersions(ctx); err != nil {
+		if found, err = s.basesOfVersions(ctx); err != nil {
 			return err
 		}
-		if base == "" && opts.Create {
-			base = s.Mint.Base
-		}
+	}
+	if opts.Create {
+		found = append(found, s.Mint.Base)
+	}
+	for _, base := range found {
+		d.addBase(base)
 	}
 	damaged := len(d.damages) > 0
-	if err := d.store(disk.OS{}, s.Config.Data, base, time.Now()); err != nil {
+	if err := d.store(disk.OS{}, s.Config.Data, time.Now()); err != nil {
 		return err
 	}
 	if damaged {
 		s.Log.Warn("description of the archive rewritten", "base", d.Base, "created", d.Created)
 	}
 	if opts.Create && d.Base != s.Mint.Base {
-		s.Log.Warn("the archive began with IRIs below another base, so old and new IRIs differ: give --base "+d.Base+" to keep them together", "base", s.Mint.Base)
+		s.Log.Warn("the archive began with IRIs below another base: they stay known, but new ones differ from them; give --base "+d.Base+", or move all of them once with 'odarchive rebase --base "+s.Mint.Base+"'", "base", s.Mint.Base)
 	}
 	return nil
 }
 
-// baseOfVersions returns the base of the IRI of any version; it is empty if there is no version.
-func (s *Store) baseOfVersions(ctx context.Context) (base string, err error) {
+// setFormerBases lets s.Mint parse the IRIs that the archive minted below other bases.
+func (s *Store) setFormerBases() {
+	s.Mint.Former = slices.DeleteFunc(s.described.bases(), func(base string) bool { return base == s.Mint.Base })
+}
+
+// basesOfVersions returns the bases of the IRIs of versions, in the order of their appearance.
+func (s *Store) basesOfVersions(ctx context.Context) (bases []string, err error) {
 	err = s.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
 		p, ok, err := sn.Lookup(term.IRI(dcterms.HasVersion))
 		if err != nil || !ok {
 			return err
 		}
-		err = sn.Dump(ctx, term.Pattern{P: p}, func(q term.Quad) error {
-			if before, ok := ns.BaseOf(q.O.Value()); ok {
-				base = before
-				return errFound
+		return sn.Dump(ctx, term.Pattern{P: p, G: term.DefaultGraph}, func(q term.Quad) error {
+			if base, ok := ns.BaseOf(q.O.Value()); ok && !slices.Contains(bases, base) {
+				bases = append(bases, base)
 			}
 			return nil
 		})
-		if errors.Is(err, errFound) {
-			return nil
-		}
-		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("base of the archive's IRIs: %w", err)
+		return nil, fmt.Errorf("bases of the archive's IRIs: %w", err)
 	}
-	return base, nil
+	return bases, nil
 }
-
-var errFound = errors.New("found")

@@ -94,18 +94,30 @@ func (s *Store) openParts(reads Reading) (err error) {
 		return err
 	}
 	s.onClose(s.Content.Close)
-	s.Archive = archive.New(s.Mint, s.DB, s.Triples, s.Content)
 	return nil
+}
+
+func (s *Store) openArchive() {
+	s.setFormerBases()
+	s.Archive = archive.New(s.Mint, s.DB, s.Triples, s.Content)
 }
 
 // upgrade brings the archive to the formats of this program. An archive that is open for reading only stays as it is.
 func (s *Store) upgrade(ctx context.Context, opts Options) error {
 	if s.DB.ReadOnly() {
+		s.openArchive()
 		return nil
 	}
 	if err := s.storeDirectory(ctx, opts); err != nil {
 		return err
 	}
+	if s.described.Rebasing != "" {
+		s.Log.Info("completing a rebase that was interrupted", "base", s.described.Rebasing)
+		if _, err := s.rebase(ctx); err != nil {
+			return err
+		}
+	}
+	s.openArchive()
 	s.logLosses(ctx)
 	s.onClose(func() error { s.logLosses(context.WithoutCancel(ctx)); return nil })
 	if err := s.Archive.Upgrade(ctx); err != nil {
