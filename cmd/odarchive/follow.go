@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"odarchive/cmd/internal/app"
@@ -16,7 +14,6 @@ import (
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/scrape"
 
-	"github.com/BurntSushi/toml"
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -127,8 +124,18 @@ func (c *cli) runCampaign(ctx context.Context, d campaign.Document) error {
 		if err != nil {
 			return err
 		}
+		shown, err := n.Campaigns.Show(ctx, d.Name)
+		if err != nil {
+			return err
+		}
+		now.Progress = shown.Progress
+		for _, t := range shown.Tasks {
+			if t.IsHarvest() && t.Bad {
+				return errors.Join(c.print(now, "%s", summaryOf(now)), errors.New(t.Result))
+			}
+		}
 		if now.Why != "" {
-			fmt.Fprintf(c.stderr, "odarchive: %s\n", now.Why)
+			fmt.Fprintf(c.stderr, "odarchive: %s\n", printable(now.Why))
 		}
 		if err := missing(n.Tape, "fetch", "fetches", "the archive has everything"); err != nil {
 			return err
@@ -140,6 +147,13 @@ func (c *cli) runCampaign(ctx context.Context, d campaign.Document) error {
 // summaryOf returns a campaign as one line for people.
 func summaryOf(c campaign.Campaign) string {
 	k := c.Counts
+	if c.Document.Harvests() {
+		text := fmt.Sprintf("%s, round %d", c.State, c.Round)
+		if p := c.Progress; p != nil {
+			text += fmt.Sprintf(": %s of %s requests, %s", humanize.Comma(int64(p.Requests)), humanize.Comma(int64(p.Budget)), english.Plural(p.Files, "file", ""))
+		}
+		return text
+	}
 	text := fmt.Sprintf("%s, round %d: %s, %s visited, %s failed", c.State, c.Round, english.Plural(k.URLs, "URL", ""), humanize.Comma(int64(k.Visited)), humanize.Comma(int64(k.Failed)))
 	if c.Document.Graphs {
 		text += fmt.Sprintf(", %s with statements, %s changed", english.Plural(k.Documents, "document", ""), english.Plural(k.Changed, "statement", ""))
@@ -157,199 +171,4 @@ func summaryOf(c campaign.Campaign) string {
 		text += fmt.Sprintf("; %s beyond the budget", english.Plural(k.OverBudget, "link", ""))
 	}
 	return text
-}
-
-func (c *cli) campaign() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "campaign",
-		Short: "List, run, pause and stop campaigns",
-		Long: `A campaign is one document of seeds, scope, depth and budget, and a state that outlives the program. 'odarchive follow'
-runs one from the command line; here they are listed, run from a file, paused, resumed and stopped.
-
-A paused campaign puts its URLs off until it is resumed. A stopped one gives up what it has not visited. Its files and
-graphs stay, and are visited like others. URLs that add or harvest listed, too, are visited in any case.`,
-		Example: `  odarchive campaign list
-  odarchive campaign run city.toml
-  odarchive campaign show city --json
-  odarchive campaign pause city`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("there is no command %q", "campaign "+args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(c.campaignList(), c.campaignShow(), c.campaignRun(),
-		c.campaignOrder("pause", "Pause a campaign", (*campaign.Store).Pause),
-		c.campaignOrder("resume", "Resume a paused campaign", (*campaign.Store).Resume),
-		c.campaignOrder("stop", "Stop a campaign and give up what it has not visited", (*campaign.Store).Stop))
-	return cmd
-}
-
-func (c *cli) campaignList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "list", Short: "List campaigns", Args: exactly(),
-		Example: "  odarchive campaign list --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			if r := c.remote(ctx); r != nil {
-				all, err := r.Campaigns(ctx)
-				if err != nil {
-					return err
-				}
-				return c.printCampaigns(all)
-			}
-			return c.reading(ctx, func(n *app.Node) error {
-				all, err := n.Campaigns.List(ctx)
-				if err != nil {
-					return err
-				}
-				return c.printCampaigns(all)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	c.remoteFlags(cmd)
-	c.readOnlyFlag(cmd)
-	return cmd
-}
-
-func (c *cli) printCampaigns(all []campaign.Campaign) error {
-	if c.json {
-		if all == nil {
-			all = []campaign.Campaign{}
-		}
-		return c.print(all, "")
-	}
-	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "name\tstate\tround\tURLs\tleft\tfailed\tdocuments\tbegan")
-	for _, one := range all {
-		k := one.Counts
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", one.Document.Name, one.State, one.Round, k.URLs, k.Pending, k.Failed, k.Documents, one.Began.Format("2006-01-02 15:04"))
-	}
-	return w.Flush()
-}
-
-func (c *cli) campaignShow() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "show NAME", Short: "Show a campaign: its document, its figures, its endpoints and portals", Args: exactly("NAME"),
-		Example: "  odarchive campaign show city",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			if r := c.remote(ctx); r != nil {
-				one, err := r.Campaign(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				return c.printCampaign(one)
-			}
-			return c.reading(ctx, func(n *app.Node) error {
-				one, err := n.Campaigns.Show(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				return c.printCampaign(one)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	c.remoteFlags(cmd)
-	c.readOnlyFlag(cmd)
-	return cmd
-}
-
-func (c *cli) printCampaign(one campaign.Shown) error {
-	if c.json {
-		return c.print(one, "")
-	}
-	fmt.Fprintln(c.stdout, summaryOf(one.Campaign))
-	if one.Why != "" {
-		fmt.Fprintln(c.stdout, one.Why)
-	}
-	if err := toml.NewEncoder(c.stdout).Encode(one.Document); err != nil {
-		return err
-	}
-	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	for _, t := range one.Tasks {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", t.Kind, t.Address, printable(t.Result))
-	}
-	return w.Flush()
-}
-
-func (c *cli) campaignRun() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "run FILE.toml", Short: "Run the campaign of a file", Args: exactly("FILE.toml"),
-		Long: `Run the campaign of a file until nothing within its scope is left, as 'odarchive follow' does. If a server holds the
-directory, or with --endpoint, the server is told to run it, and the command does not wait. The file is TOML:
-
-  name = "city"
-  seeds = ["https://data.example.org/"]
-  scope = ["domain", "pattern:^https://files\\.example/"]
-  depth = 10
-  max = 100000
-  max-per-host = 20000
-  accept = "rdf"
-  graphs = true
-  vocabularies = false
-  follow = ["data-dump", "download", "see-also"]   # kinds of links; all by default
-  every = "168h"
-  rules = '''...'''     # as in the file of 'odarchive follow --rules'
-
-Only name and seeds are required.`,
-		Example: "  odarchive campaign run city.toml",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			var d campaign.Document
-			meta, err := toml.DecodeFile(args[0], &d)
-			if err != nil {
-				return fmt.Errorf("%s: %w", args[0], err)
-			}
-			if unknown := meta.Undecoded(); len(unknown) > 0 {
-				return usagef("%s: there is no setting %q", args[0], unknown[0].String())
-			}
-			if r := c.remote(ctx); r != nil {
-				one, err := r.RunCampaign(ctx, d)
-				if err != nil {
-					return err
-				}
-				return c.print(one, "%s", summaryOf(one))
-			}
-			return c.runCampaign(ctx, d)
-		},
-	}
-	f := cmd.Flags()
-	f.BoolVar(&c.json, "json", false, "machine-readable summary")
-	f.StringVar(&c.server, "endpoint", "", "address of a running odarchive to ask; by default the server that holds --data, if there is one")
-	f.StringVar(&c.cfg.Serve.Token, "token", c.cfg.Serve.Token, "the server's token")
-	c.cfg.FetchFlags(f)
-	return cmd
-}
-
-// campaignOrder returns the command of one order about a campaign.
-func (c *cli) campaignOrder(name, short string, do func(*campaign.Store, context.Context, string) (campaign.Campaign, error)) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: name + " NAME", Short: short, Args: exactly("NAME"),
-		Example: "  odarchive campaign " + name + " city",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			if r := c.remote(ctx); r != nil {
-				one, err := r.OrderCampaign(ctx, args[0], name)
-				if err != nil {
-					return err
-				}
-				return c.print(one, "%s: %s", one.Document.Name, strings.TrimSpace(summaryOf(one)))
-			}
-			return c.with(ctx, store.Options{}, func(n *app.Node) error {
-				one, err := do(n.Campaigns, ctx, args[0])
-				if err != nil {
-					return err
-				}
-				return c.print(one, "%s: %s", one.Document.Name, summaryOf(one))
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	c.remoteFlags(cmd)
-	return cmd
 }

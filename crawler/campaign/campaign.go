@@ -1,7 +1,9 @@
-// Package campaign follows links: a campaign is a document of seeds, scope, depth and budget, and a state that outlives
-// the process.
+// Package campaign keeps campaigns: a campaign is a document of what to do, and a state that outlives the process. There
+// are three kinds. One follows links from seeds; one discovers the data files of a site (package discover); one harvests a
+// web interface that its document describes (package webapi). The last two are harvests that can be paused: each round is
+// one task, which continues at the mark of the harvest.
 //
-// Every URL of a campaign is a resource of the archive like any other, and the frontier visits it. What a visit finds
+// What follows is about the first kind. Every URL of a campaign is a resource of the archive like any other, and the frontier visits it. What a visit finds
 // becomes part of the campaign in the transaction of the visit: the links within scope are registered as resources, the
 // statements of the document become a named graph (package graphs), and SPARQL endpoints and portals that were found
 // become tasks. So a crash neither loses a link nor follows one twice.
@@ -28,6 +30,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/graphs"
+	"odarchive/crawler/harvest/discover"
 	"odarchive/crawler/scrape"
 	"odarchive/triplestore/kv"
 )
@@ -52,6 +55,9 @@ type Campaign struct {
 	Ended    time.Time `json:"ended,omitzero"` // the last round
 	Round    int       `json:"round"`
 	Counts   Counts    `json:"counts"`
+
+	// Progress is that of a campaign that does not follow links; nil before it begins. It has a record of its own.
+	Progress *discover.Progress `json:"progress,omitempty"`
 
 	Edition int    `json:"edition"`          // of Document: a new one is a reason to look at unchanged documents again
 	Cursor  string `json:"cursor,omitempty"` // where queueing a round goes on, in hexadecimal; "" if it is done
@@ -93,8 +99,9 @@ type Store struct {
 	Context func(iri string) ([]byte, error)
 
 	mu      sync.Mutex
-	scopes  map[campaignID]compiled // guarded by mu
-	changed chan struct{}           // guarded by mu; closed and replaced when a campaign changes
+	scopes  map[campaignID]compiled             // guarded by mu
+	changed chan struct{}                       // guarded by mu; closed and replaced when a campaign changes
+	live    map[string]func() discover.Progress // guarded by mu; of harvests that run
 }
 
 // compiled is the scope of one edition of a document, and its rules for pages.
@@ -113,6 +120,8 @@ const (
 	tableHost     = 'h' // campaign, host     -> number of URLs
 	tableTask     = 't' // campaign, task     -> Task
 	tableSpilled  = 'l' // campaign, resource, part -> links
+	tableProgress = 'g' // campaign           -> progress
+	tablePace     = 'p' // campaign           -> pace
 )
 
 type campaignID [8]byte
@@ -139,10 +148,11 @@ func load(txn *kv.Txn, id campaignID) (c Campaign, known bool, err error) {
 // save stores a campaign. One with nothing left is finished.
 func (s *Store) save(txn *kv.Txn, id campaignID, c Campaign) error {
 	if c.State == Running && !c.left() {
-		c.State, c.Why, c.Ended = Finished, "", s.Clock().UTC()
+		c.State, c.Ended = Finished, s.Clock().UTC()
 	} else if c.State == Finished && c.left() && c.Why == "" { // unless the rest was given up
 		c.State, c.Ended = Running, time.Time{}
 	}
+	c.Progress = nil
 	b, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -208,6 +218,9 @@ func (s *Store) Get(ctx context.Context, name string) (c Campaign, err error) {
 		if c, known, err = load(txn, idOf(name)); err == nil && !known {
 			err = fmt.Errorf("%w: %q", ErrUnknown, name)
 		}
+		if err == nil {
+			c.Progress, err = s.progress(txn, c)
+		}
 		return err
 	})
 	return c, err
@@ -244,6 +257,11 @@ func (s *Store) List(ctx context.Context) (all []Campaign, err error) {
 			return true, ctx.Err()
 		})
 	})
+	for i := range all {
+		if err == nil && all[i].Document.Harvests() {
+			err = s.view(ctx, func(txn *kv.Txn) (err error) { all[i].Progress, err = s.progress(txn, all[i]); return err })
+		}
+	}
 	slices.SortFunc(all, func(a, b Campaign) int { return cmp.Compare(a.Document.Name, b.Document.Name) })
 	return all, err
 }
@@ -271,6 +289,8 @@ func (s *Store) Run(ctx context.Context, d Document) (c Campaign, err error) {
 		now := s.Clock().UTC()
 		if !known {
 			c = Campaign{Created: now, State: Finished}
+		} else if c.Document.Kind != d.Kind {
+			return badf("there is a campaign %s of another kind", d.Name)
 		}
 		again := c.State == Finished || c.State == Stopped
 		if !c.Document.sameLinks(d) {

@@ -12,28 +12,35 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/harvest/discover"
+	"odarchive/crawler/harvest/webapi"
 	"odarchive/crawler/links"
 	"odarchive/crawler/scrape"
 )
 
-// Document is what a campaign is to do, as its author writes it: in TOML, or as JSON over REST. Only Name and Seeds are
-// required.
+// Document is what a campaign is to do, as its author writes it: in TOML, or as JSON over REST. Name is required, and
+// Seeds, Discover or API, according to Kind. Settings that say nothing of a kind are of KindFollow.
 type Document struct {
-	Name  string   `toml:"name" json:"name"` // letters, digits, '.', '-' and '_'
-	Seeds []string `toml:"seeds" json:"seeds"`
+	Name string `toml:"name" json:"name"`                     // letters, digits, '.', '-' and '_'
+	Kind Kind   `toml:"kind,omitempty" json:"kind,omitempty"` // default KindFollow
+
+	Discover *discover.Options `toml:"discover,omitempty" json:"discover,omitempty"` // of KindDiscover
+	API      *webapi.Document  `toml:"api,omitempty" json:"api,omitempty"`           // of KindAPI
+
+	Seeds []string `toml:"seeds,omitempty" json:"seeds,omitempty"`
 	// Scope is what may be requested: "host" (the hosts of the seeds), "domain" (their registered domains), "prefix:URL",
 	// "pattern:REGEXP" over whole URLs. One of them suffices. Default "host".
-	Scope        []string     `toml:"scope" json:"scope,omitempty"`
-	Depth        int          `toml:"depth" json:"depth"`                         // links from a seed, at most; default 10
-	Max          int          `toml:"max" json:"max"`                             // URLs, at most; default 100,000
-	Host         int          `toml:"max-per-host" json:"maxPerHost"`             // URLs of one host, at most; default Max
-	Accept       string       `toml:"accept" json:"accept,omitempty"`             // "rdf" (default), "any", or the value of an Accept field
-	Graphs       bool         `toml:"graphs" json:"graphs"`                       // keep the statements of documents in named graphs
-	Vocabularies bool         `toml:"vocabularies" json:"vocabularies,omitempty"` // follow predicates and classes too
-	Follow       []links.Kind `toml:"follow" json:"follow,omitempty"`             // kinds of links to follow; default all
-	Every        string       `toml:"every" json:"every,omitempty"`               // how often the documents change, as "168h": a hint for the schedule
-	Keywords     []string     `toml:"keywords" json:"keywords,omitempty"`         // what the campaign looks for; kept for discovery
-	Rules        string       `toml:"rules" json:"rules,omitempty"`               // rules for pages, in TOML or the YAML of Squirrel; see package scrape
+	Scope        []string     `toml:"scope,omitempty" json:"scope,omitempty"`
+	Depth        int          `toml:"depth,omitempty" json:"depth,omitempty"`               // links from a seed, at most; default 10
+	Max          int          `toml:"max,omitempty" json:"max,omitempty"`                   // URLs, at most; default 100,000
+	Host         int          `toml:"max-per-host,omitempty" json:"maxPerHost,omitempty"`   // URLs of one host, at most; default Max
+	Accept       string       `toml:"accept,omitempty" json:"accept,omitempty"`             // "rdf" (default), "any", or the value of an Accept field
+	Graphs       bool         `toml:"graphs" json:"graphs"`                                 // of every kind: keep the statements of documents in named graphs
+	Vocabularies bool         `toml:"vocabularies,omitempty" json:"vocabularies,omitempty"` // follow predicates and classes too
+	Follow       []links.Kind `toml:"follow,omitempty" json:"follow,omitempty"`             // kinds of links to follow; default all
+	Every        string       `toml:"every,omitempty" json:"every,omitempty"`               // how often the documents change, as "168h": a hint for the schedule. Of other kinds: how often a server begins a round
+	Keywords     []string     `toml:"keywords,omitempty" json:"keywords,omitempty"`         // of every kind: what the campaign looks for
+	Rules        string       `toml:"rules,omitempty" json:"rules,omitempty"`               // rules for pages, in TOML or the YAML of Squirrel; see package scrape
 }
 
 // Defaults and limits of a document.
@@ -46,6 +53,8 @@ const (
 	maxRules     = 128 << 10
 	maxDocument  = 256 << 10 // bytes as JSON; every visit reads the document
 	maxPattern   = 2000
+	maxKeywords  = 10_000
+	maxKeyword   = 500 // bytes
 )
 
 // ErrBad is in the chain of errors about documents of campaigns.
@@ -63,6 +72,36 @@ func (d Document) Normalise() (Document, error) {
 	if len(d.Name) > maxName || !validName.MatchString(d.Name) {
 		return d, badf("the name %.80q is not made of at most %d letters, digits, '.', '-' and '_'", d.Name, maxName)
 	}
+	if err := d.checkKeywords(); err != nil {
+		return d, err
+	}
+	if _, err := d.period(); err != nil {
+		return d, badf("every %q: expected a time such as 168h", d.Every)
+	}
+	var err error
+	switch d.Kind {
+	case "", KindFollow:
+		d, err = d.normaliseFollow()
+	case KindDiscover, KindAPI:
+		d, err = d.normaliseHarvest()
+	default:
+		err = badf("kind %.80q: expected %s, %s or %s", d.Kind, KindFollow, KindDiscover, KindAPI)
+	}
+	if err != nil {
+		return d, err
+	}
+	if b, err := json.Marshal(d); err != nil || len(b) > maxDocument {
+		return d, badf("a document of %d bytes: at most %d are allowed", len(b), maxDocument)
+	}
+	return d, nil
+}
+
+// normaliseFollow is Normalise for what a campaign of KindFollow says.
+func (d Document) normaliseFollow() (Document, error) {
+	if d.Discover != nil || d.API != nil {
+		return d, badf("discover and api are not for a campaign that follows links; add kind = \"discover\" or kind = \"api\"")
+	}
+	d.Kind = ""
 	if len(d.Seeds) == 0 || len(d.Seeds) > maxSeeds {
 		return d, badf("%d seeds: expected 1 to %d URLs", len(d.Seeds), maxSeeds)
 	}
@@ -107,9 +146,6 @@ func (d Document) Normalise() (Document, error) {
 			return d, badf("follow %q: expected kinds of links: %v", k, links.Kinds())
 		}
 	}
-	if _, err := d.period(); err != nil {
-		return d, badf("every %q: expected a time such as 168h", d.Every)
-	}
 	if d.Rules != "" {
 		rules, converted, _, err := scrape.Parse([]byte(d.Rules))
 		if err != nil {
@@ -125,9 +161,6 @@ func (d Document) Normalise() (Document, error) {
 	}
 	if len(d.Rules) > maxRules {
 		return d, badf("rules of %d bytes: at most %d are allowed", len(d.Rules), maxRules)
-	}
-	if b, err := json.Marshal(d); err != nil || len(b) > maxDocument {
-		return d, badf("a document of %d bytes: at most %d are allowed", len(b), maxDocument)
 	}
 	return d, nil
 }
@@ -166,6 +199,9 @@ func (d Document) follows(k links.Kind) bool {
 
 // sameLinks reports whether two documents follow the same links, and want the same of documents.
 func (d Document) sameLinks(e Document) bool {
+	if d.Kind != "" || e.Kind != "" {
+		return d.sameHarvest(e)
+	}
 	return slices.Equal(d.Scope, e.Scope) && slices.Equal(d.Seeds, e.Seeds) && d.Depth == e.Depth && d.Max == e.Max && d.Host == e.Host && d.Graphs == e.Graphs &&
 		d.Vocabularies == e.Vocabularies && slices.Equal(d.Follow, e.Follow) && d.Rules == e.Rules && d.Accept == e.Accept
 }

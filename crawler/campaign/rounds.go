@@ -125,6 +125,9 @@ func (s *Store) queue(ctx context.Context, id campaignID) (more bool, err error)
 			if c.Counts.Pending, err = open(txn, id, c.Round); err != nil {
 				return err
 			}
+			if err := setHarvest(txn, id, c); err != nil {
+				return err
+			}
 			if c.Counts.Tasks, err = openTasks(txn, id, c.Round); err != nil {
 				return err
 			}

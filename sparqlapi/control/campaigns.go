@@ -1,9 +1,11 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"mime"
 	"net/http"
 
 	"odarchive/crawler/campaign"
@@ -52,15 +54,28 @@ func (a *API) RunCampaign(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var d campaign.Document
-	if err := json.Unmarshal(body, &d); err != nil {
-		return problem.Newf(http.StatusBadRequest, "Not a campaign", `expected {"name": "...", "seeds": ["https://..."], "scope": ["host"], ...}: %v`, err)
+	d, err := readCampaign(r.Header.Get("Content-Type"), body)
+	if err != nil {
+		return campaignProblem(err)
 	}
 	c, err := a.CampaignStore.Run(r.Context(), d)
 	if err != nil {
 		return campaignProblem(err)
 	}
 	return answer.JSON(w, r, c)
+}
+
+// readCampaign reads a document in JSON, or in TOML if its type says so. Settings that do not exist are refused.
+func readCampaign(contentType string, body []byte) (d campaign.Document, err error) {
+	if kind, _, err := mime.ParseMediaType(contentType); err == nil && kind == "application/toml" {
+		return campaign.Parse(body, nil)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d); err != nil {
+		return d, problem.Newf(http.StatusBadRequest, "Not a campaign", `expected {"name": "...", "seeds": ["https://..."], "scope": ["host"], ...}: %v`, err)
+	}
+	return d, nil
 }
 
 // PauseCampaign, ResumeCampaign and StopCampaign answer POST /campaigns/{name}/pause, resume and stop.

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"odarchive/cmd/internal/store"
@@ -57,7 +58,10 @@ type Crawl struct {
 
 	Answers *tape.Tape // of --keep-answers; nil without it
 
-	warcs []*warc.Dir // of Tape and Answers
+	answersMu  sync.Mutex // guards ownAnswers and, once campaigns run, warcs
+	ownAnswers *tape.Tape // of campaigns that keep answers, without --keep-answers; nil before the first of them
+
+	warcs []*warc.Dir // of the tapes
 
 	store    *store.Store
 	spoolDir string // a temporary one, to be removed

@@ -37,7 +37,9 @@ func (c *Crawl) Follow(ctx context.Context, name string, opts crawler.RunOptions
 	}
 	beside, stop := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
-	tasks.Go(func() { _ = c.Jobs.Run(beside, "campaigns", c.KeepCampaigns) }) // Jobs reports its failure
+	tasks.Go(func() {
+		_ = c.Jobs.Run(beside, "campaigns", func(ctx context.Context) error { return c.keepCampaigns(ctx, name) })
+	}) // Jobs reports its failure
 	opts.Until = func(idle bool) bool {
 		now, err := c.Campaigns.Get(ctx, name)
 		if err != nil || now.State != campaign.Running {
@@ -69,9 +71,20 @@ const (
 
 // KeepCampaigns does what campaigns need besides visits, until ctx ends: queueing their rounds, and reading the endpoints
 // and portals that they found.
-func (c *Crawl) KeepCampaigns(ctx context.Context) error {
-	var mu sync.Mutex // guards busy
+func (c *Crawl) KeepCampaigns(ctx context.Context) error { return c.keepCampaigns(ctx, "") }
+
+// keepCampaigns is KeepCampaigns. If only is not "", no rounds begin by themselves, and of the campaigns that are harvests
+// only that one is run.
+func (c *Crawl) keepCampaigns(ctx context.Context, only string) error {
+	var mu sync.Mutex // guards what follows
 	busy := map[string]bool{}
+	harvests := 0 // tasks that are harvests
+	count := func(t campaign.Task) int {
+		if t.IsHarvest() {
+			return 1
+		}
+		return 0
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(tasksAtOnce + 1)
 	contained := func(f func() error) { // a panic ends this job, not the program
@@ -80,7 +93,7 @@ func (c *Crawl) KeepCampaigns(ctx context.Context) error {
 	contained(func() error {
 		for {
 			changed := c.Campaigns.Changed()
-			if err := c.prepareCampaigns(ctx); err != nil {
+			if err := c.prepareCampaigns(ctx, only == ""); err != nil {
 				return err
 			}
 			open, err := c.Campaigns.Open(ctx)
@@ -93,8 +106,11 @@ func (c *Crawl) KeepCampaigns(ctx context.Context) error {
 			for _, t := range open {
 				id := t.Campaign + " " + t.Kind + " " + t.Address
 				mu.Lock()
-				begun := busy[id]
-				busy[id] = true
+				begun := busy[id] || t.IsHarvest() && (harvests == harvestsAtOnce || only != "" && only != t.Campaign)
+				if !begun {
+					busy[id] = true
+					harvests += count(t)
+				}
 				mu.Unlock()
 				if begun {
 					continue
@@ -103,6 +119,7 @@ func (c *Crawl) KeepCampaigns(ctx context.Context) error {
 					err := c.task(ctx, t)
 					mu.Lock()
 					delete(busy, id)
+					harvests -= count(t)
 					mu.Unlock()
 					return err
 				})
@@ -127,8 +144,20 @@ func (c *Crawl) KeepCampaigns(ctx context.Context) error {
 	return group.Wait()
 }
 
-// prepareCampaigns goes on with rounds that an earlier process, or an order, has begun to queue.
-func (c *Crawl) prepareCampaigns(ctx context.Context) error {
+// prepareCampaigns goes on with rounds that an earlier process, or an order, has begun to queue. If begin is true, it begins
+// those that are due.
+func (c *Crawl) prepareCampaigns(ctx context.Context, begin bool) error {
+	if begin {
+		overdue, err := c.Campaigns.Overdue(ctx)
+		for _, one := range overdue {
+			if err == nil {
+				_, err = c.Campaigns.Run(ctx, one.Document)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
 	all, err := c.Campaigns.List(ctx)
 	for _, one := range all {
 		if err == nil && one.State == campaign.Running && one.Queuing {
@@ -140,6 +169,9 @@ func (c *Crawl) prepareCampaigns(ctx context.Context) error {
 
 // task carries out one task and records its result. The error is one of the archive, or that of ctx.
 func (c *Crawl) task(ctx context.Context, t campaign.Task) error {
+	if t.IsHarvest() {
+		return c.harvestCampaign(ctx, t)
+	}
 	limited, cancel := context.WithTimeout(ctx, taskTime)
 	defer cancel()
 	var result string

@@ -184,8 +184,8 @@ func (c *compiler) distribution(at string, d Distribution) compiledDistribution 
 // Document returns the document with defaults in place of what is missing.
 func (a *API) Document() Document { return a.document }
 
-// usesKeyword reports whether the first request depends on a keyword.
-func (a *API) usesKeyword() bool {
+// UsesKeyword reports whether the first request depends on a keyword.
+func (a *API) UsesKeyword() bool {
 	r := a.document.Request[0]
 	parts := []string{r.Path}
 	for _, value := range r.Query {
@@ -208,7 +208,9 @@ func (a *API) credentials(getenv func(string) string) (user, secret string, err 
 	if getenv == nil {
 		getenv = os.Getenv
 	}
-	missing := func(name string) error { return fmt.Errorf("the environment variable %s is not set", name) }
+	missing := func(name string) error {
+		return fmt.Errorf("%w: the environment variable %s is not set", ErrDocument, name)
+	}
 	if secret = getenv(auth.Env); secret == "" {
 		return "", "", missing(auth.Env)
 	}

@@ -60,10 +60,10 @@ func (s Source) begin(out harvest.Sink) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.API.usesKeyword() && len(s.Keywords) == 0 {
+	if s.API.UsesKeyword() && len(s.Keywords) == 0 {
 		return nil, errors.New("the document has {keyword}, but no keywords")
 	}
-	if !s.API.usesKeyword() {
+	if !s.API.UsesKeyword() {
 		s.Keywords = nil
 	}
 	text, err := json.Marshal([]any{s.API.document, s.Keywords})
@@ -77,7 +77,7 @@ func (s Source) begin(out harvest.Sink) (*run, error) {
 }
 
 // Whole reports whether a harvest lists all of the portal, so that what it does not list is withdrawn.
-func (a *API) Whole() bool { return !a.document.Part && !a.usesKeyword() }
+func (a *API) Whole() bool { return !a.document.Part && !a.UsesKeyword() }
 
 func (h *run) run(ctx context.Context, from string) error {
 	mark := portalapi.ParseMark(from)

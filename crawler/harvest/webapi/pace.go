@@ -10,7 +10,21 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
+
+	"github.com/dustin/go-humanize/english"
 )
+
+// ErrDocument is in the chain of errors that stay until the document, or the environment, changes.
+var ErrDocument = errors.New("the document cannot be used")
+
+// BudgetError is the error of a request that the budget of a round does not allow. It wraps ErrBudget.
+type BudgetError struct{ Requests int }
+
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("%v: %s", ErrBudget, english.Plural(e.Requests, "request", ""))
+}
+
+func (e *BudgetError) Unwrap() []error { return []error{ErrBudget, harvest.ErrFinal} }
 
 // ErrBudget is in the chain of the error of a request that the budget of a round does not allow.
 var ErrBudget = errors.New("the budget of the round is used up")
@@ -63,7 +77,7 @@ func (p *Pacer) Take(ctx context.Context) error {
 	}
 	p.loaded = true
 	if p.Max > 0 && p.pace.Used >= p.Max {
-		return fmt.Errorf("%w: %d requests (%w)", ErrBudget, p.Max, harvest.ErrFinal)
+		return &BudgetError{p.Max}
 	}
 	at := now()
 	if wait := p.pace.Next.Sub(at); wait > 0 {

@@ -1,0 +1,202 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/store"
+	"odarchive/crawler"
+	"odarchive/crawler/campaign"
+	"odarchive/crawler/harvest/webapi"
+)
+
+// openIn opens the archive of a directory. The returned function closes it.
+func openIn(t *testing.T, dir string) (*Crawl, func()) {
+	t.Helper()
+	cfg := config.Defaults()
+	cfg.Data, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = dir, true, 0
+	s, err := store.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, func() {
+		t.Helper()
+		if err := errors.Join(c.Close(), s.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// paged is an interface of ten pages with a dataset each. It counts requests, and calls at before it answers page n.
+type paged struct {
+	asked atomic.Int64
+	at    func(page int, w http.ResponseWriter) (answered bool)
+}
+
+func (p *paged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/list" {
+		http.NotFound(w, r)
+		return
+	}
+	p.asked.Add(1)
+	page := 0
+	fmt.Sscan(r.URL.Query().Get("page"), &page)
+	if p.at != nil && p.at(page, w) {
+		return
+	}
+	fmt.Fprintf(w, `{"items":[{"id":"d%d","name":"Set %d"}],"total":10}`, page, page)
+}
+
+func pagedDocument(url string) campaign.Document {
+	return campaign.Document{Name: "sets", Kind: campaign.KindAPI, API: &webapi.Document{
+		Base:    url,
+		Request: []webapi.Request{{Path: "/list", Items: "items", Total: "total", ID: "id", Paging: &webapi.Paging{Kind: "page", Parameter: "page"}}},
+		Dataset: webapi.Dataset{ID: "id", Title: "name"},
+	}}
+}
+
+func (p *paged) serve(t *testing.T) string {
+	s := httptest.NewServer(p)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestACampaignOverAnInterfaceIsPausedAndContinuesAtItsPageInAnotherProcess(t *testing.T) {
+	t.Parallel()
+	p := &paged{}
+	url, dir := p.serve(t), t.TempDir()
+	c, end := openIn(t, dir)
+	p.at = func(page int, _ http.ResponseWriter) bool {
+		if page == 4 {
+			if _, err := c.Campaigns.Pause(context.Background(), "sets"); err != nil {
+				t.Error(err)
+			}
+		}
+		return false
+	}
+	if _, err := c.Campaigns.Run(t.Context(), pagedDocument(url)); err != nil {
+		t.Fatal(err)
+	}
+	now, _, err := c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
+	if err != nil || now.State != campaign.Paused || p.asked.Load() > 6 || now.Progress == nil {
+		t.Fatalf("%+v, %v, %d requests", now, err, p.asked.Load())
+	}
+	end()
+	p.at = nil
+	c, end = openIn(t, dir)
+	defer end()
+	before := p.asked.Load()
+	if now, err = c.Campaigns.Resume(t.Context(), "sets"); err != nil || now.State != campaign.Running || now.Progress.Requests != int(before) {
+		t.Fatalf("%+v, %v, after %d requests", now.Progress, err, before)
+	}
+	now, _, err = c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
+	if err != nil || now.State != campaign.Finished || now.Why != "" || now.Progress.State != "complete" || !now.Progress.Done {
+		t.Fatalf("%+v %+v, %v", now, now.Progress, err)
+	}
+	if again := p.asked.Load() - before; again > 7 || now.Progress.Requests != int(p.asked.Load()) {
+		t.Errorf("%d requests after the pause, %d of the round", again, now.Progress.Requests)
+	}
+	if n := datasets(t, c); n != 10 {
+		t.Errorf("%d datasets", n)
+	}
+}
+
+// datasets returns the number of datasets in the graph of the only portal.
+func datasets(t *testing.T, c *Crawl) int {
+	t.Helper()
+	list, err := c.Ledger.Harvests(t.Context(), time.Time{}, 100)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	n := 0
+	for _, r := range list {
+		n += r.Inserted
+	}
+	return n
+}
+
+func TestARoundEndsWithItsBudgetAndTheNextContinues(t *testing.T) {
+	t.Parallel()
+	p := &paged{}
+	d := pagedDocument(p.serve(t))
+	d.API.MaxRequests = 4
+	c, end := openIn(t, t.TempDir())
+	defer end()
+	for round, want := range []int{4, 8, 10} {
+		if _, err := c.Campaigns.Run(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		now, _, err := c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
+		last := want == 10
+		if err != nil || now.State != campaign.Finished || p.asked.Load() != int64(want) || strings.Contains(now.Why, "the next round continues") == last || now.Round != round+1 {
+			t.Fatalf("round %d: %+v, %v, %d requests", round+1, now, err, p.asked.Load())
+		}
+	}
+	if n := datasets(t, c); n != 10 {
+		t.Errorf("%d datasets", n)
+	}
+}
+
+func TestAnotherDocumentEndsTheHarvestThatRuns(t *testing.T) {
+	t.Parallel()
+	p := &paged{}
+	d := pagedDocument(p.serve(t))
+	c, end := openIn(t, t.TempDir())
+	defer end()
+	p.at = func(page int, _ http.ResponseWriter) bool {
+		if page == 2 && d.Graphs == false {
+			d.Graphs = true
+			if _, err := c.Campaigns.Run(context.Background(), d); err != nil {
+				t.Error(err)
+			}
+		}
+		return false
+	}
+	if _, err := c.Campaigns.Run(t.Context(), pagedDocument(d.API.Base)); err != nil {
+		t.Fatal(err)
+	}
+	now, _, err := c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
+	if err != nil || now.State != campaign.Finished || now.Round != 2 || now.Edition != 2 || now.Counts.TasksDone != 1 {
+		t.Fatalf("%+v, %v", now, err)
+	}
+	if n := datasets(t, c); n != 10 {
+		t.Errorf("%d datasets", n)
+	}
+}
+
+func TestAHostThatAsksToWaitIsNotAskedMeanwhile(t *testing.T) {
+	t.Parallel()
+	p := &paged{}
+	limited := true
+	p.at = func(page int, w http.ResponseWriter) bool {
+		if page == 3 && limited {
+			limited = false
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return true
+		}
+		return false
+	}
+	c, end := openIn(t, t.TempDir())
+	defer end()
+	if _, err := c.Campaigns.Run(t.Context(), pagedDocument(p.serve(t))); err != nil {
+		t.Fatal(err)
+	}
+	now, _, err := c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
+	if err != nil || now.State != campaign.Finished || now.Why != "" || p.asked.Load() != 11 {
+		t.Fatalf("%+v, %v, %d requests", now, err, p.asked.Load())
+	}
+}
