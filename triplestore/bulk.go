@@ -34,6 +34,7 @@ func (s *Store) bulkWork(ctx context.Context, work func(*blockWriter, *partWrite
 	}
 	s.merging.Lock()
 	defer s.merging.Unlock()
+	defer s.db.SaveRarely()()
 	sn := s.Snapshot()
 	defer sn.Release()
 	if sn.state.overlay.Len() > 0 {

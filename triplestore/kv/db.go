@@ -77,6 +77,7 @@ type DB struct {
 	states *states       // nil in memory
 	saving sync.Mutex    // held while a state file is written
 	grown  chan struct{} // receives a value when the log is long enough for a state file
+	rarely atomic.Int32  // calls of SaveRarely that have not ended
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 

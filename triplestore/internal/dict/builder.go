@@ -112,19 +112,33 @@ func (b *Builder) EndRun(ctx context.Context) error {
 		return b.batch.Flush()
 	}
 	slices.SortFunc(b.pending, compareEntries)
-	// Merge smaller runs into the new one, as long as they are not much larger than it.
-	size := uint64(len(b.pending))
-	keep := len(b.v.runs)
-	for keep > 0 && b.v.runs[keep-1].entries < 3*size {
-		keep--
-		size += b.v.runs[keep].entries
-	}
-	if err := b.mergeRuns(ctx, keep); err != nil {
+	if err := b.mergeRuns(ctx, b.mergeFrom(uint64(len(b.pending)))); err != nil {
 		return err
 	}
 	b.pending = b.pending[:0]
 	return b.batch.Flush()
 }
+
+// mergeFrom returns the first run to be merged with a new one of the given number of entries, so that few runs remain. A
+// load of several chunks merges only when runsAtOnce of about one size have come together, because each merge writes all
+// entries again; gatherRuns merges the rest.
+func (b *Builder) mergeFrom(size uint64) int {
+	from := len(b.v.runs)
+	for {
+		next, sum := from, size
+		for next > 0 && b.v.runs[next-1].entries < 3*size {
+			next--
+			sum += b.v.runs[next].entries
+		}
+		if next == from || b.lookups > 1 && from-next < runsAtOnce-1 {
+			return from
+		}
+		from, size = next, sum
+	}
+}
+
+// runsAtOnce is the number of runs of about one size that a load merges.
+const runsAtOnce = 8
 
 // mergeRuns replaces the runs from keep on by one that also has the pending entries, which are sorted.
 func (b *Builder) mergeRuns(ctx context.Context, keep int) error {

@@ -77,7 +77,7 @@ func TestABuilderFindsTheTermsOfEarlierChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 5 {
+		for range 14 {
 			chunk := make([]term.Key, 0, 600)
 			for range 600 {
 				chunk = append(chunk, all[rnd.IntN(len(all))])
@@ -109,6 +109,9 @@ func TestABuilderFindsTheTermsOfEarlierChunks(t *testing.T) {
 			}
 			if err := b.EndRun(t.Context()); err != nil {
 				t.Fatal(err)
+			}
+			if n := len(b.v.runs); n > 2*runsAtOnce {
+				t.Fatalf("%d runs", n)
 			}
 		}
 		built, err := b.Finish(t.Context())

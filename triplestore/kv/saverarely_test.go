@@ -1,0 +1,23 @@
+package kv
+
+import "testing"
+
+func TestStateFilesAreRarerOnlyDuringBulkWork(t *testing.T) {
+	t.Parallel()
+	db, err := Open(t.TempDir(), Options{SaveAt: 1000, MinFree: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	first := db.SaveRarely()
+	second := db.SaveRarely()
+	first()
+	first() // counts once
+	if got := db.saveAt(); got != 1000*rarely {
+		t.Errorf("during bulk work a state file is due after %d bytes", got)
+	}
+	second()
+	if got := db.saveAt(); got != 1000 {
+		t.Errorf("after bulk work a state file is due after %d bytes", got)
+	}
+}
