@@ -65,6 +65,9 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, why
 		return visit, nil
 	}
+	if p.refuseFound(ex, found) {
+		return visit, nil
+	}
 	err = p.keep(ctx, latest, ex, found, p.exchangeOf(ex), &visit, leave)
 	return visit, err
 }

@@ -31,6 +31,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/schedule"
+	"odarchive/crawler/scope"
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/warc/tape"
 	"odarchive/crawler/web/fetch"
@@ -58,6 +59,9 @@ type Pipeline struct {
 	Tape    *tape.Tape      // the fetcher's, which is also told what the archive recorded of a visit; nil for none
 	// Campaigns follow links; nil for none.
 	Campaigns *campaign.Store
+	// Scope excludes what must not be fetched; nil for nothing.
+	Scope   *scope.Scope
+	MaxBody int64 // of a file, as the fetcher has it; only for limits of the scope below it
 
 	progress progress
 	outage   outage
@@ -158,6 +162,10 @@ func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Versi
 // fetch checks robots.txt, waits for the host's turn, and makes a request that is conditional on the latest version.
 // The error is a *politeness.Wait if the host must not be asked for longer than wait.
 func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version, following *campaign.Visit, wait time.Duration) (*fetch.Exchange, error) {
+	if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: job.URL, Type: declaredType(job), Size: -1}); why != "" {
+		now := time.Now()
+		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.Blocked, ErrorClass: catalog.ErrForbiddenTarget, Why: why}, nil
+	}
 	pass, verdict, err := p.Gate.Visit(ctx, job.URL, wait)
 	if err != nil {
 		return nil, err
@@ -174,9 +182,13 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		if err := following.Check(target); err != nil {
 			return err
 		}
+		if err := p.checkRedirect(target); err != nil {
+			return err
+		}
 		return pass.Check(target)
 	}
 	request := fetch.Request{URL: job.URL, Accept: catalog.AcceptField(job.Accept), Check: check, Answered: answeredBefore(job), Hold: true}
+	limited := p.limitBody(&request, following)
 	if latest != nil && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && p.stored(*latest) { // what is lost or not whole is fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())
 		request.Original = p.original(ctx, *latest)
@@ -186,6 +198,9 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		return nil, err
 	}
 	result = politeness.ResultOf(exchange)
+	if limited && exchange.ErrorClass == catalog.ErrTooLarge {
+		p.refuseSize(exchange, request.MaxBody+1)
+	}
 	exchange.Taped.End = p.ended(exchange)
 	return exchange, nil
 }
@@ -281,6 +296,9 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	next, why := p.Schedule.Next(job.Key, job.Period, append(slices.Clone(job.History), visit), p.Clock())
 	if act.ErrorClass == catalog.ErrDiskFull { // this says nothing about the file
 		next, why = p.Clock().Add(min(noRoomPause<<min(max(job.Errors, 0), 8), maxNoRoomPause)), "the disk was full"
+	}
+	if act.Outcome == catalog.Blocked && ex.Status == 0 && scope.IsRefusal(act.Why) { // nothing was asked; a change of the scope makes it due
+		next, why = time.Time{}, act.Why
 	}
 	passing := act.ErrorClass == catalog.ErrInternal
 	if passing {

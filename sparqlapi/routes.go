@@ -247,6 +247,14 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 		}
 		write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
 		write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
+		if c.Scope != nil {
+			read(text, base+"/crawl/scope", c.ScopeRules)
+			read(text, base+"/crawl/scope/refused", c.ScopeRefused)
+			read(text, base+"/crawl/scope/test", c.ScopeTest)
+			for _, what := range []string{"allow", "deny", "remove"} {
+				write.Post(base+"/crawl/scope/"+what, problem.Handler(c.ChangeScope(what)))
+			}
+		}
 		if c.CampaignStore != nil {
 			read(text, base+"/campaigns", c.Campaigns)
 			read(text, base+"/campaigns/{name}", c.Campaign)

@@ -66,6 +66,9 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 				if err := n.Replan(ctx); err != nil {
 					return err
 				}
+				if err := n.Rescope(ctx); err != nil {
+					return err
+				}
 				return c.runCrawl(ctx, cmd.Context(), n, opts, report)
 			})
 		},

@@ -103,6 +103,9 @@ func (c *cli) runCampaign(ctx context.Context, d campaign.Document) error {
 		if err := n.Replan(ctx); err != nil {
 			return err
 		}
+		if err := n.Rescope(ctx); err != nil {
+			return err
+		}
 		if _, err := n.Campaigns.Run(ctx, d); err != nil {
 			if errors.Is(err, campaign.ErrBad) {
 				return usageError{err}

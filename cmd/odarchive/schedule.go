@@ -8,6 +8,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/schedule"
+	"odarchive/crawler/scope"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -26,10 +27,11 @@ func (c *cli) schedule() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				out := n.Scope.Test(scope.Question{Area: scope.Crawl, URL: u.URL, Size: -1})
 				next, why := n.Pipeline.Schedule.Next(u.Key, u.Period, u.History, n.Clock())
 				estimate := schedule.Believe(u.History, schedule.Hints{Declared: u.Period}).Explain()
 				if c.json {
-					return c.print(map[string]any{"url": u.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why}, "")
+					return c.print(map[string]any{"url": u.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why, "scope": out}, "")
 				}
 				fmt.Fprintf(c.stdout, "%s\n%s, %d of them found a change\n", u.URL, english.Plural(u.Fetches, "visit", ""), u.Changes)
 				for _, v := range u.History {
@@ -52,8 +54,10 @@ func (c *cli) schedule() *cobra.Command {
 						return c.print(nil, "not fetched until 'odarchive resume' (%s)", u.Why)
 					}
 					return c.print(nil, "blacklisted: not fetched until 'odarchive requeue'%s", why)
+				case out != "":
+					return c.print(nil, "not visited: %s", out)
 				case u.Due.IsZero():
-					return c.print(nil, "not due again")
+					return c.print(nil, "not due again%s", strings.TrimSuffix(": "+u.Why, ": "))
 				}
 				because := cmp.Or(u.Why, "as requested")
 				if len(u.History) == 0 && u.Fetches > 0 { // the rule does not apply to temporary failures

@@ -97,6 +97,8 @@ type Store struct {
 	Clock    func() time.Time
 	// Context returns contexts of JSON-LD documents, as in rdfio.Options.
 	Context func(iri string) ([]byte, error)
+	// Refuses, if not nil, reports that a URL is out of the scope of the archive, whatever that of a campaign says.
+	Refuses func(url string) bool
 
 	mu      sync.Mutex
 	scopes  map[campaignID]compiled             // guarded by mu
@@ -199,6 +201,7 @@ func (s *Store) compiledOf(id campaignID, c Campaign) (compiled, error) {
 	if made.scope, err = newScope(c.Document); err != nil {
 		return compiled{}, err
 	}
+	made.scope.refuses = s.Refuses
 	if c.Document.Rules != "" {
 		if made.rules, err = scrape.Read([]byte(c.Document.Rules)); err != nil {
 			return compiled{}, fmt.Errorf("campaign %s: %w", c.Document.Name, err)

@@ -15,6 +15,7 @@ type scope struct {
 	domains  map[string]bool
 	prefixes []string
 	patterns []*regexp.Regexp
+	refuses  func(url string) bool // Store.Refuses; may be nil
 }
 
 // newScope compiles the scope of a document.
@@ -69,8 +70,13 @@ func domainOf(u address.URL) string {
 	return name
 }
 
-// allows reports whether a URL may be requested.
+// allows reports whether a URL may be requested: it is in the campaign's scope, and in that of the archive.
 func (s *scope) allows(url string) bool {
+	return s.covers(url) && (s.refuses == nil || !s.refuses(url))
+}
+
+// covers reports whether a URL is in the campaign's scope.
+func (s *scope) covers(url string) bool {
 	u, err := address.Parse(url)
 	if err != nil {
 		return false

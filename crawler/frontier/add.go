@@ -184,6 +184,11 @@ func (b *batch) register(u *URL) error {
 	if u.Added, u.Due = b.now, b.now; why != "" {
 		u.Blacklisted, u.Why = true, why
 	}
+	if b.f.opts.Refuses != nil && !u.Blacklisted {
+		if why := b.f.opts.Refuses(u, true); why != "" {
+			u.Due, u.Why = time.Time{}, why
+		}
+	}
 	if h.urls == 0 {
 		b.totals.hosts++
 	}

@@ -52,6 +52,9 @@ type Options struct {
 	Log        *slog.Logger // nil discards logs
 	// Hold, if not nil, is called before every lease. While it returns a reason, no lease is granted.
 	Hold func() (why string)
+	// Refuses, if not nil, returns why a URL must not be visited: it is registered, and never due. "" if it may be visited.
+	// With count, the URL is refused now; without, the answer was known. It may be called inside a transaction.
+	Refuses func(u *URL, count bool) (why string)
 }
 
 func (o Options) withDefaults() Options {

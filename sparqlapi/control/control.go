@@ -50,6 +50,7 @@ type API struct {
 	Crawl         Crawl
 	Progress      Progress
 	CampaignStore CampaignStore // nil: there are no routes of campaigns
+	Scope         Scope         // nil: there are no routes of the scope
 	Backup        func(ctx context.Context, w io.Writer, since *backup.Info) error
 	Log           *slog.Logger // logs backups that fail after their beginning was sent; may be nil
 }

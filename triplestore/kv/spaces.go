@@ -21,6 +21,9 @@ const (
 	SpaceQueue       Space = 0x31 // crawler/frontier: what is due, by host
 	SpaceHosts       Space = 0x32 // crawler/frontier: host groups and leases
 	SpaceDue         Space = 0x33 // crawler/frontier: records of URLs, by when they are due
+	SpaceScope       Space = 0x34 // crawler/scope: rules of what may be fetched, and counts of what they refused
+	SpaceSeries      Space = 0x35 // crawler/series: what was fetched, over time
+	SpaceHints       Space = 0x36 // crawler/hints: sitemaps, and how far their word goes
 	SpaceArchive     Space = 0x40 // crawler/archive/records, tallies, joining: the first byte of a key is its table
 	SpaceArchiveIdx  Space = 0x41 // crawler/archive: stored records
 	SpaceSearch      Space = 0x42 // crawler/archive/search, crawler/archive/wordindex: the search index
@@ -38,7 +41,7 @@ const (
 var spaceNames = map[Space]string{
 	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text", SpaceSpatial: "spatial",
 	SpaceContent: "content", SpaceContentRefs: "contentrefs", SpaceFrontier: "frontier", SpaceQueue: "queue",
-	SpaceHosts: "hosts", SpaceDue: "due", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
+	SpaceHosts: "hosts", SpaceDue: "due", SpaceScope: "scope", SpaceSeries: "series", SpaceHints: "hints", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
 	SpaceJoins: "joins", SpaceEvents: "events", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceCampaigns: "campaigns", SpaceGraphs: "graphs", SpaceTest: "test",
 }
 

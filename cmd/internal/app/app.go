@@ -70,6 +70,7 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 			return err
 		})
 		job("campaigns", n.KeepCampaigns)
+		job("scope", n.KeepScoped)
 		job("tidying", n.keepTidy)
 		job("quality", n.MeasureInBackground)
 	} else if !n.DB.ReadOnly() {

@@ -7,14 +7,17 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"odarchive/crawler/hooks"
+	"odarchive/crawler/scope"
 	"odarchive/crawler/web/politeness"
 
 	"github.com/BurntSushi/toml"
@@ -58,6 +61,8 @@ type Fetch struct {
 	Schedule          string // paper adaptive
 	Bandwidth         Bytes  // per second; 0 = no limit
 	Workers           int
+	ScopeAllow        []string // rules of what may be fetched (package scope)
+	ScopeDeny         []string
 	WARC              string // directory of WARC files of what is fetched; "" for none
 	KeepAnswers       string // directory of WARC files of what portals answer to harvests; "" for none
 }
@@ -167,6 +172,9 @@ func (c Config) Check() error {
 	if _, err := c.Fetch.NameServer(); err != nil {
 		return err
 	}
+	if err := scope.ParseRules(c.Fetch.ScopeAllow, c.Fetch.ScopeDeny); err != nil {
+		return fmt.Errorf("--scope-allow, --scope-deny: %w", err)
+	}
 	if err := c.Serve.Queries.check(); err != nil {
 		return err
 	}
@@ -226,6 +234,8 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.Resolver, "resolver", s.Resolver, "DNS server to use, as HOST:PORT")
 	f.StringVar(&s.Schedule, "schedule", s.Schedule, "when to visit again: adaptive (learns how each file changes) or paper (the ODArchive paper's rule)")
 	f.Var(&s.Bandwidth, "bandwidth", "bytes per second over all hosts, 0 for no limit")
+	f.StringArrayVar(&s.ScopeAllow, "scope-allow", nil, "rule of what may be fetched, as domain:example.org or type:text/*; then nothing else may (repeatable; 'odarchive scope -h' explains rules)")
+	f.StringArrayVar(&s.ScopeDeny, "scope-deny", nil, "rule of what must not be fetched, as host:data.example.org or size:>1GiB (repeatable)")
 	f.IntVar(&s.Workers, "workers", s.Workers, "number of hosts to fetch from at the same time")
 }
 
@@ -302,6 +312,7 @@ func Load(flags *pflag.FlagSet, file string, known func(name string) bool) error
 		if _, err := toml.DecodeFile(file, &settings); err != nil {
 			return fmt.Errorf("config file %s: %w", file, err)
 		}
+		openTables(settings)
 		for name := range settings {
 			if !known(name) {
 				return fmt.Errorf("config file %s: no setting %q exists", file, name)
@@ -322,6 +333,20 @@ func Load(flags *pflag.FlagSet, file string, known func(name string) bool) error
 		}
 	})
 	return first
+}
+
+// openTables makes settings of the entries of tables: deny in the table [scope] is scope-deny.
+func openTables(settings map[string]any) {
+	for _, name := range slices.Collect(maps.Keys(settings)) {
+		table, ok := settings[name].(map[string]any)
+		if !ok {
+			continue
+		}
+		delete(settings, name)
+		for key, value := range table {
+			settings[name+"-"+key] = value
+		}
+	}
 }
 
 func setFromFile(flags *pflag.FlagSet, name string, value any, file string) error {

@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/discover"
 	"odarchive/crawler/harvest/webapi"
+	"odarchive/crawler/scope"
 	"odarchive/crawler/warc/tape"
 
 	"github.com/dustin/go-humanize/english"
@@ -111,7 +112,7 @@ func (c *Crawl) campaignHarvester(_ context.Context, now campaign.Campaign, w *w
 	if err != nil {
 		return nil, source, fmt.Errorf("%w: %w", webapi.ErrDocument, err)
 	}
-	polite := c.politeTransport()
+	polite := c.politeTransport(scope.Campaign)
 	if d.API.KeepAnswers {
 		tape, err := c.answers()
 		if err != nil {

@@ -25,6 +25,7 @@ import (
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/harvest/schemaorg"
 	"odarchive/crawler/schedule"
+	"odarchive/crawler/scope"
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/warc"
 	"odarchive/crawler/warc/tape"
@@ -53,6 +54,7 @@ type Crawl struct {
 	Pipeline  *crawler.Pipeline
 	Graphs    *graphs.Store // statements of documents
 	Campaigns *campaign.Store
+	Scope     *scope.Scope
 	Jobs      *supervise.Jobs // of the background
 	Tape      *tape.Tape      // of --warc; nil without it
 
@@ -84,7 +86,7 @@ func (c *Crawl) Close() error {
 		c.Fetcher.Close()
 		c.Fetcher = nil
 	}
-	var closing error
+	closing := c.Scope.Save(context.Background())
 	for _, dir := range c.warcs {
 		closing = errors.Join(closing, dir.Close())
 	}
@@ -114,6 +116,9 @@ func (c *Crawl) build() error {
 	if err != nil {
 		return err
 	}
+	if c.Scope, err = scope.Open(s.DB, scope.Options{Allow: settings.ScopeAllow, Deny: settings.ScopeDeny, Now: s.Clock}); err != nil {
+		return err
+	}
 	room := spool.NewRoom(s.Config.Data, minRoom)
 	hold := func() string { return cmp.Or(room.Short(), hours.Closed(time.Now()), c.Pipeline.Outage()) }
 	delay, jobs := settings.HostDelay, 1 // a host that rests after each request gives its worker to another host
@@ -121,6 +126,7 @@ func (c *Crawl) build() error {
 		delay, jobs = -1, 0 // no delay; the gate's zero value means its default
 	}
 	if c.Frontier, err = frontier.New(s.DB, frontier.Options{Now: s.Clock, Hold: hold, LeaseJobs: jobs, Log: s.Log, MaxWait: max(settings.MaxInterval, minMaxWait),
+		Refuses:    crawler.RefusedBy(c.Scope),
 		Recall:     func(key string) (frontier.Recalled, bool, error) { return c.Intake.Recall(key) },
 		Everything: func(ctx context.Context, visit func(string) error) error { return c.Intake.Everything(ctx, visit) },
 	}); err != nil {
@@ -135,7 +141,10 @@ func (c *Crawl) build() error {
 	if c.Graphs, err = graphs.New(s.Mint, s.DB, c.Ledger.Has); err != nil {
 		return err
 	}
-	c.Campaigns = &campaign.Store{Archive: s.Archive, Frontier: c.Frontier, Graphs: c.Graphs, Clock: s.Clock, Context: schemaorg.Context}
+	c.Campaigns = &campaign.Store{Archive: s.Archive, Frontier: c.Frontier, Graphs: c.Graphs, Clock: s.Clock, Context: schemaorg.Context,
+		Refuses: func(url string) bool {
+			return c.Scope.Refuses(scope.Question{Area: scope.Campaign, URL: url, Size: -1}) != ""
+		}}
 	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Graphs: c.Graphs, Forgive: c.Gate.Forgive, Clock: s.Clock}
 	rule, err := c.newRule()
 	if err != nil {
@@ -145,6 +154,7 @@ func (c *Crawl) build() error {
 		Archive: s.Archive, Frontier: c.Frontier, Gate: c.Gate, Fetcher: c.Fetcher, Clock: s.Clock, Log: s.Log,
 		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
+		Scope: c.Scope, MaxBody: int64(settings.MaxBody),
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/sparql"
 	"odarchive/crawler/links"
+	"odarchive/crawler/scope"
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore"
@@ -360,7 +361,7 @@ func mayBeRDF(s catalog.Seed) bool {
 // scopedClient returns a client for the requests of a campaign that are not visits: they wait for the host's turn, stay
 // within the scope, and obey robots.txt, because nobody has named these addresses.
 func (c *Crawl) scopedClient(name string) *http.Client {
-	return &http.Client{Transport: &scoped{c: c, campaign: name, next: c.politeTransport()}}
+	return &http.Client{Transport: &scoped{c: c, campaign: name, next: c.politeTransport(scope.Campaign)}}
 }
 
 type scoped struct {

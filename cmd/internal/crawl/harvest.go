@@ -9,6 +9,7 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/scope"
 )
 
 // HarvestSource names what to harvest.
@@ -60,7 +61,7 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 		}
 		s.Kind, s.Address = found.Kind, found.URL
 	}
-	polite := c.politeTransport()
+	polite := c.politeTransport(scope.Harvest)
 	s.HTTP = &http.Client{Transport: polite}
 	opts.Kind, opts.Address, opts.Meter = s.Kind, s.Address, polite.Traffic
 	report := harvest.Report{Source: s.name(opts.Part)}

@@ -10,6 +10,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/webapi"
+	"odarchive/crawler/scope"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab"
@@ -41,7 +42,7 @@ func (c *Crawl) Preview(ctx context.Context, d campaign.Document) (Preview, erro
 	pacer := api.Pacer()
 	pacer.Max = min(pacer.Max, maxPreview)
 	first := &firstDataset{preview: &p}
-	err = webapi.Source{API: api, Keywords: d.Keywords, HTTP: c.politeTransport(), Pacer: pacer, Asked: func(address string) {
+	err = webapi.Source{API: api, Keywords: d.Keywords, HTTP: c.politeTransport(scope.Campaign), Pacer: pacer, Asked: func(address string) {
 		p.Requests = append(p.Requests, address)
 	}}.Harvest(ctx, "", first)
 	if errors.Is(err, errFirst) {

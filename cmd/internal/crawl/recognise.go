@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"odarchive/crawler/harvest/fingerprint"
+	"odarchive/crawler/scope"
 	"odarchive/crawler/web/politeness"
 )
 
@@ -13,14 +14,14 @@ const Recognised = "auto"
 
 // Recognise finds out which software runs the portal at an address. Its requests wait at the crawler's gate.
 func (c *Crawl) Recognise(ctx context.Context, address string) (fingerprint.Finding, error) {
-	return fingerprint.Recognise(ctx, &http.Client{Transport: c.politeTransport()}, address)
+	return fingerprint.Recognise(ctx, &http.Client{Transport: c.politeTransport(scope.Harvest)}, address)
 }
 
 // politeTransport makes requests that wait for the host's turn and obey its robots.txt.
-func (c *Crawl) politeTransport() *politeness.Transport {
+func (c *Crawl) politeTransport(area scope.Area) *politeness.Transport {
 	base := c.Fetcher.Client().Transport
 	if c.Answers != nil {
 		base = c.Fetcher.Taping(c.Answers)
 	}
-	return &politeness.Transport{Gate: c.Gate, Base: base, UserAgent: c.Fetcher.UserAgent()}
+	return &politeness.Transport{Gate: c.Gate, Base: base, UserAgent: c.Fetcher.UserAgent(), Check: c.inScope(area)}
 }

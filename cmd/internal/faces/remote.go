@@ -12,11 +12,13 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"odarchive/cmd/internal/check"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/scope"
 	"odarchive/triplestore/sparql"
 )
 
@@ -189,6 +191,43 @@ func (r *Remote) Orders(ctx context.Context, limit int) ([]frontier.Note, error)
 	var list struct{ Orders []frontier.Note }
 	err := r.answer(ctx, http.MethodGet, fmt.Sprintf("/crawl/orders?limit=%d", limit), "", nil, &list)
 	return list.Orders, err
+}
+
+// ScopeRules is scope.Scope.List.
+func (r *Remote) ScopeRules(ctx context.Context, after string, limit int) (list []scope.Listed, next string, err error) {
+	var page struct {
+		Rules []scope.Listed
+		After string
+	}
+	query := url.Values{"after": {after}, "limit": {strconv.Itoa(limit)}}
+	err = r.answer(ctx, http.MethodGet, "/crawl/scope?"+query.Encode(), "", nil, &page)
+	return page.Rules, page.After, err
+}
+
+// ScopeRefusals is scope.Scope.Refusals.
+func (r *Remote) ScopeRefusals(ctx context.Context) ([]scope.Refusal, error) {
+	var page struct{ Refused []scope.Refusal }
+	err := r.answer(ctx, http.MethodGet, "/crawl/scope/refused", "", nil, &page)
+	return page.Refused, err
+}
+
+// TestScope asks whether a URL may be fetched, with the texts of scope.ParseQuestion. why is "" if it may.
+func (r *Remote) TestScope(ctx context.Context, link, area, mediaType, size string) (why string, err error) {
+	query := url.Values{"url": {link}, "for": {area}, "type": {mediaType}, "size": {size}}
+	var said struct{ Why string }
+	err = r.answer(ctx, http.MethodGet, "/crawl/scope/test?"+query.Encode(), "", nil, &said)
+	return said.Why, err
+}
+
+// ChangeScope adds or removes rules, as scope.ParseChange reads them, and returns how many.
+func (r *Remote) ChangeScope(ctx context.Context, what string, rules []string, why string) (n int, err error) {
+	body, err := json.Marshal(map[string]any{"rules": rules, "why": why})
+	if err != nil {
+		return 0, err
+	}
+	var done struct{ Rules int }
+	err = r.answer(ctx, http.MethodPost, "/crawl/scope/"+what, "application/json", body, &done)
+	return done.Rules, err
 }
 
 // Hold pauses or resumes the crawl. It returns why the crawl stands still then, "" if it does not.

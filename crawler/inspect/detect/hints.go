@@ -179,3 +179,7 @@ text/x-fortran f f90 for
 text/x-ini ini cfg properties
 application/x-r-data rdata rda rds
 `
+
+// Declared returns the media type that a declaration means, a media type or a format's name such as "CSV" or ".csv"; "" if it
+// means none.
+func Declared(text string) string { return hintsOf("", text).declared }

@@ -81,6 +81,10 @@ type Request struct {
 	// Check, if not nil, is called with every redirect target before it is requested. A *Refused ends the fetch with
 	// that outcome; Fetch returns any other error.
 	Check func(url string) error
+	// CheckBody, if not nil, is called before the body of a response is read, with the media type and the length that the
+	// server declares; these are "" and -1 if it does not. A *Refused ends the fetch with that outcome; Fetch returns any
+	// other error.
+	CheckBody func(mediaType string, length int64) error
 	// Answered reports that the host answered the last request for the URL. Fetch ignores it; it is for wrappers of
 	// Fetch.
 	Answered bool

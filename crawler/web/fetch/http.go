@@ -90,6 +90,10 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 		body.drain()
 		return "", nil
 	}
+	if err := checkBody(ex, resp, req); err != nil || ex.Outcome != "" {
+		body.drain()
+		return "", err
+	}
 	ex.FileName = fileName(resp.Header.Get("Content-Disposition"), u)
 	return "", f.receive(ex, body, resp.Header, req)
 }
@@ -363,4 +367,22 @@ func (f *Fetcher) unverified(u address.URL) bool {
 	return u.Scheme == "https" && slices.ContainsFunc(f.opts.UnverifiedHosts, func(h string) bool {
 		return strings.EqualFold(h, u.Group()) || strings.EqualFold(strings.Trim(h, "[]"), name)
 	})
+}
+
+// checkBody calls Request.CheckBody, if there is one, and gives the exchange the outcome of a refusal.
+func checkBody(ex *Exchange, resp *http.Response, req Request) error {
+	if req.CheckBody == nil {
+		return nil
+	}
+	length := resp.ContentLength
+	if resp.Header.Get("Content-Encoding") != "" { // it is that of the encoded body
+		length = -1
+	}
+	err := req.CheckBody(ex.ContentType, length)
+	var refused *Refused
+	if errors.As(err, &refused) {
+		ex.fail(refused.Outcome, refused.Class, refused.Why)
+		return nil
+	}
+	return err
 }

@@ -26,6 +26,8 @@ type Transport struct {
 	Gate      *Gate
 	Base      http.RoundTripper // sends the requests
 	UserAgent string            // sent if the request has none
+	// Check, if not nil, is called with the URL of every request; its error ends the request.
+	Check func(url string) error
 
 	Header  time.Duration // until the first byte of the response; default 5 min, since SPARQL endpoints may take long
 	Idle    time.Duration // between two bytes of a body; default 1 min
@@ -45,6 +47,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	host, err := address.Host(req.URL.String())
 	if err != nil {
 		return nil, err
+	}
+	if t.Check != nil {
+		if err := t.Check(req.URL.String()); err != nil {
+			return nil, err
+		}
 	}
 	if err := t.loadDelay(req.Context(), req.URL.String()); err != nil {
 		return nil, err

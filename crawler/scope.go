@@ -1,0 +1,93 @@
+package crawler
+
+import (
+	"cmp"
+	"slices"
+
+	"odarchive/crawler/campaign"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/scope"
+	"odarchive/crawler/web/fetch"
+)
+
+// general are declared media types that may be anything, or that servers send for want of another.
+var general = []string{"application/octet-stream", "text/plain", "binary/octet-stream", "application/unknown", "application/download", "application/force-download"}
+
+// specific returns a declared media type, or format, as a media type; "" if it says nothing about the content.
+func specific(declared string) string {
+	t := detect.Declared(declared)
+	if slices.Contains(general, t) {
+		return ""
+	}
+	return t
+}
+
+// declaredType returns the media type that the sources of a URL declare, "" if they do not.
+func declaredType(job frontier.Job) string {
+	return cmp.Or(specific(job.MediaType), specific(job.Format))
+}
+
+// RefusedBy returns frontier.Options.Refuses for a scope.
+func RefusedBy(s *scope.Scope) func(u *frontier.URL, count bool) string {
+	return func(u *frontier.URL, count bool) string {
+		if s.Empty() {
+			return ""
+		}
+		ask := s.Test
+		if count {
+			ask = s.Refuses
+		}
+		return ask(scope.Question{Area: scope.Crawl, URL: u.URL, Type: cmp.Or(specific(u.MediaType), specific(u.Format)), Size: -1})
+	}
+}
+
+// checkRedirect holds the target of a redirect to the scope.
+func (p *Pipeline) checkRedirect(target string) error {
+	if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: target, Size: -1}); why != "" {
+		return &fetch.Refused{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget, Why: "redirect to " + target + ": " + why}
+	}
+	return nil
+}
+
+// limitBody makes a request end before or within a body that is out of scope. It reports whether it has set MaxBody. If
+// campaigns read the links of the document, its media type is no reason to end: links lead on from what is not kept.
+func (p *Pipeline) limitBody(r *fetch.Request, following *campaign.Visit) (limited bool) {
+	if p.Scope.Empty() {
+		return false
+	}
+	r.CheckBody = func(mediaType string, length int64) error {
+		q := scope.Question{Area: scope.Crawl, URL: r.URL, Type: specific(mediaType), Size: length, Declared: true}
+		if following != nil {
+			q.Type = ""
+		}
+		if why := p.Scope.Refuses(q); why != "" {
+			return &fetch.Refused{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget, Why: why}
+		}
+		return nil
+	}
+	limit := p.Scope.SizeLimit(scope.Crawl, r.URL)
+	if limit < 1 || p.MaxBody > 0 && limit >= p.MaxBody {
+		return false
+	}
+	r.MaxBody = limit
+	return true
+}
+
+// refuseSize gives the exchange of a file that is larger than the scope allows its outcome.
+func (p *Pipeline) refuseSize(ex *fetch.Exchange, size int64) {
+	if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: ex.URL, Size: size}); why != "" {
+		ex.Outcome, ex.ErrorClass, ex.Why = catalog.Blocked, catalog.ErrForbiddenTarget, why
+	}
+}
+
+// refuseFound gives the exchange of a file that is not to be kept, by what it was found to be, its outcome.
+func (p *Pipeline) refuseFound(ex *fetch.Exchange, found detect.Detection) (refused bool) {
+	why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: ex.URL, Type: found.Type, Size: ex.Body.Size()})
+	if why == "" {
+		return false
+	}
+	ex.Outcome, ex.ErrorClass, ex.Why = catalog.Blocked, catalog.ErrForbiddenTarget, why+", and it is "+found.Type
+	return true
+}
