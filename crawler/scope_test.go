@@ -41,7 +41,9 @@ func TestWhatIsOutOfScopeIsNotAskedForOrNotKept(t *testing.T) {
 	answer("/endless.csv", "text/csv", csv, false)
 	answer("/film.csv", "video/mp4", "x", true)
 	answer("/page.csv", "application/octet-stream", "<?xml version=\"1.0\"?>\n<a><b>c</b></a>\n", true)
-	n.answers["a/moved.csv"] = func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, n.at("b", "/x.csv"), http.StatusFound) }
+	n.answers["a/moved.csv"] = func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, n.at("b", "/x.csv"), http.StatusFound)
+	}
 	s, err := scope.Open(nil, scope.Options{Deny: []string{"size:>1KiB", "type:video/*,application/xml", "host:" + strings.TrimPrefix(n.at("b", ""), "http://"), "pattern:/secret/"}})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +86,9 @@ func TestCampaignsDoNotFollowLinksOutOfTheArchivesScope(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.Scope = s
-	n.Campaigns.Refuses = func(url string) bool { return s.Refuses(scope.Question{Area: scope.Campaign, URL: url, Size: -1}) != "" }
+	n.Campaigns.Refuses = func(url string) bool {
+		return s.Refuses(scope.Question{Area: scope.Campaign, URL: url, Size: -1}) != ""
+	}
 	if _, err := n.Campaigns.Run(t.Context(), campaign.Document{Name: "c", Seeds: []string{n.at("a", "/")}, Scope: []string{"pattern:."}, Depth: 3}); err != nil {
 		t.Fatal(err)
 	}
