@@ -87,8 +87,9 @@ type chunk struct {
 	bytes int64
 }
 
-func newChunk(size int) *chunk {
-	return &chunk{quads: make([]index.Numbered, 0, size), keys: []term.Key{""}, ids: make(map[term.Key]uint32, size/2)}
+// newChunk returns an empty chunk with room for numbers of quads and of terms.
+func newChunk(quads, terms int) *chunk {
+	return &chunk{quads: make([]index.Numbered, 0, quads), keys: make([]term.Key, 1, terms+1), ids: make(map[term.Key]uint32, terms)}
 }
 
 func (c *chunk) number(k term.Key) uint32 {
@@ -125,11 +126,14 @@ func (l *loader) read(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(full)
+		quads := min(l.full, 1<<16)
+		terms := quads / 2
 		for {
-			c, err := l.readChunk(ctx)
+			c, err := l.readChunk(ctx, newChunk(quads, terms))
 			if err != nil || len(c.quads) == 0 {
 				return err
 			}
+			quads, terms = len(c.quads), len(c.keys) // the next chunk is likely to be of the same size
 			select {
 			case full <- c:
 			case <-ctx.Done():
@@ -148,8 +152,8 @@ func (l *loader) read(ctx context.Context) error {
 	return g.Wait()
 }
 
-func (l *loader) readChunk(ctx context.Context) (*chunk, error) {
-	c := newChunk(min(l.full, 1<<16))
+// readChunk reads quads into an empty chunk until it is full.
+func (l *loader) readChunk(ctx context.Context, c *chunk) (*chunk, error) {
 	var last term.Quad
 	var at index.Numbered
 	for len(c.quads) < l.full && c.bytes < l.s.opts.LoadMemory/maxKeyShare {

@@ -106,6 +106,9 @@ func (a *adding) in(ctx context.Context, l Layout) (Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l != GSPO && len(a.old.Base.all()) == 0 { // nothing exists
+		return rows, nil
+	}
 	stored := &walker{layout: l, src: a.old.source(Range{Layout: l})}
 	if l == GSPO {
 		return &absentRows{layout: l, rows: rows, stored: stored, added: a.added, found: a.found, ended: a.complete}, nil
