@@ -207,7 +207,7 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 			return err
 		}
 	}
-	if err := u.tellVisit(before, after, *act, visit.Kept); err != nil { // events
+	if err := u.logVisit(before, after, *act, visit.Kept); err != nil { // events
 		return err
 	}
 	if visit.ErrorPage != nil {

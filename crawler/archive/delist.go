@@ -72,5 +72,5 @@ func (u *update) delist(id string, d Delisting) error {
 	if err := u.saveResource(before, after); err != nil {
 		return err
 	}
-	return u.tellListing(before, after, d.At)
+	return u.logListing(before, after, d.At)
 }

@@ -89,7 +89,7 @@ func (u *update) addPast(ctx context.Context, before records.Resource, next diar
 		return err
 	}
 	if after.Versions > before.Versions {
-		if err := u.tellVersion(after, *act, events.Past); err != nil {
+		if err := u.logVersion(after, *act, events.Past); err != nil {
 			return err
 		}
 	}

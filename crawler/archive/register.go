@@ -83,7 +83,7 @@ func (u registering) register(ctx context.Context, now time.Time, seed catalog.S
 	if err := u.saveResource(before, r); err != nil {
 		return false, err
 	}
-	return !known, u.tellListing(before, r, now)
+	return !known, u.logListing(before, r, now)
 }
 
 // newRecord returns the record of a URL that was not known. raw is the source's spelling of link.

@@ -11,51 +11,38 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// Change is an event as programs receive it: in JSON feeds, at its own address, and in what hooks send. Members are only added.
+// Change is the JSON form of an event: in JSON feeds, at the event's own address, and in the requests of hooks. Later
+// versions of this program may add members, but do not change or remove any.
 type Change struct {
-	ID       string    `json:"id"`    // IRI of the event
-	Event    uint64    `json:"event"` // its number
-	At       time.Time `json:"at"`
-	Kinds    []string  `json:"kinds"`
-	Summary  string    `json:"summary"` // one sentence
-	URL      string    `json:"url,omitempty"`
-	Title    string    `json:"title,omitempty"`
-	Datasets []string  `json:"datasets,omitempty"`
-	Portals  []string  `json:"portals,omitempty"`
-	Version  string    `json:"version,omitempty"`  // IRI
-	Previous string    `json:"previous,omitempty"` // IRI of the version before
-	Type     string    `json:"mediaType,omitempty"`
-	Rows     *Counts   `json:"rows,omitempty"`
-	Columns  *Columns  `json:"columns,omitempty"`
-	Bytes    *Span     `json:"bytes,omitempty"`
-	Licence  *FromTo   `json:"licence,omitempty"`
-	Why      string    `json:"why,omitempty"`
+	ID       string             `json:"id"`    // IRI of the event
+	Event    uint64             `json:"event"` // its number
+	At       time.Time          `json:"at"`
+	Kinds    []string           `json:"kinds"`
+	Summary  string             `json:"summary"` // one sentence
+	URL      string             `json:"url,omitempty"`
+	Title    string             `json:"title,omitempty"`
+	Datasets []string           `json:"datasets,omitempty"`
+	Portals  []string           `json:"portals,omitempty"`
+	Version  string             `json:"version,omitempty"`  // IRI
+	Previous string             `json:"previous,omitempty"` // IRI of the version before
+	Type     string             `json:"mediaType,omitempty"`
+	Rows     *catalog.RowChange `json:"rows,omitempty"`
+	Columns  *Columns           `json:"columns,omitempty"`
+	Bytes    *Sizes             `json:"bytes,omitempty"`
+	Licence  *FromTo            `json:"licence,omitempty"`
+	Why      string             `json:"why,omitempty"`
 }
 
-// Counts is how many rows came, went and changed.
-type Counts struct {
-	Added   int64 `json:"added"`
-	Removed int64 `json:"removed"`
-	Changed int64 `json:"changed"`
-}
-
-// Columns names the columns that came, went, and changed their datatype. At most 100 of each are named.
+// Columns names the columns that were added, removed, and got another datatype; at most maxNamed of each.
 type Columns struct {
-	Added   []string `json:"added"`
-	Removed []string `json:"removed"`
-	Retyped []Typed  `json:"retyped"`
+	Added   []string          `json:"added"`
+	Removed []string          `json:"removed"`
+	Retyped []catalog.Retyped `json:"retyped"`
 }
 
-// Typed is a column with another datatype than before.
-type Typed struct {
-	Name string `json:"name"`
-	From string `json:"from"`
-	To   string `json:"to"`
-}
-
-// Span is the size of a version in bytes, and that of the one before.
-type Span struct {
-	From *int64 `json:"from,omitempty"`
+// Sizes are the sizes of the version before and of the new version, in bytes.
+type Sizes struct {
+	From *int64 `json:"from,omitempty"` // nil for the first version
 	To   int64  `json:"to"`
 }
 
@@ -68,26 +55,23 @@ type FromTo struct {
 // maxNamed bounds the columns of each list that a Change names.
 const maxNamed = 100
 
-// Describe returns an event as programs receive it.
+// Describe returns the JSON form of an event.
 func Describe(m ns.Mint, e catalog.Event) Change {
 	c := Change{
 		ID: m.Event(e.Seq), Event: e.Seq, At: e.At.UTC(), Kinds: e.Kinds, Summary: Summary(e), URL: e.URL, Title: e.Title,
 		Datasets: e.Datasets, Portals: e.Portals, Type: e.Type, Why: e.Why,
 	}
 	if e.Version != "" {
-		c.Version, c.Bytes = m.Version(e.Version), &Span{To: e.Size}
+		c.Version, c.Bytes = m.Version(e.Version), &Sizes{To: e.Size}
 	}
 	if e.Previous != "" {
 		c.Previous, c.Bytes.From = m.Version(e.Previous), &e.Before
 	}
 	if e.Rows != (catalog.RowChange{}) {
-		c.Rows = &Counts{e.Rows.Added, e.Rows.Removed, e.Rows.Changed}
+		c.Rows = &e.Rows
 	}
 	if !e.Columns.IsZero() {
-		c.Columns = &Columns{Added: named(e.Columns.Added), Removed: named(e.Columns.Removed), Retyped: []Typed{}}
-		for _, t := range e.Columns.Retyped[:min(len(e.Columns.Retyped), maxNamed)] {
-			c.Columns.Retyped = append(c.Columns.Retyped, Typed(t))
-		}
+		c.Columns = &Columns{Added: first(e.Columns.Added), Removed: first(e.Columns.Removed), Retyped: first(e.Columns.Retyped)}
 	}
 	if e.From != e.To {
 		c.Licence = &FromTo{e.From, e.To}
@@ -95,12 +79,12 @@ func Describe(m ns.Mint, e catalog.Event) Change {
 	return c
 }
 
-// named returns a list that is neither nil nor too long.
-func named(list []string) []string {
-	return append([]string{}, list[:min(len(list), maxNamed)]...)
+// first returns the first maxNamed elements of a list. The result is not nil, so that it is [] in JSON and not null.
+func first[T any](list []T) []T {
+	return append([]T{}, list[:min(len(list), maxNamed)]...)
 }
 
-// Summary says in words what changed, without naming the file.
+// Summary describes a change in one line of text, which does not name the file.
 func Summary(e catalog.Event) string {
 	var parts []string
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -144,7 +128,7 @@ func orNone(licence string) string {
 	return licence
 }
 
-// counts says how many rows changed, "" if that is not known.
+// counts describes a change of rows, such as "2 rows added, 1 row removed". It returns "" if the numbers are not known.
 func counts(r catalog.RowChange) string {
 	var parts []string
 	for _, c := range []struct {
@@ -161,7 +145,7 @@ func counts(r catalog.RowChange) string {
 // sampleNames is how many columns of each list a summary names.
 const sampleNames = 5
 
-// columns says which columns changed.
+// columns describes a change of columns.
 func columns(c catalog.SchemaChange) string {
 	var parts []string
 	list := func(what string, names []string) {

@@ -9,11 +9,11 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Checked is what Check finds.
+// Checked is the result of Check.
 type Checked struct {
 	Events uint64   // records that can be read
-	Faults []string // a sentence each, at most maxFaults
-	Found  int      // number of faults
+	Faults []string // the first faults, at most maxFaults, one sentence each
+	Found  int      // number of all faults
 }
 
 const maxFaults = 20
@@ -24,8 +24,8 @@ func (c *Checked) fault(format string, args ...any) {
 	}
 }
 
-// Check reads every event, and compares their numbers and the number of versions with the state of the log. The error is
-// what prevented that; faults of the records are in the result.
+// Check reads every event, and compares the numbers of the events and of their versions with the state of the log. The
+// result has the faults; an error means that the check could not be completed.
 func (t Txn) Check(ctx context.Context) (c Checked, err error) {
 	s, err := t.state()
 	stated := err == nil
@@ -75,7 +75,7 @@ func (t Txn) Check(ctx context.Context) (c Checked, err error) {
 	return c, err
 }
 
-// missing adds the fault that the events from from up to, but not including, to are missing.
+// missing adds the fault that the events with numbers from from to to-1 are missing.
 func (c *Checked) missing(from, to uint64) {
 	if to-from == 1 {
 		c.fault("event %d is missing", from)

@@ -8,12 +8,12 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The log is the lowest level of a tree in which each node has PerNode children: node n of level 0 is the events from
-// n*PerNode on, and node n of a higher level the PerNode nodes of the level below it from n*PerNode on. A node that is
-// full never changes. When it becomes full, the dates of the first and the last of its versions are recorded, which need
-// not be in the order of the log.
+// The events are the leaves of a tree in which each node has PerNode children. The children of node n of level 0 are the
+// events from number n*PerNode on; those of node n of a higher level are the nodes of the level below from number
+// n*PerNode on. A full node never changes. When a node becomes full, the earliest and the latest date of its versions are
+// recorded. Dates need not be in the order of the events.
 
-// PerNode is the number of children of a node, and Levels that of the levels.
+// PerNode is the number of children of a node, Levels the number of levels.
 const (
 	PerNode = 256
 	Levels  = 4
@@ -28,7 +28,7 @@ func NodeSize(level int) uint64 {
 	return size
 }
 
-// span is the dates of some versions, in milliseconds since 1970. It is empty if any is false.
+// span is the range of the dates of some versions, in milliseconds since 1970. It is empty if any is false.
 type span struct {
 	any         bool
 	first, last int64
@@ -64,7 +64,7 @@ func (s *state) note(issued time.Time) {
 	}
 }
 
-// closeNodes records the dates of the nodes that the last event has filled.
+// closeNodes records the dates of the nodes that became full with the last event.
 func (t Txn) closeNodes(s *state) error {
 	for level := range s.open {
 		size := NodeSize(level)
@@ -83,7 +83,7 @@ func nodeKey(level int, n uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{tableNode, byte(level)}, n)
 }
 
-// Bounds returns the dates of the oldest and the newest version in a full node. ok is false if it has none.
+// Bounds returns the dates of the oldest and the newest version in a full node. ok is false if the node has no version.
 func (t Txn) Bounds(level int, n uint64) (first, last time.Time, ok bool, err error) {
 	k := nodeKey(level, n)
 	var s span

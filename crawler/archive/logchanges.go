@@ -13,43 +13,43 @@ import (
 	"odarchive/ns"
 )
 
-// Each change becomes an event in the transaction that makes it, so that the log of events (package events) misses none.
-// A visit that finds nothing new reads and writes nothing here.
+// Each change becomes an event of the log (package events) in the transaction that makes the change, so the log is
+// complete. A visit that finds nothing new does not touch the log.
 
-// goneAfter is the number of failures in a row after which a file counts as gone that neither it nor its host was said to
-// be: one failure is often the network's.
+// goneAfter is the number of failures in a row after which a file counts as gone although no answer said so. A single
+// failure is often one of the network.
 const goneAfter = 3
 
-// maxScopes bounds the datasets and portals of a resource, and the resources of a dataset, whose events include one event.
+// maxScopes bounds the datasets, and likewise the portals, in whose scope an event of one resource is.
 const maxScopes = 100
 
-// tellVisit adds what a visit changed to the log of events.
-func (u *update) tellVisit(before, after records.Resource, act catalog.Activity, kept *Kept) error {
+// logVisit adds an event of what a visit changed, if it changed something.
+func (u *update) logVisit(before, after records.Resource, act catalog.Activity, kept *Kept) error {
 	if act.Outcome == catalog.Archived || act.Outcome == catalog.Unchanged {
 		var kinds events.Kind
 		if before.Errors > 0 { // otherwise the file was not gone
-			back, err := u.comesBack(after.ID, events.NotFetched)
+			back, err := u.clearGone(after.ID, events.NotFetched)
 			if err != nil {
 				return err
 			}
 			kinds |= back
 		}
 		if after.Versions > before.Versions {
-			return u.tellVersion(after, act, kinds|kindsOf(before, after, kept))
+			return u.logVersion(after, act, kinds|kindsOf(before, after, kept))
 		}
 		if kinds == 0 {
 			return nil
 		}
-		return u.tellResource(after, events.Event{Kinds: kinds, At: act.End})
+		return u.logResource(after, events.Event{Kinds: kinds, At: act.End})
 	}
 	if after.Versions == 0 || !isGone(after, act) {
 		return nil
 	}
-	return u.goes(after, events.NotFetched, events.Event{Kinds: events.Gone, At: act.End, Why: goneWhy(act)})
+	return u.logGone(after, events.NotFetched, events.Event{Kinds: events.Gone, At: act.End, Why: goneWhy(act)})
 }
 
-// isGone reports whether a failed visit means that the file is gone. A host that asks for patience, or forbids the
-// visit, says nothing about the file.
+// isGone reports whether a failed visit means that the file is gone. It does not if the host asked to wait or forbids the
+// visit, or if the failure was ours.
 func isGone(r records.Resource, act catalog.Activity) bool {
 	switch {
 	case act.Outcome != catalog.NoVersion || act.ErrorClass == catalog.ErrInternal || act.ErrorClass == catalog.ErrDiskFull:
@@ -70,24 +70,24 @@ func goneWhy(act catalog.Activity) string {
 	return string(act.ErrorClass)
 }
 
-// tellListing adds to the log of events that no portal lists a resource any more, or one does again.
-func (u *update) tellListing(before, after records.Resource, at time.Time) error {
+// logListing adds an event if no portal lists a resource any more, or if one lists it again.
+func (u *update) logListing(before, after records.Resource, at time.Time) error {
 	was, is := before.Delisted(), after.Delisted()
 	switch {
 	case after.Versions == 0 || was.IsZero() == is.IsZero():
 		return nil
 	case is.IsZero():
-		kinds, err := u.comesBack(after.ID, events.NotListed)
+		kinds, err := u.clearGone(after.ID, events.NotListed)
 		if err != nil || kinds == 0 {
 			return err
 		}
-		return u.tellResource(after, events.Event{Kinds: kinds, At: at, Why: "a portal lists it again"})
+		return u.logResource(after, events.Event{Kinds: kinds, At: at, Why: "a portal lists it again"})
 	}
-	return u.goes(after, events.NotListed, events.Event{Kinds: events.Gone, At: at, Why: "no portal lists it any more"})
+	return u.logGone(after, events.NotListed, events.Event{Kinds: events.Gone, At: at, Why: "no portal lists it any more"})
 }
 
-// goes adds an event of a resource that is gone in one way, unless it was already.
-func (u *update) goes(r records.Resource, way events.Way, e events.Event) error {
+// logGone records that a resource is gone in one way and adds the event e, unless that was recorded before.
+func (u *update) logGone(r records.Resource, way events.Way, e events.Event) error {
 	ways, err := u.events.IsGone(r.ID)
 	if err != nil || ways&way != 0 {
 		return err
@@ -95,11 +95,11 @@ func (u *update) goes(r records.Resource, way events.Way, e events.Event) error 
 	if err := u.events.SetGone(r.ID, ways|way); err != nil {
 		return err
 	}
-	return u.tellResource(r, e)
+	return u.logResource(r, e)
 }
 
-// comesBack returns events.Back if a resource was gone in one way, and records that it is no longer.
-func (u *update) comesBack(resource string, way events.Way) (events.Kind, error) {
+// clearGone records that a resource is no longer gone in one way. It returns events.Back if it was, and otherwise 0.
+func (u *update) clearGone(resource string, way events.Way) (events.Kind, error) {
 	ways, err := u.events.IsGone(resource)
 	if err != nil || ways&way == 0 {
 		return 0, err
@@ -107,14 +107,14 @@ func (u *update) comesBack(resource string, way events.Way) (events.Kind, error)
 	return events.Back, u.events.SetGone(resource, ways&^way)
 }
 
-// tellResource adds an event about a resource, without a version.
-func (u *update) tellResource(r records.Resource, e events.Event) error {
+// logResource adds an event of a resource that is not about a version.
+func (u *update) logResource(r records.Resource, e events.Event) error {
 	e.Resource, e.N = r.ID, -1
 	return u.events.Add(e, scopesOf(r)...)
 }
 
-// tellVersion adds the event of the version that a visit stored.
-func (u *update) tellVersion(r records.Resource, act catalog.Activity, kinds events.Kind) error {
+// logVersion adds the event of the version that a visit stored.
+func (u *update) logVersion(r records.Resource, act catalog.Activity, kinds events.Kind) error {
 	_, n, _ := ns.SplitVersionID(act.Version)
 	return u.events.Add(events.Event{Kinds: kinds, At: act.End, Resource: r.ID, N: n, Issued: act.Start}, scopesOf(r)...)
 }
@@ -131,7 +131,7 @@ func scopesOf(r records.Resource) []events.Scope {
 	return scopes
 }
 
-// kindsOf returns the kinds of change that a new version is.
+// kindsOf returns the kinds of the event of a new version.
 func kindsOf(before, after records.Resource, kept *Kept) (kinds events.Kind) {
 	if before.Versions == 0 {
 		return events.New
