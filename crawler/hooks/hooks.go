@@ -1,33 +1,24 @@
-// Package hooks tells other programs what changes in the archive: it sends each event of the log of changes to the addresses that
-// want it, one POST a change, with the JSON that feeds have.
+// Package hooks sends the changes in the archive to other programs: each event of the log of changes becomes one POST
+// request to each hook that selects it, with the same JSON as in feeds.
 //
-// A Hook reads the log of events by itself. The number of the next event is stored, so that a hook neither loses an event nor
-// begins anew when the process ends, however it ends: an event whose answer was not noted is sent again, under the
-// same webhook-id. Nothing is queued in memory, and nothing waits for a hook: one that fails falls behind, and is tried again
-// after pauses that double. A hook that is new begins with the next event.
+// Each hook has a mark in the log: the number of the first event that the hook has not accepted. The mark is stored after
+// each accepted event, so no event is lost when the process ends. An event whose acceptance was not stored is sent again
+// with the same webhook-id. Events are not queued in memory, and a slow hook delays nobody else: it falls behind in the
+// log, and failed requests are repeated after pauses that double. A new hook starts with the next event.
 //
-// Requests are signed as Standard Webhooks describes (https://www.standardwebhooks.com): the header webhook-signature has the
-// HMAC-SHA256 of webhook-id, webhook-timestamp and the body. They go through the client that the caller gives, which guards
-// private addresses; redirects are not followed.
+// Requests are signed as Standard Webhooks describes (https://www.standardwebhooks.com): the header webhook-signature is the
+// HMAC-SHA256 of webhook-id, webhook-timestamp and the body. Redirects are not followed. The caller's http.Client must
+// refuse private addresses.
 package hooks
 
 import (
-	"bytes"
+	"cmp"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,83 +27,14 @@ import (
 	"odarchive/ns"
 )
 
-// Hook is an address that wants to be told of changes.
-type Hook struct {
-	URL    string
-	Select catalog.EventQuery // Before and Limit have no effect
-
-	name string // in the store
-}
-
-// selectors are the parameters of a hook's selection, which are those of a feed.
-var selectors = []string{"url", "dataset", "portal", "q", "kind"}
-
-// Parse reads a hook: an http or https address, and after a space the query string of a feed, such as
-// "https://example.org/in portal=http://data.example/&kind=schema,gone".
-func Parse(text string) (h Hook, err error) {
-	address, selection, _ := strings.Cut(strings.TrimSpace(text), " ")
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return h, errors.New("expected an http or https address, and after a space what a feed selects, such as kind=schema,gone")
-	}
-	q, err := url.ParseQuery(strings.TrimSpace(selection))
-	if err != nil {
-		return h, fmt.Errorf("the selection %q is not a query string: %w", selection, err)
-	}
-	about := 0
-	for name, values := range q {
-		if !slices.Contains(selectors, name) {
-			return h, fmt.Errorf("a hook cannot select by %q: expected %s", name, strings.Join(selectors, ", "))
-		}
-		if name != "kind" && strings.Join(values, "") != "" {
-			about++
-		}
-	}
-	if about > 1 {
-		return h, errors.New("a hook is about one of url, dataset, portal and q")
-	}
-	h.URL = address
-	h.Select = catalog.EventQuery{URL: q.Get("url"), Dataset: q.Get("dataset"), Portal: q.Get("portal"), Text: q.Get("q"), Kinds: strings.Join(q["kind"], ",")}
-	if _, err := events.ParseKinds(h.Select.Kinds); err != nil {
-		return h, err
-	}
-	sum := sha256.Sum256([]byte(address + " " + q.Encode()))
-	h.name = "hook " + hex.EncodeToString(sum[:12])
-	return h, nil
-}
-
-// host returns the host of the address, which may have secrets in its path.
-func (h Hook) host() string {
-	u, err := url.Parse(h.URL)
-	if err != nil {
-		return "" // Parse has read it
-	}
-	return u.Host
-}
-
-// ParseSecret reads the secret of the signatures: "whsec_" and base64, as Standard Webhooks writes it, or any other text.
-func ParseSecret(text string) ([]byte, error) {
-	text = strings.TrimSpace(text)
-	if encoded, ok := strings.CutPrefix(text, "whsec_"); ok {
-		key, err := base64.StdEncoding.DecodeString(encoded)
-		if err != nil {
-			return nil, errors.New("the secret is not base64 after whsec_")
-		}
-		text = string(key)
-	}
-	if len(text) < minSecret {
-		return nil, fmt.Errorf("the secret is shorter than %d bytes", minSecret)
-	}
-	return []byte(text), nil
-}
-
-const minSecret = 16 // bytes
-
-// Log is the log of changes.
+// Log is the log of changes. *archive.Archive implements it.
 type Log interface {
+	// EventCount returns the number of events.
 	EventCount() (uint64, error)
-	// EventsFrom returns selected events with numbers from from on, oldest first, and the number from which to go on.
+	// EventsFrom reads events, from the number from on, and returns the selected ones, oldest first. next is the number
+	// to continue with; it equals from at the end of the log.
 	EventsFrom(ctx context.Context, q catalog.EventQuery, from uint64) (list []catalog.Event, next uint64, err error)
+	// EventMark returns the mark of a reader of the log. known is false if it has none.
 	EventMark(reader string) (next uint64, known bool, err error)
 	SetEventMark(ctx context.Context, reader string, next uint64) error
 }
@@ -128,21 +50,17 @@ type Options struct {
 	Logger    *slog.Logger
 	Now       func() time.Time // for timestamps; nil means time.Now
 
-	Poll     time.Duration // how often the log is looked at; 0 means 1 s
-	MinPause time.Duration // after the first failure; 0 means 1 s
-	MaxPause time.Duration // 0 means 1 h
-	GiveUp   time.Duration // after which an event that a hook refuses is skipped; 0 means 72 h
+	Poll     time.Duration // pause between two looks at the log; 0 means 1 s
+	MinPause time.Duration // pause after the first failure; 0 means 1 s
+	MaxPause time.Duration // longest pause after a failure; 0 means 1 h
+	GiveUp   time.Duration // how long an event is tried before it is skipped; 0 means 72 h
 }
 
 func (o Options) withDefaults() Options {
-	for _, d := range []struct {
-		is    *time.Duration
-		usual time.Duration
-	}{{&o.Poll, time.Second}, {&o.MinPause, time.Second}, {&o.MaxPause, time.Hour}, {&o.GiveUp, 72 * time.Hour}} {
-		if *d.is <= 0 {
-			*d.is = d.usual
-		}
-	}
+	o.Poll = cmp.Or(max(o.Poll, 0), time.Second)
+	o.MinPause = cmp.Or(max(o.MinPause, 0), time.Second)
+	o.MaxPause = cmp.Or(max(o.MaxPause, 0), time.Hour)
+	o.GiveUp = cmp.Or(max(o.GiveUp, 0), 72*time.Hour)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -158,7 +76,7 @@ type Sender struct {
 	client http.Client
 }
 
-// New returns a Sender. It sends nothing before Run.
+// New returns a Sender. Run sends the events.
 func New(o Options) *Sender {
 	s := &Sender{opts: o.withDefaults(), client: *o.Client}
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -166,13 +84,8 @@ func New(o Options) *Sender {
 	return s
 }
 
-const (
-	requestTimeout = 30 * time.Second
-	lastAnswer     = 5 * time.Second
-	maxAnswer      = 64 << 10 // bytes of an answer that are read, so that its connection can be used again
-)
-
-// Begin makes new hooks begin with the next event. Run does so, too, but a caller that is about to make events calls Begin before.
+// Begin sets the marks of new hooks to the next event. Run does the same, but a caller that causes events before or while
+// it starts Run must call Begin first, or new hooks may miss them.
 func (s *Sender) Begin(ctx context.Context) error {
 	for _, h := range s.opts.Hooks {
 		if _, err := s.position(ctx, h); err != nil {
@@ -182,8 +95,8 @@ func (s *Sender) Begin(ctx context.Context) error {
 	return nil
 }
 
-// Run sends events until ctx ends. If drain is true, it also returns when no hook has an event left that it has not tried to
-// send.
+// Run sends events until ctx ends. If drain is true, it returns as soon as each hook has either received all events or
+// failed once. An error is one of the log, not of a hook.
 func (s *Sender) Run(ctx context.Context, drain bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -202,7 +115,7 @@ func (s *Sender) Run(ctx context.Context, drain bool) error {
 	return nil
 }
 
-// position returns the number of the next event for a hook.
+// position returns the mark of a hook, and sets it to the next event if the hook is new.
 func (s *Sender) position(ctx context.Context, h Hook) (uint64, error) {
 	next, known, err := s.opts.Log.EventMark(h.name)
 	if err != nil || known {
@@ -214,7 +127,7 @@ func (s *Sender) position(ctx context.Context, h Hook) (uint64, error) {
 	return next, s.opts.Log.SetEventMark(ctx, h.name, next)
 }
 
-// follow sends the events of one hook.
+// follow sends events to one hook.
 func (s *Sender) follow(ctx context.Context, h Hook, drain bool) error {
 	next, err := s.position(ctx, h)
 	if err != nil {
@@ -229,7 +142,7 @@ func (s *Sender) follow(ctx context.Context, h Hook, drain bool) error {
 			if done, err := s.deliver(ctx, h, e, drain); err != nil || !done {
 				return err
 			}
-			// An answer that came is noted even if ctx has ended, or the event would be sent again.
+			// If ctx has ended, the mark is stored nevertheless; otherwise the event would be sent again.
 			if err := s.opts.Log.SetEventMark(context.WithoutCancel(ctx), h.name, e.Seq+1); err != nil {
 				return err
 			}
@@ -250,15 +163,15 @@ func (s *Sender) follow(ctx context.Context, h Hook, drain bool) error {
 	return nil
 }
 
-// deliver sends one event until it is accepted, or refused for too long. done is false if ctx ended before, or if the hook
-// failed and once is true.
+// deliver sends one event until the hook accepts it or Options.GiveUp has passed. With once, it sends the event only once.
+// done is false if the event must be sent again later: ctx ended, or the only try failed.
 func (s *Sender) deliver(ctx context.Context, h Hook, e catalog.Event, once bool) (done bool, err error) {
 	body, err := json.Marshal(events.Describe(s.opts.Mint, e))
 	if err != nil {
 		return false, fmt.Errorf("hooks: event %d: %w", e.Seq, err)
 	}
 	body = append(body, '\n')
-	pause, began := s.opts.MinPause, time.Now()
+	backoff, began := s.opts.MinPause, time.Now()
 	for {
 		retryAfter, failed := s.post(ctx, h, e.Seq, body)
 		switch {
@@ -270,77 +183,16 @@ func (s *Sender) deliver(ctx context.Context, h Hook, e catalog.Event, once bool
 			s.opts.Logger.Error("hook refuses an event, which is skipped", "host", h.host(), "event", e.Seq, "error", failed)
 			return true, nil
 		}
-		s.opts.Logger.Warn("hook failed, and is tried again", "host", h.host(), "event", e.Seq, "pause", max(pause, retryAfter), "error", failed)
-		if !wait(ctx, max(pause, min(retryAfter, s.opts.MaxPause))) {
+		pause := max(backoff, min(retryAfter, s.opts.MaxPause))
+		s.opts.Logger.Warn("hook failed, and is tried again", "host", h.host(), "event", e.Seq, "pause", pause, "error", failed)
+		if !wait(ctx, pause) {
 			return false, nil
 		}
-		pause = min(2*pause, s.opts.MaxPause)
+		backoff = min(2*backoff, s.opts.MaxPause)
 	}
 }
 
-// post sends one request. retryAfter is how long the hook asks to wait. When ctx ends, the answer has lastAnswer left to come.
-func (s *Sender) post(ctx context.Context, h Hook, seq uint64, body []byte) (retryAfter time.Duration, err error) {
-	ctx, cancel := outlasting(ctx)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
-	if err != nil {
-		return 0, errors.New("malformed address") // the error has the address
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("User-Agent", s.opts.UserAgent)
-	sign(r.Header, s.opts.Secret, s.messageID(h, seq), s.opts.Now(), body)
-	answer, err := s.client.Do(r)
-	if err != nil {
-		var withURL *url.Error
-		if errors.As(err, &withURL) {
-			err = withURL.Err // without the address, which may have a secret
-		}
-		return 0, err
-	}
-	defer answer.Body.Close()
-	io.CopyN(io.Discard, answer.Body, maxAnswer) // what it says does not matter
-	if answer.StatusCode/100 == 2 {
-		return 0, nil
-	}
-	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		retryAfter = time.Duration(min(seconds, 24*60*60)) * time.Second
-	}
-	return retryAfter, fmt.Errorf("it answered %s", answer.Status)
-}
-
-// outlasting returns a context that ends lastAnswer after ctx.
-func outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	timer := make(chan *time.Timer, 1)
-	stop := context.AfterFunc(ctx, func() { timer <- time.AfterFunc(lastAnswer, cancel) })
-	return longer, func() {
-		if !stop() {
-			(<-timer).Stop()
-		}
-		cancel()
-	}
-}
-
-// messageID returns the id of a message, which is the same each time it is sent.
-func (s *Sender) messageID(h Hook, seq uint64) string {
-	return "msg_" + strings.TrimPrefix(h.name, "hook ") + "_" + strconv.FormatUint(seq, 10)
-}
-
-// sign sets the headers of Standard Webhooks. Without a secret there is no signature.
-func sign(h http.Header, secret []byte, id string, now time.Time, body []byte) {
-	stamp := strconv.FormatInt(now.Unix(), 10)
-	h.Set("Webhook-Id", id)
-	h.Set("Webhook-Timestamp", stamp)
-	if secret == nil {
-		return
-	}
-	mac := hmac.New(sha256.New, secret)
-	mac.Write([]byte(id + "." + stamp + "."))
-	mac.Write(body)
-	h.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
-}
-
-// wait waits, and reports whether ctx is still there.
+// wait waits for d. It returns false if ctx ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
