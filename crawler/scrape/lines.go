@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// lines is the text of rules, to say in which line a fault is; "" if that is not known. Tables that are not written
-// with [[page]] and [[page.value]] are not found.
+// lines is the TOML text of rules, in which the lines of faults are looked up. It is "" for rules in YAML. Only tables that
+// are written as [[page]] and [[page.value]] are found.
 type lines string
 
 var (
@@ -15,7 +15,8 @@ var (
 	valueTable = regexp.MustCompile(`^\s*\[\[\s*page\s*\.\s*value\s*\]\]`)
 )
 
-// table returns where the table of a page begins, or that of a value if value is not negative, as "line 3: ".
+// table returns the line of a table as "line 3: ", or "" if it is not found. page is the index of a [[page]]. value is the
+// index of a [[page.value]] of that page, or -1 for the table of the page itself.
 func (l lines) table(page, value int) string {
 	pages, values := -1, -1
 	number := 0
@@ -34,7 +35,7 @@ func (l lines) table(page, value int) string {
 	return ""
 }
 
-// setting returns where a setting first occurs.
+// setting returns the first line with a setting as "line 3: ", or "" if it is not found.
 func (l lines) setting(name string) string {
 	number := 0
 	for line := range strings.Lines(string(l)) {

@@ -1,11 +1,12 @@
-// Package scrape turns web pages into triples by rules, for sites that publish no data but regular pages.
+// Package scrape extracts triples from web pages by rules. It is meant for sites that publish regular pages but no data.
 //
-// Rules say of the pages whose address matches an expression: what the things on the page are (Each, Subject), which
-// values of them have which predicate (a CSS selector, an attribute, a part of the text), and which links lead on
-// (Follow). They are read from TOML (Read), or from the YAML of Squirrel's scraper (ReadSquirrel). Apply needs no network and
-// keeps no state.
+// Rules have a Page for each kind of page, found by the page's address. A Page tells which elements describe a thing (Each),
+// the IRI of the thing (Subject or Link), the values of its properties (Value: a CSS selector, an attribute, a part of the
+// text), and which links lead to further pages (Follow). Rules are written in TOML (Read) or in the YAML of Squirrel's scraper
+// (ReadSquirrel). Rules.Apply uses no network and keeps no state.
 //
-// Rules are an operator's, pages are a stranger's: what a page gives is bounded, and expressions take linear time.
+// Rules come from the operator and are trusted; pages are not. The size of a Result and the work for a page are bounded.
+// Regular expressions take linear time.
 package scrape
 
 import (
@@ -28,13 +29,13 @@ type Rules struct {
 	Page   []*Page           `toml:"page"`
 }
 
-// Page has the rules for the pages whose address matches.
+// Page has the rules for one kind of page.
 type Page struct {
-	URL     string   `toml:"url"`               // regular expression, which must match somewhere in the address
-	Each    string   `toml:"each,omitempty"`    // selector of the elements that are one thing each; "" for one thing, the whole page
-	Subject string   `toml:"subject,omitempty"` // template of the thing's IRI, "{url}" by default
-	Link    string   `toml:"link,omitempty"`    // selector of a link within the thing whose target is its IRI, instead of Subject
-	Type    []string `toml:"type,omitempty"`    // classes
+	URL     string   `toml:"url"`               // regular expression; the rules apply to pages in whose address it matches
+	Each    string   `toml:"each,omitempty"`    // selector of the elements of things; "" if the whole page is one thing
+	Subject string   `toml:"subject,omitempty"` // template of a thing's IRI, "{url}" by default
+	Link    string   `toml:"link,omitempty"`    // instead of Subject: selector of a link in the thing whose target is the IRI
+	Type    []string `toml:"type,omitempty"`    // classes of the things
 	Value   []*Value `toml:"value,omitempty"`
 	Follow  []string `toml:"follow,omitempty"` // selectors of links to further pages
 
@@ -45,17 +46,17 @@ type Page struct {
 	follow []cascadia.Selector
 }
 
-// Value is one predicate of the things on a page. Each element that is selected gives a value, unless it is blank.
+// Value is the rule for one predicate of a thing. Each selected element gives one value, unless the value is blank.
 type Value struct {
 	Predicate string `toml:"predicate"`
-	Select    string `toml:"select,omitempty"`   // selector within the thing; "" for the thing's element
-	Attr      string `toml:"attr,omitempty"`     // attribute; "" for the text
-	Match     string `toml:"match,omitempty"`    // regular expression: the first group, or all that matches, is the value
+	Select    string `toml:"select,omitempty"`   // selector within the thing; "" for the thing's own element
+	Attr      string `toml:"attr,omitempty"`     // attribute with the value; "" for the text of the element
+	Match     string `toml:"match,omitempty"`    // regular expression; the value is its first group, or the whole match without groups
 	Replace   string `toml:"replace,omitempty"`  // template of the value with the groups of Match, as in "$2-$1"
 	Datatype  string `toml:"datatype,omitempty"` // of the literal
 	Lang      string `toml:"lang,omitempty"`     // language tag of the literal
-	IRI       bool   `toml:"iri,omitempty"`      // the value is an address, relative to the page
-	Auto      bool   `toml:"auto,omitempty"`     // the target of a link, and the text of other elements
+	IRI       bool   `toml:"iri,omitempty"`      // the value is an address, resolved against the page's
+	Auto      bool   `toml:"auto,omitempty"`     // the value is the target of a link or, for other elements, their text
 
 	predicate term.Key
 	selector  cascadia.Selector
@@ -63,15 +64,15 @@ type Value struct {
 	datatype  string
 }
 
-// Bounds of rules.
+// Limits of rules.
 const (
 	maxRules  = 1 << 20 // bytes
 	maxPages  = 500
 	maxValues = 5000 // of all pages
 )
 
-// Parse reads rules in TOML, or in the YAML of Squirrel's scraper. converted reports that they were YAML; notes says then
-// what was left out.
+// Parse parses rules in TOML or in the YAML of Squirrel's scraper. converted reports that the text was YAML; then notes are
+// those of ReadSquirrel.
 func Parse(text []byte) (r *Rules, converted bool, notes []string, err error) {
 	if squirrel.Match(text) {
 		r, notes, err = ReadSquirrel(text)
@@ -81,10 +82,10 @@ func Parse(text []byte) (r *Rules, converted bool, notes []string, err error) {
 	return r, false, nil, err
 }
 
-// squirrel matches the line that rules of Squirrel begin with, and that TOML cannot have outside of texts.
+// squirrel matches texts that begin with the key file_descriptor, as rules of Squirrel do. It matches no TOML.
 var squirrel = regexp.MustCompile(`^(\x{FEFF}|---[^\n]*\n|\s|#[^\n]*\n)*["']?file_descriptor["']?[ \t]*:`)
 
-// Read reads rules in TOML. The error names what is wrong, and the line if that is known.
+// Read parses rules in TOML. An error names the setting at fault, and its line if that can be found.
 func Read(text []byte) (*Rules, error) {
 	if len(text) > maxRules {
 		return nil, fmt.Errorf("rules are longer than %d bytes", maxRules)
@@ -104,7 +105,7 @@ func Read(text []byte) (*Rules, error) {
 	return &r, r.compile(where)
 }
 
-// TOML returns the rules as Read reads them.
+// TOML returns the rules in the form that Read parses.
 func (r *Rules) TOML() ([]byte, error) {
 	var b strings.Builder
 	enc := toml.NewEncoder(&b)
@@ -115,7 +116,7 @@ func (r *Rules) TOML() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// compile checks the rules and prepares Apply.
+// compile checks the rules and prepares them for Apply.
 func (r *Rules) compile(where lines) error {
 	if len(r.Page) == 0 {
 		return errors.New("rules: there is no [[page]]")
@@ -133,7 +134,7 @@ func (r *Rules) compile(where lines) error {
 	return nil
 }
 
-// compile checks the rules of a page. If a value is wrong, value is its index, otherwise -1.
+// compile checks the rules of a page. If one of its values is at fault, value is the index of that, otherwise -1.
 func (p *Page) compile(r *Rules) (value int, err error) {
 	if p.URL == "" {
 		return -1, errors.New("url is missing")
@@ -202,22 +203,23 @@ func (v *Value) compile(r *Rules) error {
 	return err
 }
 
-func selector(what, text string) (cascadia.Selector, error) {
+// selector parses the selector of a setting. It returns nil for a blank text.
+func selector(setting, text string) (cascadia.Selector, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
 	}
 	s, err := cascadia.Compile(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s = %q: %w", what, text, err)
+		return nil, fmt.Errorf("%s = %q: %w", setting, text, err)
 	}
 	if effort(text) > maxEffort {
-		return nil, fmt.Errorf("%s = %q: more than %d steps to descendants (a step to siblings by ~ counts as 3); use > where possible", what, text, maxEffort)
+		return nil, fmt.Errorf("%s = %q: more than %d steps to descendants (a step to siblings by ~ counts as 3); use > where possible", setting, text, maxEffort)
 	}
 	return s, nil
 }
 
-// maxEffort bounds the steps of a selector whose times multiply: a step to any descendant tries all ancestors of an
-// element, and one to siblings all of them.
+// maxEffort bounds the steps of a selector that make matching slow: for each step to descendants, all ancestors of an element
+// are tried, for each step to siblings, all siblings, and the numbers of tries multiply.
 const maxEffort = 5
 
 var (
@@ -225,7 +227,7 @@ var (
 	steps  = regexp.MustCompile(`\s*[>+,(]\s*|\s*\)|\s*~\s*|\s+|:has\(\s*`)
 )
 
-// effort counts the steps of a selector whose times multiply.
+// effort counts the slow steps of a selector (see maxEffort).
 func effort(text string) (n int) {
 	for _, one := range steps.FindAllString(quoted.ReplaceAllString(strings.TrimSpace(text), "x"), -1) {
 		switch strings.TrimSpace(one) {
@@ -238,14 +240,14 @@ func effort(text string) (n int) {
 	return n
 }
 
-// usual are prefixes that need not be declared.
+// usual has the prefixes that need not be declared.
 var usual = map[string]string{
 	"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/", "foaf": "http://xmlns.com/foaf/0.1/", "owl": "http://www.w3.org/2002/07/owl#",
 	"rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "rdfs": "http://www.w3.org/2000/01/rdf-schema#", "schema": "http://schema.org/",
 	"skos": "http://www.w3.org/2004/02/skos/core#", "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 
-// expand returns an absolute IRI for an IRI or a name with a prefix.
+// expand returns the absolute IRI of a name, which is either an absolute IRI or has a prefix.
 func (r *Rules) expand(name string) (string, error) {
 	prefix, local, ok := strings.Cut(name, ":")
 	if namespace, declared := r.Prefix[prefix]; ok && declared {

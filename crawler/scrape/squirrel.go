@@ -11,10 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ReadSquirrel reads the YAML of Squirrel's HTML scraper: a file_descriptor with a domain to check and a description for each
-// kind of page, which has an expression for addresses and, by subject and predicate, selectors. A value is the target of
-// a link, and the text of other elements; those of predicates whose name ends with "link" or "pagination" are followed.
-// notes says what was left out, one sentence each.
+// ReadSquirrel parses the YAML of Squirrel's HTML scraper. Its file_descriptor has a domain, to which the rules are limited,
+// and a description of each kind of page: an expression for the address, and selectors by subject and predicate. Values
+// become rules with Auto; links of predicates whose name ends with "link" or "pagination" are followed. notes names, in one
+// sentence each, the parts that cannot be converted and are left out.
 func ReadSquirrel(text []byte) (r *Rules, notes []string, err error) {
 	if len(text) > maxRules {
 		return nil, nil, fmt.Errorf("rules are longer than %d bytes", maxRules)
@@ -54,10 +54,10 @@ func (c *converter) note(format string, args ...any) {
 	c.notes = append(c.notes, fmt.Sprintf(format, args...))
 }
 
-// page converts the description of a kind of page, nil if it says nothing.
+// page converts the description of a kind of page. It returns nil if nothing of it can be converted.
 func (c *converter) page(name string, n *yaml.Node) *Page {
 	p := &Page{URL: scalar(member(n, "regex"))}
-	if c.domain != "" { // addresses of the domain and its subdomains in which the expression matches after the host
+	if c.domain != "" { // only addresses of the domain and its subdomains, with a match after the host
 		p.URL = `^https?://([^/?#]*\.)?` + regexp.QuoteMeta(strings.TrimPrefix(c.domain, "www.")) + `(:[0-9]+)?[/?#].*?(` + strings.TrimPrefix(p.URL, "/") + `)`
 	}
 	if _, err := regexp.Compile(p.URL); err != nil || p.URL == "" {
@@ -83,7 +83,7 @@ func (c *converter) page(name string, n *yaml.Node) *Page {
 	return p
 }
 
-// value converts the selectors of a predicate.
+// value converts the selectors of a predicate: a text or a list of texts.
 func (c *converter) value(p *Page, name, predicate string, n *yaml.Node) {
 	list := []string{scalar(n)}
 	if n.Kind == yaml.SequenceNode {
@@ -113,7 +113,7 @@ func (c *converter) value(p *Page, name, predicate string, n *yaml.Node) {
 
 var byIndex = regexp.MustCompile(`:(eq|gt|lt)\(\s*([0-9]{1,6})\s*\)`)
 
-// cssOf returns a selector of jsoup in CSS: :eq(n), :gt(n) and :lt(n) count siblings from 0.
+// cssOf translates jsoup's :eq(n), :gt(n) and :lt(n), which count siblings from 0, into CSS.
 func cssOf(text string) string {
 	return byIndex.ReplaceAllStringFunc(text, func(found string) string {
 		m := byIndex.FindStringSubmatch(found)
@@ -128,7 +128,7 @@ func cssOf(text string) string {
 	})
 }
 
-// member returns the value of a key in a mapping, nil if there is none.
+// member returns the value of a key in a mapping, nil if n is no mapping or lacks the key.
 func member(n *yaml.Node, key string) *yaml.Node {
 	for name, value := range members(n) {
 		if name == key {
@@ -138,7 +138,7 @@ func member(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// members ranges over a mapping in its order. Aliases are not followed, since they could multiply.
+// members ranges over a mapping in its order. It does not follow aliases: nested ones could make a small file endless.
 func members(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n == nil || n.Kind != yaml.MappingNode {
