@@ -1,10 +1,11 @@
 // Package changelog serves the log of changes of the triple store: GET /changes/rdf?after=POSITION&wait=SECONDS.
 //
-// The answer is RDF Patch: each commit after the position is a transaction with headers that name it and the one before.
-// Odarchive-Position is the position of the last of them, to be asked for next; there may be more, up to
-// Odarchive-Newest. Nothing new is 204 No Content, after at most the time to wait. A position to which the log does not
-// reach back, or of another log, is 410 Gone: who follows the log starts over with the whole dataset, which
-// /rdf-graph-store serves with the position that it is of.
+// The response is RDF Patch. Each commit after the position is one transaction; its headers name the transaction and the
+// previous one. The field Odarchive-Position is the position of the last commit in the response, which the client passes
+// as after in its next request. Odarchive-Newest is the position of the newest commit, which may be later. If there is no
+// later commit, the response is 204 No Content, after waiting for one for the given time. If the log does not reach back
+// to the position, or the position is of another log, the response is 410 Gone. The client then starts over with the whole
+// dataset from /rdf-graph-store, whose response states its position.
 package changelog
 
 import (
@@ -23,33 +24,33 @@ import (
 	"odarchive/triplestore/rdfpatch"
 )
 
-// Headers of answers. Log identifies the history in which positions count: it is another one after a restore.
+// Fields of responses. HeaderLog identifies the log to which positions belong. A restored archive has another log.
 const (
 	HeaderPosition = "Odarchive-Position"
 	HeaderNewest   = "Odarchive-Newest"
 	HeaderLog      = "Odarchive-Log"
 )
 
-// Log is the log of changes. *triplestore.Store implements it.
+// Log is the log of changes. *triplestore.Store implements it, and documents the methods.
 type Log interface {
-	Position() uint64 // of the newest commit
+	Position() uint64
 	Changes(ctx context.Context, since uint64, f func(triplestore.Commit) error) (last uint64, err error)
 }
 
 // Options configure a Handler.
 type Options struct {
 	Log  Log
-	ID   string // of the log
-	Base string // IRI that names of patches begin with
-	Logs *slog.Logger
+	ID   string       // of the log
+	Base string       // base IRI of the names of patches
+	Logs *slog.Logger // for responses that are cut off by an error
 }
 
 // Limits of requests.
 const (
 	maxWait    = 60 * time.Second
-	maxWaiting = 100 // requests that wait for a commit
-	lookEvery  = 100 * time.Millisecond
-	enough     = 1 << 20 // bytes after which an answer ends with the commit that it is in
+	maxWaiting = 100                    // requests that wait for a commit at the same time
+	lookEvery  = 100 * time.Millisecond // between two looks at the newest position
+	enough     = 1 << 20                // bytes; a longer response ends after its current commit
 )
 
 // Handler answers requests. Use New.
@@ -63,7 +64,7 @@ func New(o Options) *Handler {
 	return &Handler{o: o, waiting: make(chan struct{}, maxWaiting)}
 }
 
-// Changes answers a request.
+// Changes answers GET and HEAD requests for /changes/rdf.
 func (h *Handler) Changes(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	after, wait, err := parameters(q.Get("after"), q.Get("wait"))
@@ -114,7 +115,8 @@ func gone(newest uint64, why string) error {
 	return problem.With(http.StatusGone, "The log of changes does not reach back", fmt.Errorf("%s: start over with the whole dataset, /rdf-graph-store", why), "newest", newest)
 }
 
-// await returns the newest position when it is greater than after, or when the time is over.
+// await waits until there is a commit after a position, and returns the newest position. It returns after if there is none
+// within the given time.
 func (h *Handler) await(ctx context.Context, after uint64, wait time.Duration) (uint64, error) {
 	select {
 	case h.waiting <- struct{}{}:
@@ -144,10 +146,10 @@ func (h *Handler) await(ctx context.Context, after uint64, wait time.Duration) (
 // errEnough ends the reading of the log.
 var errEnough = errors.New("enough for one answer")
 
-// send answers with the commits after a position. They are held until it is known which is the last, or until they are so
-// long that only the one that is being read can be.
+// send answers with the commits after a position. Since a field must name the last one, the response is buffered until that
+// is known: at the end, or when the buffer is so long that no further commit will be added to the current one.
 func (h *Handler) send(w http.ResponseWriter, r *http.Request, after, newest uint64) error {
-	out := &answer{w: w}
+	out := &response{w: w}
 	patch := rdfpatch.NewWriter(out)
 	last, within := after, false
 	_, err := h.o.Log.Changes(r.Context(), after, func(c triplestore.Commit) error {
@@ -203,20 +205,20 @@ func (h *Handler) begin(p *rdfpatch.Writer, prev, position uint64) error {
 	return errors.Join(p.Header("id", h.name(position)), p.Header("prev", h.name(prev)), p.Begin())
 }
 
-// name returns the IRI of the patch that ends at a position.
+// name returns the IRI of the patch of the commit at a position.
 func (h *Handler) name(position uint64) string {
 	return h.o.Base + "changes/rdf#" + strconv.FormatUint(position, 10)
 }
 
-// answer holds what is written until start.
-type answer struct {
+// response buffers what is written until start is called.
+type response struct {
 	w       http.ResponseWriter
 	held    bytes.Buffer
-	n       int64
+	n       int64 // bytes written, buffered or not
 	started bool
 }
 
-func (a *answer) Write(b []byte) (int, error) {
+func (a *response) Write(b []byte) (int, error) {
 	a.n += int64(len(b))
 	if a.started {
 		return a.w.Write(b)
@@ -224,8 +226,8 @@ func (a *answer) Write(b []byte) (int, error) {
 	return a.held.Write(b)
 }
 
-// start sends the headers, with the position of the last commit, and what is held.
-func (a *answer) start(last uint64) error {
+// start sends the header, with the position of the last commit, and the buffer. Later calls do nothing.
+func (a *response) start(last uint64) error {
 	if a.started {
 		return nil
 	}

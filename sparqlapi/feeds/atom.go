@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"time"
 
-	"odarchive/crawler/archive/events"
 	"odarchive/crawler/catalog"
 )
 
@@ -61,8 +60,8 @@ func (a *API) writeAtom(out *bytes.Buffer, f feed) error {
 	if a.Hub != "" {
 		doc.Links = append(doc.Links, atomLink{Rel: "hub", Href: a.Hub})
 	}
-	for _, e := range f.List {
-		doc.Entries = append(doc.Entries, a.atomEntry(e))
+	for i, e := range f.List {
+		doc.Entries = append(doc.Entries, a.atomEntry(e, f.items[i]))
 	}
 	out.WriteString(xml.Header)
 	enc := xml.NewEncoder(out)
@@ -74,13 +73,13 @@ func (a *API) writeAtom(out *bytes.Buffer, f feed) error {
 	return nil
 }
 
-func (a *API) atomEntry(e catalog.Event) atomEntry {
+func (a *API) atomEntry(e catalog.Event, one item) atomEntry {
 	entry := atomEntry{
-		ID: a.Mint.Event(e.Seq), Title: itemTitle(e), Updated: stamp(e.At), Summary: events.Summary(e),
-		Links: []atomLink{{Rel: "alternate", Type: "text/html", Href: a.pageOf(e)}, {Rel: "related", Type: "application/json", Href: a.Mint.Event(e.Seq)}},
+		ID: one.id, Title: one.title, Updated: one.time, Summary: one.summary,
+		Links: []atomLink{{Rel: "alternate", Type: "text/html", Href: one.page}, {Rel: "related", Type: "application/json", Href: one.id}},
 	}
-	if e.URL != "" {
-		entry.Links = append(entry.Links, atomLink{Rel: "via", Href: uri(e.URL)})
+	if one.via != "" {
+		entry.Links = append(entry.Links, atomLink{Rel: "via", Href: one.via})
 	}
 	if e.Previous != "" {
 		entry.Links = append(entry.Links, atomLink{Rel: "related", Type: "text/html", Title: "What changed", Href: a.Mint.Base + "diff?from=" + e.Previous + "&to=" + e.Version})
@@ -91,7 +90,7 @@ func (a *API) atomEntry(e catalog.Event) atomEntry {
 	return entry
 }
 
-// updated returns the time of the newest event, and the beginning of 1970 if there is none.
+// updated returns the time of the newest event, or the beginning of 1970 if there are no events.
 func updated(f feed) string {
 	newest := time.Unix(0, 0)
 	for _, e := range f.List {
@@ -101,5 +100,3 @@ func updated(f feed) string {
 	}
 	return stamp(newest)
 }
-
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

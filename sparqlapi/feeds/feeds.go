@@ -1,15 +1,17 @@
-// Package feeds serves what changed in the archive: as Atom (RFC 4287) at /feed.atom, as JSON Feed 1.1 at /feed.json, and one
-// event at its own address, /event/{number}.
+// Package feeds serves the changes in the archive: as Atom (RFC 4287) at /feed.atom, as JSON Feed 1.1 at /feed.json, and
+// single events at /event/{number}.
 //
-// A feed is about a file (url), a dataset, a portal, what a search finds (q), or the whole archive, and lists changes of
-// some kinds (kind). It is paged as RFC 5005 section 3 describes: a page has a link to the next, older one. Each page is
-// bounded, whatever the archive holds. Answers have an ETag and Last-Modified, so that readers that ask often cost little.
+// A feed is about a file (parameter url), a dataset, a portal, the files that a search finds (q), or the whole archive. The
+// parameter kind selects kinds of changes. Feeds are paged as in RFC 5005 section 3: each page links to the next, older one.
+// The length of a page does not depend on the size of the archive. Responses have an ETag and Last-Modified, so that frequent
+// requests cost little.
 package feeds
 
 import (
 	"bytes"
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,6 +24,7 @@ import (
 	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
+	"odarchive/triplestore/rdfio/iri"
 )
 
 // Archive is what the handlers read.
@@ -34,20 +37,31 @@ type Archive interface {
 type API struct {
 	Archive Archive
 	Mint    ns.Mint
-	Hub     string // address of a WebSub hub that feeds name; "" for none
+	Hub     string // address of a WebSub hub to name in feeds; "" for none
 }
 
-// feed is one page of a feed, before it is written in a syntax.
+// feed is one page of a feed, independent of its format.
 type feed struct {
 	catalog.Events
+	items []item // one for each event
 	title string
-	home  string // page for people
+	home  string // address of a page for people
 	id    string // address of the first page
-	self  string
-	next  string // address of the next page, "" at the end
+	self  string // address of this page
+	next  string // address of the next page, "" if this is the last
 }
 
-// path of the feeds, without the ending.
+// item is what all formats say of an event.
+type item struct {
+	id      string // IRI of the event
+	page    string // address of a page for people about the changed file or dataset
+	via     string // address of the file, "" if the event has none
+	title   string
+	summary string
+	time    string // RFC 3339, in milliseconds
+}
+
+// path is the path of the feeds, without the ending.
 const path = "feed"
 
 // Atom answers GET /feed.atom.
@@ -78,7 +92,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, ending, mediaType st
 	if err != nil {
 		return err
 	}
-	f := feed{home: a.home(query), id: a.Mint.Base + path + ending + encode(asked)}
+	f := feed{home: a.home(query), id: a.page(ending, asked, 0)}
 	if f.Events, err = a.Archive.Events(r.Context(), query); err != nil {
 		return err
 	}
@@ -86,6 +100,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, ending, mediaType st
 	f.self = a.page(ending, asked, query.Before)
 	if f.Next != 0 {
 		f.next = a.page(ending, asked, f.Next)
+	}
+	for _, e := range f.List {
+		f.items = append(f.items, a.item(e))
 	}
 	var body bytes.Buffer
 	if err := write(&body, f); err != nil {
@@ -118,8 +135,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, ending, mediaType st
 	return nil
 }
 
-// known reports whether the client has this page. Events need not be in the order of their times, and several may have the
-// same second, so the date of the newest one must be the client's and that of no other.
+// known reports whether the client has this page already. A date shows that only if it is the date of the first event and
+// of no other: dates have whole seconds, and events need not be in the order of their times.
 func (f feed) known(r *http.Request, tag string) bool {
 	if tags := r.Header.Values("If-None-Match"); len(tags) > 0 {
 		return answer.Matches(tags, tag)
@@ -136,7 +153,8 @@ func (f feed) known(r *http.Request, tag string) bool {
 	return true
 }
 
-// selection reads the parameters of a request. asked has those that select, in one spelling.
+// selection parses the parameters of a request. asked has the parameters that select events, in a normal form, without
+// before.
 func selection(q url.Values) (query catalog.EventQuery, asked url.Values, err error) {
 	asked = url.Values{}
 	about := 0
@@ -174,26 +192,20 @@ func selection(q url.Values) (query catalog.EventQuery, asked url.Values, err er
 	return query, asked, nil
 }
 
-// page returns the address of the page that begins before a number, 0 for the first page.
+// page returns the address of the page whose events have numbers less than before; 0 is the first page.
 func (a *API) page(ending string, asked url.Values, before uint64) string {
-	if before == 0 {
-		return a.Mint.Base + path + ending + encode(asked)
+	address := a.Mint.Base + path + ending
+	q := maps.Clone(asked)
+	if before != 0 {
+		q.Set("before", strconv.FormatUint(before, 10))
 	}
-	paged := url.Values{"before": {strconv.FormatUint(before, 10)}}
-	for name, values := range asked {
-		paged[name] = values
-	}
-	return a.Mint.Base + path + ending + encode(paged)
-}
-
-func encode(q url.Values) string {
 	if len(q) == 0 {
-		return ""
+		return address
 	}
-	return "?" + q.Encode()
+	return address + "?" + q.Encode()
 }
 
-// home returns the address of the page that shows what the feed is about.
+// home returns the address of the page for people about the subject of a feed.
 func (a *API) home(q catalog.EventQuery) string {
 	switch {
 	case q.Text != "":
@@ -204,6 +216,7 @@ func (a *API) home(q catalog.EventQuery) string {
 	return a.Mint.Base
 }
 
+// title returns the title of a feed. name is the title of its file, dataset or portal.
 func title(q catalog.EventQuery, name string) string {
 	switch {
 	case q.Text != "":
@@ -214,12 +227,15 @@ func title(q catalog.EventQuery, name string) string {
 	return "Changes in the archive"
 }
 
-// itemTitle returns the title of an event.
-func itemTitle(e catalog.Event) string {
-	return cmp.Or(e.Title, e.URL, "Change") + ": " + events.Summary(e)
+func (a *API) item(e catalog.Event) item {
+	summary := events.Summary(e)
+	return item{id: a.Mint.Event(e.Seq), page: a.pageOf(e), via: uri(e.URL), title: cmp.Or(e.Title, e.URL, "Change") + ": " + summary, summary: summary, time: stamp(e.At)}
 }
 
-// pageOf returns the address of the page that shows an event's subject.
+// stamp returns a time as RFC 3339 writes it, in milliseconds.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// pageOf returns the address of the page for people about the version, file or dataset of an event.
 func (a *API) pageOf(e catalog.Event) string {
 	switch {
 	case e.Version != "":
@@ -232,15 +248,5 @@ func (a *API) pageOf(e catalog.Event) string {
 	return a.Mint.Event(e.Seq)
 }
 
-// uri percent-encodes the characters of a stranger's address that no IRI has.
-func uri(s string) string {
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || strings.IndexByte("<>\"{}|\\^`\x7f", c) >= 0 {
-			b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(c)+0x100, 16)[1:]))
-			continue
-		}
-		b.WriteByte(s[i])
-	}
-	return strings.ToValidUTF8(b.String(), "")
-}
+// uri returns the address of a file as a valid IRI.
+func uri(address string) string { return iri.Escape(strings.ToValidUTF8(address, "")) }

@@ -37,7 +37,7 @@ type jsonItem struct {
 	Text      string        `json:"content_text"`
 	Published string        `json:"date_published"`
 	Tags      []string      `json:"tags"`
-	Change    events.Change `json:"_odarchive"` // an extension: the same for programs
+	Change    events.Change `json:"_odarchive"` // an extension (JSON Feed 1.1, "Extensions"): the event for programs
 }
 
 // writeJSON writes a feed as JSON Feed.
@@ -49,10 +49,11 @@ func (a *API) writeJSON(out *bytes.Buffer, f feed) error {
 	if a.Hub != "" {
 		doc.Hubs = []jsonHub{{"WebSub", a.Hub}}
 	}
-	for _, e := range f.List {
+	for i, e := range f.List {
+		one := f.items[i]
 		doc.Items = append(doc.Items, jsonItem{
-			ID: a.Mint.Event(e.Seq), URL: a.pageOf(e), External: uri(e.URL), Title: itemTitle(e), Text: events.Summary(e),
-			Published: stamp(e.At), Tags: e.Kinds, Change: events.Describe(a.Mint, e),
+			ID: one.id, URL: one.page, External: one.via, Title: one.title, Text: one.summary, Published: one.time,
+			Tags: e.Kinds, Change: events.Describe(a.Mint, e),
 		})
 	}
 	enc := json.NewEncoder(out)

@@ -1,14 +1,15 @@
-// Package ldes serves the versions of the archive as a Linked Data Event Stream (https://w3id.org/ldes/specification),
-// so that others can follow it without asking for anything twice.
+// Package ldes serves the versions of the archive as a Linked Data Event Stream (https://w3id.org/ldes/specification).
+// Clients can follow it without requesting any part twice.
 //
-// The stream is /ldes#stream, and /ldes is the root of its one view, a tree of nodes as TREE describes
-// (https://w3id.org/tree/specification). Node n of level 0, /ldes/0/n, has the versions among 256 events of the log of
-// changes; node n of level 1, /ldes/1/n, has relations to 256 nodes of level 0, and so on. A full node never changes: its
-// bytes are the same for ever, and caches may keep it. So members say only what never changes of a version. The root has
-// relations to the full nodes that no other full node has, and to the last node of level 0, which grows.
+// The stream is /ldes#stream. /ldes is the root of its only view, a tree of nodes as defined by TREE
+// (https://w3id.org/tree/specification). Node n of level 0, /ldes/0/n, has as members the versions among 256 events of the
+// log of changes. Node n of level 1, /ldes/1/n, has relations to 256 nodes of level 0, and so on. The bytes of a full node
+// never change, so caches may keep it; for the same reason, members have only those properties of a version that never
+// change. The root has relations to each full node that is not below another full node, and to the last node of level 0,
+// which still grows.
 //
-// Relations to full nodes state the dates of their versions (dct:issued). Those to the last node state none, because
-// a version of another archive that is added later may have any date.
+// Relations to full nodes state the range of the dates (dct:issued) of the versions below. The relation to the last node
+// states no dates, since a version that is imported later may have any date.
 package ldes
 
 import (
@@ -44,9 +45,9 @@ import (
 type Archive interface {
 	// EventCount returns the number of events.
 	EventCount() (uint64, error)
-	// VersionsLogged returns the versions of the events with numbers from from up to, but not including, to.
+	// VersionsLogged returns the versions of the events whose numbers are at least from and less than to.
 	VersionsLogged(ctx context.Context, from, to uint64) ([]catalog.Version, error)
-	// EventBounds returns the dates of the oldest and the newest version in a full node; ok is false if it has none.
+	// EventBounds returns the dates of the oldest and the newest version in a full node. ok is false if it has no version.
 	EventBounds(level int, n uint64) (first, last time.Time, ok bool, err error)
 }
 
@@ -58,6 +59,7 @@ type API struct {
 
 const path = "ldes"
 
+// root, stream and node return the IRIs of the root node, the stream, and another node.
 func (a *API) root() string   { return a.Mint.Base + path }
 func (a *API) stream() string { return a.root() + "#stream" }
 
@@ -81,7 +83,7 @@ func (a *API) Root(w http.ResponseWriter, r *http.Request) error {
 	p.add(tree.View, root)
 	p.about(root)
 	p.add(rdf.Type, term.IRI(tree.Node))
-	start := uint64(0) // the events before it are in the nodes that are listed
+	start := uint64(0) // events with lower numbers are below the nodes that the root already has relations to
 	for level := events.Levels - 1; level >= 0; level-- {
 		size := events.NodeSize(level)
 		for n := start / size; n < count/size; n++ {
@@ -130,7 +132,8 @@ func (a *API) Node(w http.ResponseWriter, r *http.Request) error {
 	return a.send(w, r, p, true)
 }
 
-// number reads the level and the number of a node that exists. Of higher levels, only full nodes do.
+// number parses the level and the number of a node. It returns an error for nodes that do not exist; above level 0, only
+// full nodes exist.
 func number(r *http.Request, count uint64) (level int, n uint64, err error) {
 	missing := problem.Newf(http.StatusNotFound, "No such page", "%s is not a page of the event stream", r.URL.Path)
 	level, err = strconv.Atoi(target.Value(r, "level"))
@@ -147,10 +150,10 @@ func number(r *http.Request, count uint64) (level int, n uint64, err error) {
 	return level, n, nil
 }
 
-// relate adds the relations of a node to a full node.
+// relate adds the relations of the node from to a full node, unless that has no versions.
 func (a *API) relate(p *page, from term.Key, level int, n uint64) error {
 	first, last, any, err := a.Archive.EventBounds(level, n)
-	if err != nil || !any { // a node without versions is no use to anybody
+	if err != nil || !any {
 		return err
 	}
 	p.relation(from, tree.GreaterThanOrEqual, a.node(level, n), first)
@@ -161,17 +164,20 @@ func (a *API) relate(p *page, from term.Key, level int, n uint64) error {
 // page collects the statements of a document.
 type page struct {
 	quads     []term.Quad
-	subject   term.Key
+	subject   term.Key // of the statements that add adds
 	relations int
 }
 
+// about sets the subject of the statements that follow.
 func (p *page) about(s term.Key) { p.subject = s }
 
+// add adds a statement about the current subject.
 func (p *page) add(predicate string, o term.Key) {
 	p.quads = append(p.quads, term.Quad{S: p.subject, P: term.IRI(predicate), O: o})
 }
 
-// relation adds a relation to a node. A zero date is that of a relation without a value.
+// relation adds a relation from a node to another one. class is the type of the relation. If date is the zero time, the
+// relation states no date.
 func (p *page) relation(from term.Key, class, to string, date time.Time) {
 	p.relations++
 	relation := term.Blank("relation-" + strconv.Itoa(p.relations))
@@ -186,7 +192,7 @@ func (p *page) relation(from term.Key, class, to string, date time.Time) {
 	}
 }
 
-// member adds a version: what never changes of it.
+// member adds a version with the properties that never change.
 func (p *page) member(m ns.Mint, stream string, v catalog.Version) {
 	iri := term.IRI(m.Version(v.ID))
 	p.about(term.IRI(stream))
@@ -209,12 +215,13 @@ func (p *page) member(m ns.Mint, stream string, v catalog.Version) {
 	p.add(spdx.ChecksumValue, term.Typed(hex.EncodeToString(v.Digests.SHA256[:]), xsd.HexBinary))
 }
 
-// prefixes are those of all pages. Pages are the same for ever, so they never change, whatever package vocab has.
+// prefixes has the prefixes of all pages. It must not change, even if package vocab does: full nodes have the same bytes for
+// ever.
 var prefixes = map[string]string{
 	"dcat": dcat.NS, "dct": dcterms.NS, "ldes": ldes.NS, "prov": prov.NS, "rdf": rdf.NS, "spdx": spdx.NS, "tree": tree.NS, "xsd": xsd.NS,
 }
 
-// syntaxes returns those in which pages are available, the preferred one first.
+// syntaxes returns the syntaxes in which pages are available, the preferred one first.
 func syntaxes() []rdfio.Syntax {
 	return []rdfio.Syntax{rdfio.Turtle(), rdfio.TriG(), rdfio.JSONLD(), rdfio.NTriples(), rdfio.NQuads()}
 }
@@ -244,7 +251,7 @@ func choose(r *http.Request) (rdfio.Syntax, error) {
 	return rdfio.Syntax{}, problem.New(http.StatusNotAcceptable, "Not acceptable", "the stream is available as text/turtle, application/trig, application/ld+json, application/n-triples and application/n-quads")
 }
 
-// send sends a page. A full one may be kept for ever.
+// send sends a page. Caches may keep the page of a full node for ever.
 func (a *API) send(w http.ResponseWriter, r *http.Request, p *page, full bool) error {
 	syntax, err := choose(r)
 	if err != nil {
@@ -290,7 +297,7 @@ func (a *API) Shape(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// shape has one verb, the root of the stream.
+// shape is the format of the SHACL shape. Its argument is the IRI of the root node.
 const shape = `@base <%s/shape> .
 @prefix dcat: <http://www.w3.org/ns/dcat#> .
 @prefix dct: <http://purl.org/dc/terms/> .

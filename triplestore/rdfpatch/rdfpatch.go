@@ -1,22 +1,23 @@
-// Package rdfpatch writes and reads RDF Patch, the text form of changes of a dataset that Apache Jena defines
+// Package rdfpatch writes and reads RDF Patch, Apache Jena's text format for changes of a dataset
 // (https://afs.github.io/rdf-delta/rdf-patch.html).
 //
-// A line is one of these; terms are written as in N-Quads, and a blank node's label means the same node in every patch of
-// one dataset:
+// Each line is a row of one of these forms. Terms are written as in N-Quads. The label of a blank node identifies the node in
+// all patches of one dataset.
 //
-//	H id <iri> .         the patch that follows has this name
-//	H prev <iri> .       it follows on the patch with that name
-//	TX .                 a transaction begins
-//	A s p o g .          a quad (or triple, without g) is added
-//	D s p o g .          a quad is removed
-//	TC .                 the transaction ends and takes effect
+//	H id <iri> .         name of the patch that follows
+//	H prev <iri> .       name of the patch before it
+//	TX .                 begins a transaction
+//	A s p o g .          adds a quad, or without g a triple
+//	D s p o g .          removes a quad or triple
+//	TC .                 commits the transaction
 //
-// PA and PD (prefixes) and TA (a transaction that is given up) are read, too.
+// A Reader also accepts TA, which aborts a transaction, and ignores PA and PD, which declare prefixes.
 package rdfpatch
 
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -28,7 +29,7 @@ import (
 // MediaType is the media type of RDF Patch.
 const MediaType = "application/rdf-patch"
 
-// Kind is what a row of a patch is.
+// Kind is the kind of a row.
 type Kind byte
 
 // Kinds of rows.
@@ -48,7 +49,7 @@ type Row struct {
 	Name, Text string    // of Header: the second word, and the rest without the full stop
 }
 
-// Writer writes patches. It buffers; Flush or Close writes the rest. Its first error sticks.
+// Writer writes patches. It buffers its output; call Flush at the end. After an error, all methods return an error.
 type Writer struct {
 	out   *bufio.Writer
 	quads *rdfio.Writer
@@ -68,19 +69,19 @@ func (w *Writer) Header(name, iri string) error {
 	return err
 }
 
-// Begin begins a transaction.
+// Begin writes the row that begins a transaction.
 func (w *Writer) Begin() error {
 	_, err := w.out.WriteString("TX .\n")
 	return err
 }
 
-// Commit ends a transaction.
+// Commit writes the row that commits a transaction.
 func (w *Writer) Commit() error {
 	_, err := w.out.WriteString("TC .\n")
 	return err
 }
 
-// Quads writes rows that remove quads, if remove is set, or add them.
+// Quads writes rows that add the quads, or remove them if remove is set.
 func (w *Writer) Quads(quads []term.Quad, remove bool) error {
 	sign := "A "
 	if remove {
@@ -93,7 +94,7 @@ func (w *Writer) Quads(quads []term.Quad, remove bool) error {
 		if err := w.quads.Flush(); err != nil {
 			return err
 		}
-		w.out.WriteString(sign) // its error sticks
+		w.out.WriteString(sign) // the last line of this function returns the error
 		w.out.Write(w.line.Bytes())
 		w.line.Reset()
 	}
@@ -101,18 +102,18 @@ func (w *Writer) Quads(quads []term.Quad, remove bool) error {
 	return err
 }
 
-// Flush writes what is buffered.
+// Flush writes the buffered output.
 func (w *Writer) Flush() error { return w.out.Flush() }
 
 // maxLine is the maximum length of a row that is not a quad, in bytes.
 const maxLine = 64 << 10
 
-// Reader reads the rows of patches. It is safe for untrusted input: a row is bounded as a statement of N-Quads is. It is
-// not safe for concurrent use.
+// Reader reads the rows of patches. It is safe for untrusted input: the length of a row has the same limit as a statement of
+// N-Quads. It is not safe for concurrent use.
 type Reader struct {
 	in    *splitter
 	quads *rdfio.Reader
-	held  *term.Quad // read, but its row has not been returned yet
+	held  *term.Quad // the quad of the first row of in.rows that has one; nil if it was not read yet
 	err   error
 }
 
@@ -147,7 +148,7 @@ func (r *Reader) Read() (Row, error) {
 	return row, nil
 }
 
-// pull reads a quad, and with it the rows before it.
+// pull reads the next quad. This makes the splitter read the row of the quad and the rows without a quad before it.
 func (r *Reader) pull() error {
 	q, err := r.quads.Read()
 	if err != nil {
@@ -160,16 +161,17 @@ func (r *Reader) pull() error {
 	return nil
 }
 
-// splitter is a reader of the quads of a patch, as N-Quads. It notes what each row is.
+// splitter turns a patch into N-Quads: Read returns the quads of the rows, without their codes A and D. The rows that were
+// read are appended to rows.
 type splitter struct {
 	in    *bufio.Reader
 	rows  []Row
 	start bool   // the next byte begins a row
-	left  []byte // of the row, not returned yet; valid until in is read again
+	left  []byte // rest of the current row; valid until in is read again
 	err   error
 }
 
-// Read returns at most one row at a time, so that few rows are noted ahead.
+// Read returns at most one row at a time, so that rows stays short.
 func (s *splitter) Read(p []byte) (int, error) {
 	if len(s.left) == 0 {
 		for s.err == nil && s.start {
@@ -191,7 +193,7 @@ func (s *splitter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// begin reads the code of a row, and all of one that has no quad.
+// begin reads the code of the next row, or the whole row if it has no quad.
 func (s *splitter) begin() {
 	head, err := s.in.Peek(2)
 	if len(head) == 0 {
@@ -204,8 +206,10 @@ func (s *splitter) begin() {
 			kind = Delete
 		}
 		s.in.Discard(2)
-		s.rows = append(s.rows, Row{Kind: kind})
-		s.start = false
+		if s.err = s.skipToQuad(); s.err == nil {
+			s.rows = append(s.rows, Row{Kind: kind})
+			s.start = false
+		}
 		return
 	}
 	line, err := s.in.ReadSlice('\n')
@@ -231,8 +235,24 @@ func (s *splitter) begin() {
 	case len(words) > 1 && (words[0] == "PA" || words[0] == "PD"):
 		return
 	default:
-		s.err = fmt.Errorf("rdfpatch: %.40q is no row of a patch", text)
+		s.err = fmt.Errorf("rdfpatch: %.40q is not a row of a patch", text)
 		return
 	}
 	s.rows = append(s.rows, row)
+}
+
+// skipToQuad skips the white space after the code of a row. It returns an error if the row has no quad: N-Quads ignores blank
+// lines, so the row would get the quad of a later row.
+func (s *splitter) skipToQuad() error {
+	for {
+		c, err := s.in.ReadByte()
+		switch {
+		case err == io.EOF || err == nil && (c == '\n' || c == '\r' || c == '#'):
+			return errors.New("rdfpatch: a row without its quad")
+		case err != nil:
+			return err
+		case c != ' ' && c != '\t':
+			return s.in.UnreadByte()
+		}
+	}
 }

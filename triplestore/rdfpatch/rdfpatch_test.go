@@ -85,6 +85,16 @@ func TestFaultsAreErrors(t *testing.T) {
 	}
 }
 
+func TestARowWithoutAQuadDoesNotGetThatOfTheNextRow(t *testing.T) {
+	t.Parallel()
+	for _, row := range []string{"A \n", "A\t# a comment\n", "D  \r\n"} {
+		got, err := rows(strings.NewReader("TX .\n" + row + "D <http://example.org/s> <http://example.org/p> \"x\" .\nTC .\n"))
+		if err == nil || len(got) != 1 || got[0].Kind != rdfpatch.Begin {
+			t.Errorf("%q: read %+v, %v", row, got, err)
+		}
+	}
+}
+
 func FuzzReader(f *testing.F) {
 	f.Add("H id <uuid:1> .\nTX .\nA <http://example.org/s> <http://example.org/p> \"x\" .\nD _:a <http://example.org/p> _:b <http://example.org/s> .\nTC .\n")
 	f.Fuzz(func(t *testing.T, text string) { rows(strings.NewReader(text)) })
