@@ -14,18 +14,18 @@ import (
 	"sync"
 )
 
-// authenticated sends requests, with Basic or Digest authentication (RFC 7617, RFC 7616), or with a bearer token, which is
-// a password without a user.
+// authenticated sends requests with Basic or Digest authentication (RFC 7617, RFC 7616), or with a bearer token: the password,
+// if there is no user.
 type authenticated struct {
 	client         *http.Client
 	user, password string
 
-	mu     sync.Mutex
-	digest map[string]string // the last challenge; nil if there was none
-	count  int               // requests that were answered to it
+	mu     sync.Mutex        // guards what follows
+	digest map[string]string // parameters of the last Digest challenge; nil if there was none
+	count  int               // requests that answered the challenge
 }
 
-// post sends a body. The status of the response is one of success.
+// post sends a POST request. The response has a status of success; other statuses are errors.
 func (a *authenticated) post(ctx context.Context, address, contentType, body, accept string) (*http.Response, error) {
 	for try := 0; ; try++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(body))
@@ -59,7 +59,7 @@ func (a *authenticated) post(ctx context.Context, address, contentType, body, ac
 	}
 }
 
-// challenge notes a Digest challenge. It returns false if there is none that can be answered.
+// challenge keeps the first Digest challenge whose algorithm is known. It returns false if there is none.
 func (a *authenticated) challenge(headers []string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -77,7 +77,7 @@ func (a *authenticated) challenge(headers []string) bool {
 	return false
 }
 
-// authorize adds the header to a request.
+// authorize sets the Authorization field of a request.
 func (a *authenticated) authorize(req *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,7 +89,7 @@ func (a *authenticated) authorize(req *http.Request) {
 	req.Header.Set("Authorization", digestAnswer(a.digest, a.user, a.password, req.Method, req.URL, a.count, rand.Text()[:16]))
 }
 
-// digestAnswer returns the header that answers a challenge.
+// digestAnswer returns the Authorization field that answers a Digest challenge with parameters p.
 func digestAnswer(p map[string]string, user, password, method string, u *url.URL, count int, cnonce string) string {
 	sum := func(parts ...string) string {
 		h := hashOf(p["algorithm"])
@@ -126,7 +126,7 @@ func digestAnswer(p map[string]string, user, password, method string, u *url.URL
 	return out
 }
 
-// hashOf returns the hash of an algorithm of Digest, or nil if it is not known.
+// hashOf returns the hash function of a Digest algorithm, or nil if the algorithm is not known.
 func hashOf(algorithm string) hash.Hash {
 	switch strings.ToUpper(strings.TrimSuffix(strings.ToLower(algorithm), "-sess")) {
 	case "", "MD5":
@@ -137,7 +137,7 @@ func hashOf(algorithm string) hash.Hash {
 	return nil
 }
 
-// parameters splits name=value, name="value" into a map with lower-case names.
+// parameters parses a list such as a=1, b="2". The names in the map are in lower case.
 func parameters(s string) map[string]string {
 	out := map[string]string{}
 	for s != "" {

@@ -10,7 +10,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// standing asks the target how far it is. After an interrupted update it may say two positions: the earlier one holds.
+// standing reads the standing from the target's state graph. After an interrupted update there may be two of them; the one
+// that promises less is returned. t.said gets all of them.
 func (t *SPARQL) standing(ctx context.Context) (s standing, err error) {
 	t.said = t.said[:0]
 	err = t.selectOne(ctx, sinkPosition, func(k term.Key) error {
@@ -27,7 +28,7 @@ func (t *SPARQL) standing(ctx context.Context) (s standing, err error) {
 	return s, err
 }
 
-// readGraphs asks the target which graphs sinks have written.
+// readGraphs reads from the state graph which graphs sinks have written.
 func (t *SPARQL) readGraphs(ctx context.Context) error {
 	t.graphs = map[term.Key]bool{}
 	return t.selectOne(ctx, sinkGraph, func(k term.Key) error {
@@ -36,10 +37,10 @@ func (t *SPARQL) readGraphs(ctx context.Context) error {
 	})
 }
 
-// pageRows is the number of rows to ask for at a time: some endpoints cut longer answers off.
+// pageRows is the number of rows to ask for at a time. Some endpoints cut longer answers off.
 const pageRows = 5000
 
-// selectOne calls f with each object of a predicate in the target's state.
+// selectOne calls f with each object of a predicate in the state graph.
 func (t *SPARQL) selectOne(ctx context.Context, p term.Key, f func(term.Key) error) error {
 	for offset := 0; ; offset += pageRows {
 		n := 0
@@ -50,6 +51,9 @@ func (t *SPARQL) selectOne(ctx context.Context, p term.Key, f func(term.Key) err
 					return temporarily("answer of the endpoint: %w", err)
 				}
 				n++
+				if len(row) != 1 || row[0] == "" {
+					return fmt.Errorf("%s answered a query for one column with a row of %d values", t.o.Query, len(row))
+				}
 				if err := f(row[0]); err != nil {
 					return err
 				}
@@ -62,15 +66,19 @@ func (t *SPARQL) selectOne(ctx context.Context, p term.Key, f func(term.Key) err
 	}
 }
 
-// ask sends a query for yes or no.
+// ask sends an ASK query and returns its result.
 func (t *SPARQL) ask(ctx context.Context, text string) (yes bool, err error) {
 	err = t.query(ctx, text, func(r *results.Reader) error {
-		yes, _ = r.Boolean()
+		var ok bool
+		if yes, ok = r.Boolean(); !ok {
+			return fmt.Errorf("%s did not answer an ASK query with true or false", t.o.Query)
+		}
 		return nil
 	})
 	return yes, err
 }
 
+// query sends a query and calls f with its result.
 func (t *SPARQL) query(ctx context.Context, text string, f func(*results.Reader) error) error {
 	form := url.Values{"query": {text}}.Encode()
 	resp, err := t.http.post(ctx, t.o.Query, "application/x-www-form-urlencoded", form, "application/sparql-results+json")

@@ -21,10 +21,10 @@ import (
 	"odarchive/vocab"
 )
 
-// Files is a folder as a target: a gzip-compressed Turtle file for each named graph, which is what the document with one
-// URI says, and metadata.ttl.gz for the default graph. Names of the others are two hexadecimal digits, a slash, and the
-// SHA-256 of the graph's name; their first line is a comment with it. A graph that changed is written anew. position.json
-// is written when all files are durable.
+// Files is a target: a folder with a Turtle file, compressed with gzip, for each graph. The default graph is in
+// metadata.ttl.gz. The path of another graph is XX/SHA256.ttl.gz: the SHA-256 of the graph's name, in a folder named by its
+// first two digits. The first line of the file is a comment with the name. The files of changed graphs are written anew;
+// position.json is written after all of them are on the disk.
 type Files struct{ Dir string }
 
 // Names in the folder.
@@ -75,9 +75,9 @@ func (t Files) Sync(ctx context.Context, s Source, wait time.Duration) (round Ro
 	return round, writePosition(filepath.Join(t.Dir, positionFile), next)
 }
 
-// all writes every graph, and removes files of graphs that are no more.
+// all writes every graph, and removes the files of graphs that no longer exist.
 func (t Files) all(ctx context.Context, s Source, round *Round) (Position, error) {
-	at, err := s.Position(ctx) // what changes while the files are written is found again after it
+	at, err := s.Position(ctx) // the next round applies again what changes while the files are written
 	if err != nil {
 		return at, err
 	}
@@ -107,7 +107,7 @@ func (t Files) all(ctx context.Context, s Source, round *Round) (Position, error
 	})
 }
 
-// fileOf returns the name of a graph's file, with slashes.
+// fileOf returns the path of a graph's file in the folder, with slashes.
 func fileOf(g term.Key) string {
 	if g == "" {
 		return metadataFile
@@ -117,7 +117,7 @@ func fileOf(g term.Key) string {
 	return name[:2] + "/" + name + turtleSuffix
 }
 
-// isOurs reports whether a file has a name as fileOf returns it, or is left over from one that was being written.
+// isOurs reports whether a path is one that fileOf returns for a named graph, or that of its temporary file.
 func isOurs(name string) bool {
 	dir, file, ok := strings.Cut(name, "/")
 	file, whole := strings.CutSuffix(file, turtleSuffix)
@@ -128,7 +128,7 @@ func isOurs(name string) bool {
 	return ok && whole && err == nil && len(file) == 2*sha256.Size && strings.HasPrefix(file, dir)
 }
 
-// write writes the file of a graph as it is now, or removes it if the graph is empty.
+// write writes the file of a graph from its current state, or removes it if the graph is empty.
 func (t Files) write(ctx context.Context, s Source, g term.Key, round *Round) error {
 	path := filepath.Join(t.Dir, filepath.FromSlash(fileOf(g)))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -169,7 +169,7 @@ func (t Files) write(ctx context.Context, s Source, g term.Key, round *Round) er
 	return nil
 }
 
-// graphName returns the name of a graph as the comment of its file has it.
+// graphName returns the name of a graph for the comment in its file.
 func graphName(g term.Key) string {
 	if g.Kind() == term.KindBlank {
 		return "_:" + rdfio.BlankLabel(g.Value())
@@ -179,7 +179,7 @@ func graphName(g term.Key) string {
 
 const temporarySuffix = ".tmp"
 
-// replaceFile writes a file that is there as a whole or as it was before, whatever happens.
+// replaceFile replaces a file atomically: after a crash, the old or the new file is there as a whole.
 func replaceFile(path string, write func(*os.File) error) (err error) {
 	f, err := os.Create(path + temporarySuffix)
 	if err != nil {
@@ -211,16 +211,15 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// storedPosition is the content of a file that says how far a copy is.
+// storedPosition is the content of a file with the position that a copy has reached.
 type storedPosition struct {
-	Log      string `json:"log"`
-	Position uint64 `json:"position"`
-	// Of an HDT file: its graph, and its size in bytes.
-	Graph term.Key `json:"graph,omitempty"`
-	Size  int64    `json:"size,omitempty"`
+	Log      string   `json:"log"`
+	Position uint64   `json:"position"`
+	Graph    term.Key `json:"graph,omitempty"` // of an HDT file
+	Size     int64    `json:"size,omitempty"`  // of an HDT file, in bytes
 }
 
-// readPosition reads such a file; known is false if there is none.
+// readPosition reads the position from a file. known is false if the file does not exist.
 func readPosition(path string) (p Position, known bool, err error) {
 	s, known, err := readStored(path)
 	return Position{s.Log, s.Position}, known, err

@@ -11,13 +11,13 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// HDT is an HDT file of one graph as a target. It is written anew after changes of the graph; beside it, a file with
-// the suffix .position says how far it is.
+// HDT is a target: an HDT file of one graph. After changes of the graph, the whole file is written anew. A second file, with
+// the suffix .position, has the position that the copy has reached.
 type HDT struct {
 	Path    string
 	Graph   term.Key // "" is the default graph
-	Base    string   // IRI that the file's header uses for it
-	TempDir string   // "" is the system's
+	Base    string   // IRI of the file in its own header
+	TempDir string   // directory for temporary files; "" is the system's
 }
 
 const positionSuffix = ".position"
@@ -30,7 +30,7 @@ func (t HDT) Sync(ctx context.Context, s Source, wait time.Duration) (round Roun
 	}
 	at := Position{stored.Log, stored.Position}
 	if info, err := os.Stat(t.Path); err != nil || info.Size() != stored.Size || stored.Graph != t.Graph {
-		known = false // the file is not what was written, or of another graph
+		known = false // the file was cut or replaced, or has another graph
 	}
 	var next Position
 	if known {
@@ -71,7 +71,7 @@ func (t HDT) Sync(ctx context.Context, s Source, wait time.Duration) (round Roun
 	return round, writeStored(t.Path+positionSuffix, storedPosition{Log: next.Log, Position: next.N, Graph: t.Graph, Size: info.Size()})
 }
 
-// write writes the file as the graph is now.
+// write writes the file from the current state of the graph.
 func (t HDT) write(ctx context.Context, s Source, round *Round) error {
 	w := hdt.NewWriter(hdt.WriterOptions{Base: t.Base, TempDir: t.TempDir})
 	defer w.Close()

@@ -19,17 +19,18 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// RemoteSource is an archive that another process serves.
+// RemoteSource is a Source: an archive that another process serves.
 type RemoteSource struct {
-	// Do sends a request for a path of the server and returns the response, whatever its status.
+	// Do sends a request for a path of the server and returns the response, also if its status is an error.
 	Do func(ctx context.Context, method, path, accept string) (*http.Response, error)
 }
 
-// get returns the response to a request, whose status is 200 or 204.
+// get sends a GET request like ask.
 func (s RemoteSource) get(ctx context.Context, path, accept string) (*http.Response, error) {
 	return s.ask(ctx, http.MethodGet, path, accept)
 }
 
+// ask sends a request. The response has the status 200 or 204; other statuses are errors.
 func (s RemoteSource) ask(ctx context.Context, method, path, accept string) (*http.Response, error) {
 	resp, err := s.Do(ctx, method, path, accept)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s RemoteSource) ask(ctx context.Context, method, path, accept string) (*ht
 	return nil, failure("the archive", resp)
 }
 
-// failure returns the error that a response says.
+// failure returns the error of a response whose status is not one of success.
 func failure(who string, resp *http.Response) error {
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // only part of a message
 	err := fmt.Errorf("%s answered %s: %.500s", who, resp.Status, strings.Join(strings.Fields(strings.ToValidUTF8(string(b), "?")), " "))
@@ -50,13 +51,13 @@ func failure(who string, resp *http.Response) error {
 	case resp.StatusCode == http.StatusGone:
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusRequestTimeout || resp.StatusCode == http.StatusTooManyRequests,
-		strings.Contains(err.Error(), "deadlock"): // Virtuoso says 400 then
+		strings.Contains(err.Error(), "deadlock"): // which Virtuoso answers with the status 400
 		return temporary{err}
 	}
 	return err
 }
 
-// positionOf returns the position that a header of a response has.
+// positionOf returns the position in a header field of a response.
 func positionOf(resp *http.Response, header string) (Position, error) {
 	n, err := strconv.ParseUint(resp.Header.Get(header), 10, 64)
 	if err != nil {
@@ -92,7 +93,7 @@ func (s RemoteSource) Dump(ctx context.Context, begin func(Position) error, f fu
 	return quads(resp.Body, f)
 }
 
-// quads calls f with each quad of an answer in N-Quads.
+// quads calls f with each quad of a body in N-Quads.
 func quads(r io.Reader, f func(term.Quad) error) error {
 	for q, err := range rdfio.NewReader(r, rdfio.NQuads(), rdfio.Options{RDF12: true, LongTags: true}).All() {
 		if err != nil {
@@ -105,7 +106,7 @@ func quads(r io.Reader, f func(term.Quad) error) error {
 	return nil
 }
 
-// brokenOff marks an answer that ended too early as one to ask for again.
+// brokenOff returns the error of reading a body. It is temporary unless the body has a syntax error.
 func brokenOff(err error) error {
 	if _, fault := errors.AsType[*rdfio.Error](err); fault {
 		return fmt.Errorf("answer of the archive: %w", err)
@@ -140,7 +141,7 @@ func (s RemoteSource) Graphs(ctx context.Context, f func(term.Key) error) error 
 // Graph implements Source.
 func (s RemoteSource) Graph(ctx context.Context, g term.Key, f func(term.Quad) error) error {
 	path := "/rdf-graph-store?default"
-	if g.Kind() == term.KindBlank { // has no address
+	if g.Kind() == term.KindBlank { // the Graph Store Protocol cannot name it
 		return s.Dump(ctx, func(Position) error { return nil }, func(q term.Quad) error {
 			if q.G != g {
 				return nil
@@ -160,13 +161,13 @@ func (s RemoteSource) Graph(ctx context.Context, g term.Key, f func(term.Quad) e
 	switch resp.StatusCode {
 	case http.StatusOK:
 		return quads(resp.Body, f)
-	case http.StatusNotFound: // it is empty now
+	case http.StatusNotFound: // the graph is empty
 		return nil
 	}
 	return failure("the archive", resp)
 }
 
-// maxPiece is the maximum number of changes in a piece of a commit.
+// maxPiece is the number of changes after which a piece of a commit ends.
 const maxPiece = 1000
 
 // Changes implements Source.
@@ -183,7 +184,7 @@ func (s RemoteSource) Changes(ctx context.Context, after Position, wait time.Dur
 		}
 		to, err := positionOf(resp, changelog.HeaderPosition)
 		if err == nil {
-			err = patches(resp.Body, f)
+			err = patches(resp.Body, to.N, f)
 		}
 		resp.Body.Close()
 		if err != nil {
@@ -193,13 +194,17 @@ func (s RemoteSource) Changes(ctx context.Context, after Position, wait time.Dur
 	}
 }
 
-// patches calls f with the transactions of an answer.
-func patches(r io.Reader, f func(triplestore.Commit) error) error {
+// patches calls f with the transactions of a body, long ones in pieces. The last one must be complete and that of a
+// position: some proxies end a body that was cut off like a complete one.
+func patches(r io.Reader, last uint64, f func(triplestore.Commit) error) error {
 	p := rdfpatch.NewReader(r)
 	var c triplestore.Commit
 	for {
 		row, err := p.Read()
-		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err == io.EOF && (c.More || c.Position != last) {
+			return temporarily("answer of the archive: it ends before position %d", last)
+		}
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
@@ -224,7 +229,7 @@ func patches(r io.Reader, f func(triplestore.Commit) error) error {
 			if err := f(c); err != nil {
 				return err
 			}
-			c = triplestore.Commit{Position: c.Position}
+			c = triplestore.Commit{Position: c.Position, More: c.More}
 		}
 	}
 }

@@ -534,3 +534,45 @@ func TestAnOperationNamesOneGraph(t *testing.T) {
 		t.Errorf("%d updates", len(updates))
 	}
 }
+
+func TestChangesThatAreCutOffAreAskedForAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t, triplestore.Options{KeepChanges: -1})
+	change(t, s, rand.New(rand.NewPCG(1, 0)), 20)
+	whole := served(t, s)
+	for _, lines := range []int{0, 2, 5, -1} { // that are left of the body
+		cut := sink.RemoteSource{Do: func(ctx context.Context, method, path, accept string) (*http.Response, error) {
+			resp, err := whole.Do(ctx, method, path, accept)
+			if err != nil || resp.StatusCode != http.StatusOK {
+				return resp, err
+			}
+			b, err := io.ReadAll(resp.Body)
+			all := strings.SplitAfter(string(b), "\n")
+			if lines < 0 { // without the last transaction
+				b = b[:strings.LastIndex(string(b), "H id")]
+			} else {
+				b = []byte(strings.Join(all[:lines], ""))
+			}
+			resp.Body = io.NopCloser(bytes.NewReader(b))
+			return resp, err
+		}}
+		if to, err := cut.Changes(t.Context(), sink.Position{Log: "log"}, 0, func(triplestore.Commit) error { return nil }); err == nil || !strings.Contains(err.Error(), "ends before position") {
+			t.Errorf("%d lines: position %v, %v", lines, to, err)
+		}
+	}
+}
+
+func TestAnAnswerOfAnotherShapeIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{`{"head":{"vars":[]},"results":{"bindings":[{}]}}`, `{"head":{"vars":["o"]},"results":{"bindings":[{}]}}`} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/sparql-results+json")
+			io.WriteString(w, answer)
+		}))
+		_, err := newSPARQL(t, sink.SPARQLOptions{Update: server.URL}).Sync(t.Context(), sink.StoreSource{Store: open(t, triplestore.Options{})}, 0)
+		server.Close()
+		if err == nil || !strings.Contains(err.Error(), "one column") {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+}

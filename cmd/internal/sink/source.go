@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// StoreSource is a store that this process has opened.
+// StoreSource is a Source: a store that this process has opened.
 type StoreSource struct {
 	Store *triplestore.Store
 	Log   string // identifies the log (kv.DB.Lineage)
@@ -62,7 +62,7 @@ func (s StoreSource) Graph(ctx context.Context, g term.Key, f func(term.Quad) er
 	})
 }
 
-// pollEvery is how often a store of this process is asked for changes.
+// pollEvery is the pause between two looks at the position of a store of this process.
 const pollEvery = 100 * time.Millisecond
 
 // Changes implements Source.
@@ -70,7 +70,7 @@ func (s StoreSource) Changes(ctx context.Context, after Position, wait time.Dura
 	if after.Log != s.Log {
 		return after, ErrGone
 	}
-	if now := s.Store.Position(); after.N > now { // a damaged archive that is read without its end: no reason to begin anew
+	if now := s.Store.Position(); after.N > now { // a damaged archive may be opened without its last commits: do not begin anew
 		return after, fmt.Errorf("the archive is at position %d, before the copy's %d", now, after.N)
 	}
 	for end := time.Now().Add(wait); s.Store.Position() == after.N && time.Now().Before(end); {

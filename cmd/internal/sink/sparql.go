@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,39 +19,38 @@ import (
 type SPARQLOptions struct {
 	Update   string // address that takes updates
 	Query    string // address that takes queries; by default guessed from Update
-	User     string // for HTTP authentication, Basic or Digest; may be empty
-	Password string
+	User     string // for Basic or Digest authentication; may be empty
+	Password string // of User; a bearer token if User is empty
 	// Graph is the IRI of the graph that takes the archive's default graph; "" is the target's default graph.
 	Graph string
-	// Base is the archive's base IRI. It names this sink in the target, and the archive's blank nodes.
+	// Base is the archive's base IRI. The IRIs of the state graph and of skolemized blank nodes begin with it.
 	Base string
-	// After, if not nil, is the position at which a target begins that no sink has written to, instead of with everything.
+	// After, if not nil, is the position from which a new target gets changes. Otherwise it gets everything.
 	After *uint64
-	// Replace empties the graph that takes the default graph if it has triples that no sink wrote.
+	// Replace allows to empty the graph that takes the default graph if a new target has triples in it.
 	Replace bool
-	Client  *http.Client // nil is one that waits five minutes for an answer
-	// BatchQuads and BatchBytes are about the most that one update has; 2,000 and 512 KiB by default.
+	Client  *http.Client // nil means one with a timeout of five minutes
+	// BatchQuads and BatchBytes are the size at which an update is sent; 2,000 and 512 KiB by default.
 	BatchQuads, BatchBytes int
-	// Pause is how long to wait before a request that failed is sent again; one second by default, then twice as long
-	// each time.
+	// Pause is the pause before a failed request is sent again; one second by default. It doubles with each try.
 	Pause time.Duration
 	// Progress is called after each update with what the round has done so far; may be nil.
 	Progress func(Round)
 }
 
-// SPARQL is a SPARQL endpoint as a target.
+// SPARQL is a target: a SPARQL endpoint.
 //
-// The graph {base}sink in the target holds how far the copy is: the position (while everything is being written, with
-// the number of requests so far), and the names of the graphs that were written. A position is added in the same request
-// as the last changes that it stands for, behind them, so a store without transactions may apply changes again, which has
-// no effect, but never leaves any out. It is read before each request: a target that was restarted and has lost something
-// gets it again.
+// The state graph {base}sink in the endpoint has the standing of the copy and the names of the graphs that sinks have
+// written. Each request ends with the operations that add its standing. So an endpoint without transactions may have
+// changes that its standing does not include, but never lacks any that it includes; applying changes twice does no harm. The
+// standing is read before each request: if an endpoint was restarted and has lost changes, the round is repeated from the
+// standing that it has.
 type SPARQL struct {
 	o      SPARQLOptions
 	http   *authenticated
-	state  term.Key          // the graph, and the subject of what it says
-	graphs map[term.Key]bool // that sinks have written, with the names they have in the target
-	said   []string          // the positions that the target said last
+	state  term.Key          // IRI of the state graph, and the subject of its triples
+	graphs map[term.Key]bool // graphs that sinks have written, by their names in the target
+	said   []string          // the texts of the standings that the target had when they were last read or written
 }
 
 const (
@@ -58,7 +58,7 @@ const (
 	sinkGraph    = term.Key("<urn:odarchive:sink:graph")
 )
 
-// NewSPARQL returns a target.
+// NewSPARQL returns a target. An error is about the options.
 func NewSPARQL(o SPARQLOptions) (*SPARQL, error) {
 	u, err := url.Parse(o.Update)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -85,7 +85,7 @@ func NewSPARQL(o SPARQLOptions) (*SPARQL, error) {
 	return &SPARQL{o: o, http: &authenticated{client: o.Client, user: o.User, password: o.Password}, state: term.IRI(o.Base + "sink")}, nil
 }
 
-// queryAddress returns the address for queries that usually goes with one for updates.
+// queryAddress returns the address for queries that belongs to an address for updates, in the most common servers.
 func queryAddress(u url.URL) string {
 	if base, ok := strings.CutSuffix(u.Path, "/update"); ok { // Fuseki, Oxigraph
 		u.Path = base + "/query"
@@ -114,7 +114,7 @@ func (t *SPARQL) Sync(ctx context.Context, s Source, wait time.Duration) (round 
 	return round, err
 }
 
-// moved marks errMoved: the round must begin again, and not the request.
+// moved marks errors after which the round must be repeated from the start: repeating the request would not help.
 type moved struct{ error }
 
 func (m moved) Unwrap() error { return m.error }
@@ -124,11 +124,12 @@ type sparqlRound struct {
 	t        *SPARQL
 	ctx      context.Context
 	round    *Round
-	at       standing // what the target says
+	at       standing // of the target
 	batch    batch
-	requests int
+	requests int // that the target has answered
 }
 
+// sync runs the round.
 func (w *sparqlRound) sync(s Source, wait time.Duration) error {
 	if !w.at.known {
 		if err := w.first(s); err != nil {
@@ -151,7 +152,7 @@ func (w *sparqlRound) sync(s Source, wait time.Duration) error {
 	return w.load(s)
 }
 
-// first prepares a target that no sink has written to.
+// first prepares a new target, which no sink has written to.
 func (w *sparqlRound) first(s Source) error {
 	p, err := s.Position(w.ctx)
 	if err != nil {
@@ -180,12 +181,13 @@ func (w *sparqlRound) first(s Source) error {
 	return w.mark(standing{known: true, at: p, phase: loading})
 }
 
-// anew empties the graphs that sinks have written, because the log does not say what changed, and writes everything.
+// anew empties the graphs that sinks have written and writes everything. It is for targets to whose position the log does
+// not reach back.
 func (w *sparqlRound) anew(s Source) error {
 	if err := w.mark(standing{known: true, at: w.at.at, phase: emptying}); err != nil {
 		return err
 	}
-	for _, g := range append([]term.Key{""}, keys(w.t.graphs)...) {
+	for _, g := range append([]term.Key{""}, slices.Sorted(maps.Keys(w.t.graphs))...) {
 		if err := w.again(func() error { return w.t.update(w.ctx, w.t.clearText(g)) }); err != nil {
 			return err
 		}
@@ -200,8 +202,8 @@ func (w *sparqlRound) anew(s Source) error {
 	return w.load(s)
 }
 
-// load writes everything. If that was interrupted before, quads that the archive has removed since may be in the target:
-// they are in the log after the position at which the loading began.
+// load writes everything, and then the changes since the position at which loading began. The changes matter if loading was
+// interrupted: they remove quads that an earlier process wrote and the archive has removed since.
 func (w *sparqlRound) load(s Source) error {
 	w.round.Begun = true
 	began := w.at.at
@@ -225,7 +227,7 @@ func (w *sparqlRound) load(s Source) error {
 	return w.flush(standing{known: true, at: at})
 }
 
-// apply applies a piece of a commit.
+// apply adds the changes of a piece of a commit to the batch.
 func (w *sparqlRound) apply(c triplestore.Commit) error {
 	for _, q := range c.Removed {
 		if err := w.put(q, true); err != nil {
@@ -240,7 +242,8 @@ func (w *sparqlRound) apply(c triplestore.Commit) error {
 	return nil
 }
 
-// change applies a piece of a commit. The next request that is sent after its end moves the position there.
+// change adds the changes of a piece of a commit to the batch. The standing moves to the commit's position with the request
+// that has its last piece.
 func (w *sparqlRound) change(c triplestore.Commit) error {
 	if err := w.apply(c); err != nil {
 		return err
@@ -258,7 +261,7 @@ func (w *sparqlRound) put(q term.Quad, remove bool) error {
 		if r := w.batch.reached; next.phase >= loading {
 			next.phase++
 		} else if r.N > next.at.N {
-			next.at = r // all of its changes are in this batch or before
+			next.at = r // all changes up to r are in this batch or in earlier ones
 		}
 		if err := w.flush(next); err != nil {
 			return err
@@ -276,11 +279,11 @@ func (w *sparqlRound) put(q term.Quad, remove bool) error {
 	return nil
 }
 
-// maxResends is how often a request is sent again before the round ends.
+// maxResends is how often a request is repeated before the round fails.
 const maxResends = 8
 
-// flush sends the batch and moves the target to its next standing. If the target does not answer, it is asked until it
-// does; what it says then decides whether the batch must be sent again.
+// flush sends the batch together with the next standing. If there is no answer, flush reads the standing to find out whether
+// the batch was applied, and sends it again if it was not.
 func (w *sparqlRound) flush(next standing) error {
 	if w.batch.empty() && next == w.at {
 		return nil
@@ -299,7 +302,7 @@ func (w *sparqlRound) flush(next standing) error {
 	return nil
 }
 
-// again calls f until the target answers, but not too often.
+// again calls f until it succeeds or fails with an error that is not temporary, at most maxResends+1 times.
 func (w *sparqlRound) again(f func() error) error {
 	for resends := 0; ; resends++ {
 		err := f()
@@ -314,10 +317,10 @@ func (w *sparqlRound) again(f func() error) error {
 	}
 }
 
-// errMoved means that a target does not say what was written to it last.
+// errMoved means that the standing of a target is not the one that was written last.
 var errMoved = errors.New("the endpoint is not where it was left; another sink may be writing to it, or it has lost changes")
 
-// send sends the batch, unless the target has it already.
+// send sends operations and the next standing, unless the target has that standing already.
 func (w *sparqlRound) send(operations []string, next standing) error {
 	now, err := w.t.standing(w.ctx)
 	if err != nil {
@@ -325,14 +328,14 @@ func (w *sparqlRound) send(operations []string, next standing) error {
 	}
 	switch {
 	case now == next && next != w.at:
-		return nil // an earlier request was applied and not answered
+		return nil // the request before was applied, but its answer was lost
 	case now != w.at:
 		return moved{fmt.Errorf("%w: it says %q", errMoved, now.text())}
 	}
 	return w.t.update(w.ctx, joined(append(slices.Clone(operations), w.t.marks(w.batch.named, next)...)))
 }
 
-// mark moves the target to another standing, without changes.
+// mark writes another standing, without changes.
 func (w *sparqlRound) mark(next standing) error {
 	if next == w.at {
 		return nil

@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// standing is what a target says of itself.
+// standing is how far a SPARQL target has got, as its state graph says.
 type standing struct {
-	known bool // a sink has written to it
+	known bool // the state graph has a standing
 	at    Position
-	phase int // complete, emptying, or loading plus the number of requests
+	phase int
 }
 
+// Phases of a standing.
 const (
-	complete = 0
-	emptying = -1
-	loading  = 1
+	complete = 0  // the target has all changes up to the position
+	emptying = -1 // graphs are being emptied, before everything is written anew
+	loading  = 1  // everything is being written; the number of requests so far is added to this
 )
 
 const (
@@ -24,6 +25,7 @@ const (
 	emptyingWord = " emptying"
 )
 
+// text returns the form of a standing in the state graph.
 func (s standing) text() string {
 	switch {
 	case s.phase == emptying:
@@ -34,7 +36,7 @@ func (s standing) text() string {
 	return s.at.String()
 }
 
-// parseStanding reads what text wrote.
+// parseStanding parses the result of text.
 func parseStanding(text string) (s standing, ok bool) {
 	s.known = true
 	if rest, is := strings.CutSuffix(text, emptyingWord); is {
@@ -50,7 +52,7 @@ func parseStanding(text string) (s standing, ok bool) {
 	return s, ok
 }
 
-// before reports whether less is sure of a target that says s than of one that says other.
+// before reports whether s promises less of a target than other does.
 func (s standing) before(other standing) bool {
 	if (s.phase == complete) != (other.phase == complete) {
 		return s.phase != complete

@@ -3,25 +3,26 @@ package sink
 import (
 	"bytes"
 	"slices"
-	"sort"
+
 	"strings"
 
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 )
 
-// batch is the changes of one update. Of several changes of a quad, the last counts.
+// batch has the changes of one update. If a quad changes several times, only the last change counts.
 type batch struct {
-	index   map[string]int // text of a quad -> its place in changes
+	index   map[string]int // text of a quad -> its index in changes
 	changes []change
-	bytes   int
-	named   []term.Key // graphs that are written for the first time
-	reached Position   // of the last commit that is in the batch as a whole
+	bytes   int        // of the texts
+	named   []term.Key // graphs that the target gets with this batch
+	reached Position   // of the last commit that ends in this batch
 }
 
+// change adds or removes one quad.
 type change struct {
 	graph  string // "<iri>", or "" for the endpoint's default graph
-	triple string // with its full stop
+	triple string // in N-Triples, with its full stop
 	remove bool
 }
 
@@ -56,11 +57,11 @@ func (b *batch) counts() (added, removed int64) {
 	return added, removed
 }
 
-// perLine is how many quads are on a line. Virtuoso refuses texts of more than 10,000 lines.
+// perLine is the number of quads on a line. Virtuoso refuses texts of more than 10,000 lines.
 const perLine = 10
 
-// operations returns the removals, then the additions, with an operation for each graph: Virtuoso 7 leaves literals with
-// a language where they are if one DELETE DATA names more than one graph.
+// operations returns the update operations of the batch: removals, then additions, one operation for each graph. A DELETE
+// DATA about several graphs would not delete literals with a language in Virtuoso 7.
 func (b *batch) operations() (all []string) {
 	for _, remove := range []bool{true, false} {
 		word := "INSERT DATA"
@@ -96,10 +97,11 @@ func (b *batch) operations() (all []string) {
 	return all
 }
 
-// joined returns operations as one request. There is no semicolon behind the last: some endpoints refuse that.
+// joined returns the text of one request with all operations. The last one has no semicolon, which some endpoints refuse.
 func joined(operations []string) string { return strings.Join(operations, " ;\n") }
 
-// marks returns operations that move the target to its next standing. The new position is there before older ones go.
+// marks returns the operations that record new graphs and the next standing in the state graph. The new standing is added
+// before older ones are removed.
 func (t *SPARQL) marks(named []term.Key, next standing) (all []string) {
 	state := iriText(t.state)
 	say := func(op string, p term.Key, object string) {
@@ -130,7 +132,7 @@ func (t *SPARQL) clearText(g term.Key) string {
 	return "CLEAR SILENT GRAPH " + iriText(t.skolem(g))
 }
 
-// inDefault returns a group with a pattern in the graph that takes the default graph.
+// inDefault returns a group with a pattern over the graph that takes the archive's default graph.
 func (t *SPARQL) inDefault(pattern string) string {
 	if t.o.Graph == "" {
 		return "{ " + pattern + " }"
@@ -138,7 +140,7 @@ func (t *SPARQL) inDefault(pattern string) string {
 	return "{ GRAPH " + iriText(term.IRI(t.o.Graph)) + " { " + pattern + " } }"
 }
 
-// quad returns a quad's graph and triple as they are in INSERT DATA and DELETE DATA.
+// quad returns the graph and the triple of a quad for change.
 func (t *SPARQL) quad(q term.Quad) (graph, triple string, err error) {
 	g := t.skolem(q.G)
 	if g == "" && t.o.Graph != "" {
@@ -158,8 +160,8 @@ func (t *SPARQL) quad(q term.Quad) (graph, triple string, err error) {
 	return graph, strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// skolem returns an IRI for a blank node (RDF 1.1 Concepts §3.5), so that it can be removed again, and other terms as
-// they are.
+// skolem replaces a blank node by an IRI (RDF 1.1 Concepts §3.5), so that DELETE DATA can name it, also inside triple terms.
+// It returns other terms unchanged.
 func (t *SPARQL) skolem(k term.Key) term.Key {
 	switch k.Kind() {
 	case term.KindBlank:
@@ -174,14 +176,4 @@ func (t *SPARQL) skolem(k term.Key) term.Key {
 
 func iriText(k term.Key) string { return "<" + k.Value() + ">" }
 
-func literalText(s string) string { return `"` + s + `"` } // of letters, digits and spaces
-
-// keys returns the keys of a set, sorted.
-func keys(set map[term.Key]bool) []term.Key {
-	out := make([]term.Key, 0, len(set))
-	for k := range set {
-		out = append(out, k)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
-	return out
-}
+func literalText(s string) string { return `"` + s + `"` } // s has only letters, digits and spaces
