@@ -14,17 +14,16 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Limits of an archive that a person loads: it may be large, but may not unpack to much more than it is.
 const (
-	maxUnpacked = 1 << 42
-	maxIgnored  = 1000 // members that Options.Ignored is told by name
+	maxUnpacked = 1 << 42 // bytes of all members together
+	maxIgnored  = 1000    // names of members that are passed to Options.Ignored
 )
 
-// batch is how many statements go from the walk through an archive to the reader at a time.
+// batch is the number of statements that the walk through an archive passes to the reader at a time.
 const batch = 512
 
-// archive reads the members of an archive that are RDF, in its order. rest has what is in the file, if it cannot be read
-// from its start again.
+// archive makes the members of an archive that are RDF the source, in their order. rest reads the whole archive again; it is
+// used if in is not a file that can be read at random.
 func (s *Source) archive(ctx context.Context, in, rest io.Reader, name string, o Options) error {
 	file, ok := in.(*os.File)
 	if ok {
@@ -65,21 +64,22 @@ func (s *Source) archive(ctx context.Context, in, rest io.Reader, name string, o
 	return nil
 }
 
-// errStopped ends a walk whose reader has gone.
+// errStopped ends the walk after the reader was closed.
 var errStopped = errors.New("stopped")
 
-// archiveWalk is a walk through one archive.
+// archiveWalk is a walk through the members of one archive.
 type archiveWalk struct {
 	ctx     context.Context
-	name    string
+	name    string // of the archive, for errors
 	opts    Options
-	yield   func([]term.Quad, error) bool
-	read    int // members that are RDF
-	ignored []string
+	yield   func([]term.Quad, error) bool // passes statements to the reader; false means that it was closed
+	read    int                           // members that are RDF
+	ignored []string                      // names of other members
 }
 
+// walk reads all members.
 func (w *archiveWalk) walk(file io.ReaderAt, size int64) error {
-	// Archives inside archives stay closed: the walk does not say what it could not read of them.
+	// Archives inside the archive are ignored: unpack.Walk would not report members of theirs that it cannot read.
 	limits := unpack.Limits{Name: w.name, MaxDepth: -1, MaxMembers: 1 << 20, MaxMember: maxUnpacked, MaxTotal: maxUnpacked, TempDir: w.opts.TempDir}
 	if err := unpack.Walk(w.ctx, file, size, "", limits, w.member); err != nil {
 		return fmt.Errorf("%s: %w", w.name, err)
@@ -144,7 +144,7 @@ func (w *archiveWalk) ignore(path string) {
 	}
 }
 
-// pass hands the statements of a member to the reader.
+// pass passes the statements of a member to the reader.
 func (w *archiveWalk) pass(s *Source) error {
 	quads := make([]term.Quad, 0, batch)
 	for {

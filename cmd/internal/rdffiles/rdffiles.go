@@ -1,5 +1,5 @@
-// Package rdffiles reads the statements of a person's RDF files, however they come: in any syntax or as HDT, compressed,
-// as members of an archive, or inside an HTML page.
+// Package rdffiles reads the statements of RDF files that a person names: in any syntax or as HDT, compressed, as members of
+// an archive, or inside an HTML page.
 package rdffiles
 
 import (
@@ -22,7 +22,7 @@ import (
 // ErrSyntax is wrapped by the error about a file whose syntax is not given and cannot be detected.
 var ErrSyntax = errors.New("the syntax cannot be detected; give --format nt, nq, ttl, trig, rdfxml, jsonld, hdt or html")
 
-// Format is what --format names: a syntax, HDT, or a page. The zero Format means that the file shows it.
+// Format is a value of --format: a syntax, HDT, or an HTML page. The zero Format means that the format is detected.
 type Format struct {
 	Syntax rdfio.Syntax
 	HDT    bool
@@ -48,14 +48,14 @@ func FormatOf(name string) (Format, bool) {
 type Options struct {
 	Format  Format
 	Base    string            // IRI that relative IRIs are resolved against
-	TempDir string            // for what must be read at random but comes as a stream; "" is the system's
-	Skip    bool              // pass over statements with errors
-	Bad     func(error)       // is called for each statement that was passed over; may be nil
-	Ignored func([]string)    // is called with the members of an archive that are not RDF; may be nil
-	Member  func(path string) // is called when a member of an archive begins; may be nil
+	TempDir string            // for copies of streams that must be read at random; "" is the system's
+	Skip    bool              // skip statements with errors
+	Bad     func(error)       // is called for each skipped statement; may be nil
+	Ignored func([]string)    // is called with the names of members that are not RDF, at most 1,000; may be nil
+	Member  func(path string) // is called before the statements of a member; may be nil
 }
 
-// Source returns statements. Close it.
+// Source reads statements. The caller must Close it.
 type Source struct {
 	read  func() (term.Quad, error)
 	close []func()
@@ -64,7 +64,7 @@ type Source struct {
 // Read returns the next statement, or io.EOF after the last.
 func (s *Source) Read() (term.Quad, error) { return s.read() }
 
-// Close frees what the source holds. It does not close the file.
+// Close removes temporary files. It does not close the file that Open was called with.
 func (s *Source) Close() {
 	for i := len(s.close) - 1; i >= 0; i-- {
 		s.close[i]()
@@ -75,10 +75,10 @@ func (s *Source) Close() {
 // errNoData means that a page has no RDF.
 var errNoData = errors.New("the page holds no JSON-LD, Microdata, RDFa or Microformats")
 
-// sniffed is how much of a file is read to find out what it is.
+// sniffed is the number of bytes from which the format of a file is detected.
 const sniffed = 4096
 
-// Open finds out what a file is and returns its statements. name is used for errors and to detect the syntax.
+// Open returns a Source of the statements of a file. name is used to detect the format and in errors.
 func Open(ctx context.Context, in io.Reader, name string, o Options) (*Source, error) {
 	s := &Source{}
 	if err := s.open(ctx, in, name, o); err != nil {
@@ -116,7 +116,7 @@ func (s *Source) open(ctx context.Context, in io.Reader, name string, o Options)
 	return s.document(ctx, text, head, name, o)
 }
 
-// document reads one file, decompressed.
+// document makes one decompressed file the source. head is the beginning of text.
 func (s *Source) document(ctx context.Context, text io.Reader, head []byte, name string, o Options) error {
 	f := o.Format
 	if f.IsZero() {
@@ -134,7 +134,7 @@ func (s *Source) document(ctx context.Context, text io.Reader, head []byte, name
 	return nil
 }
 
-// detect returns the format that the first bytes of a file and its name show.
+// detect detects the format of a file from its name and its first bytes.
 func detect(name string, head []byte) Format {
 	if bytes.HasPrefix(head, []byte(hdt.Magic)) {
 		return Format{HDT: true}
@@ -177,7 +177,7 @@ func isPage(name string, head []byte) bool {
 	return false
 }
 
-// statements makes a reader the source. With Options.Skip it passes over bad statements.
+// statements makes a reader the source. With Options.Skip, statements with errors are skipped.
 func (s *Source) statements(r interface {
 	Read() (term.Quad, error)
 	Skip() bool
@@ -195,7 +195,7 @@ func (s *Source) statements(r interface {
 	}
 }
 
-// hdt reads an HDT file. file is what text reads from, or nil if it cannot be read at random.
+// hdt makes an HDT file the source. If file is an *os.File, it is read at random; otherwise text is copied to a temporary file.
 func (s *Source) hdt(ctx context.Context, text, file io.Reader, name string, o Options) error {
 	f, ok := file.(*os.File)
 	if !ok {
@@ -216,7 +216,7 @@ func (s *Source) hdt(ctx context.Context, text, file io.Reader, name string, o O
 	return nil
 }
 
-// named adds the name of the file to errors.
+// named is an HDT reader that adds the name of the file to errors.
 type named struct {
 	*hdt.Reader
 	name string
@@ -244,7 +244,7 @@ func (s *Source) spool(in io.Reader, o Options) (*os.File, error) {
 	return f, err
 }
 
-// page reads the JSON-LD, Microdata, RDFa and Microformats of an HTML page.
+// page makes the JSON-LD, Microdata, RDFa and Microformats of an HTML page the source.
 func (s *Source) page(text io.Reader, name string, o Options) error {
 	if o.Base == "" {
 		return fmt.Errorf("%s: give the address of the page with --document-base", name)
@@ -276,7 +276,7 @@ func (s *Source) page(text io.Reader, name string, o Options) error {
 	return nil
 }
 
-// isArchive reports whether a file begins as a zip, 7z or rar does.
+// isArchive reports whether a file begins like a zip, 7z or rar archive.
 func isArchive(head []byte) bool {
 	for _, magic := range []string{"PK\x03\x04", "PK\x05\x06", "7z\xBC\xAF\x27\x1C", "Rar!"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
@@ -286,10 +286,10 @@ func isArchive(head []byte) bool {
 	return false
 }
 
-// isTar reports whether a file begins as a tar does.
+// isTar reports whether a file begins like a tar archive.
 func isTar(head []byte) bool { return len(head) >= 512 && string(head[257:262]) == "ustar" }
 
-// peek returns the first bytes of r, at most n, and a reader of all of it.
+// peek returns the first bytes of r, at most n, and a reader of all bytes of r.
 func peek(r io.Reader, n int) (*bufio.Reader, []byte, error) {
 	b := bufio.NewReaderSize(r, max(n, sniffed))
 	head, err := b.Peek(n)

@@ -1,10 +1,11 @@
-// Package ranges reads a file of the web in parts, as its readers ask for them.
+// Package ranges reads a file of the web at random, with range requests.
 //
-// What was read is kept until Close, so no byte is requested twice. A part is as long as the reader wants, and longer
-// where it reads on and on, so that few requests are made. A file that changes between two requests is an error.
+// The parts of the file that were received are kept until Close, so no byte is requested twice. Requests become longer while
+// a reader reads sequentially, so that there are few of them. If the file changes between two requests, reading fails.
 package ranges
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,19 +17,20 @@ import (
 	"odarchive/crawler/web/spool"
 )
 
-// Part is what a host sent: bytes of the file from From on.
+// Part is the answer to one request: the bytes of the file from From on.
 type Part struct {
-	Body  *spool.File // finished; belongs to the File
+	Body  *spool.File // complete; the File removes it
 	From  int64
-	Total int64 // bytes of the file, negative if the host does not say
-	// Whole reports that the host answered with the whole file, whatever was asked for. There is no Body then if only
-	// a part was wanted.
+	Total int64 // length of the file in bytes, negative if unknown
+	// Whole reports that the host answered with the whole file instead of a part. Body is nil then if Get was called with
+	// only.
 	Whole bool
 
 	ETag, LastModified string
 }
 
-// Get requests bytes from from to to, without to. With only, the whole file is not wanted; condition is for If-Range.
+// Get requests the bytes from from up to, but not including, to. condition is the value for If-Range, "" for none. If only is
+// set and the host answers with the whole file, Get does not read it.
 type Get func(ctx context.Context, from, to int64, condition string, only bool) (Part, error)
 
 // The length of a request, in bytes.
@@ -37,33 +39,33 @@ const (
 	maxPart = 64 << 20
 )
 
-// maxShort is how many answers may be shorter than asked for, and than minPart. A host that sends a file byte
-// by byte would be asked for ever.
+// maxShort is the maximum number of answers that are shorter than both the request and minPart. A host that sends a few bytes
+// at a time would otherwise cause endless requests.
 const maxShort = 64
 
 // ErrTooMuch is wrapped by the error of a read that needs more bytes than the limit.
 var ErrTooMuch = errors.New("it takes more bytes than allowed")
 
-// File is a file of the web. Its methods may be called concurrently; requests are made one after the other.
+// File is a file of the web. Its methods may be called concurrently; only one request is made at a time.
 type File struct {
 	name  string
 	get   Get
 	limit int64
 	size  int64
-	first Part // without its body: what the file was at the first request
+	first Part // the first answer, without its body
 
-	mu      sync.Mutex
-	ctx     context.Context // of the command that reads, since io.ReaderAt has no parameter for it
+	mu      sync.Mutex      // guards what follows
+	ctx     context.Context // for requests; io.ReaderAt has no parameter for it
 	parts   []Part          // in the order of From; they do not overlap
 	fetched int64           // bytes of all parts
-	window  int64           // length of the request before, if the next one goes on behind it
-	end     int64           // where the request before ended
-	short   int             // answers that were too short
-	err     error           // the first error; reading ends with it
+	window  int64           // length of the last part received
+	end     int64           // offset after the last part received
+	short   int             // answers that were too short, see maxShort
+	err     error           // the first error, which all later reads return
 }
 
-// Open requests bytes from from to to, and learns from the answer how long the file is. Later requests together with this
-// one take at most limit bytes. The context is that of all requests. The caller must close the file.
+// Open opens a file. It requests the bytes from from up to, but not including, to, and learns the length of the file from
+// the answer. All requests together receive at most limit bytes. ctx applies to all requests. The caller must Close the file.
 func Open(ctx context.Context, name string, from, to, limit int64, get Get) (*File, error) {
 	f := &File{name: name, get: get, limit: limit, ctx: ctx}
 	part, err := get(ctx, from, min(to, from+limit), "", false)
@@ -82,14 +84,14 @@ func Open(ctx context.Context, name string, from, to, limit int64, get Get) (*Fi
 // Size returns the length of the file.
 func (f *File) Size() int64 { return f.size }
 
-// Fetched returns how many bytes of the file were transferred.
+// Fetched returns the number of bytes received so far.
 func (f *File) Fetched() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.fetched
 }
 
-// Close removes what was read.
+// Close removes the parts. Later reads fail.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,17 +104,23 @@ func (f *File) Close() error {
 	return err
 }
 
+// search returns the index of the first part that does not begin before an offset, and whether it begins there.
+func (f *File) search(at int64) (int, bool) {
+	return slices.BinarySearchFunc(f.parts, at, func(p Part, at int64) int { return cmp.Compare(p.From, at) })
+}
+
+// add adds a part that overlaps no other.
 func (f *File) add(p Part) {
-	i, _ := slices.BinarySearchFunc(f.parts, p.From, func(o Part, at int64) int { return int(min(max(o.From-at, -1), 1)) })
+	i, _ := f.search(p.From)
 	f.parts = slices.Insert(f.parts, i, p)
 	f.fetched += p.Body.Size()
 	f.window, f.end = p.Body.Size(), p.From+p.Body.Size()
 }
 
-// find returns the part that has the byte at an offset. If there is none, before is where the part before it ends, and next
-// where the next one begins.
+// find returns the part with the byte at an offset. If there is none, p is nil, and the offset is in a gap from before up to,
+// but not including, next.
 func (f *File) find(at int64) (p *Part, before, next int64) {
-	i, found := slices.BinarySearchFunc(f.parts, at, func(o Part, at int64) int { return int(min(max(o.From-at, -1), 1)) })
+	i, found := f.search(at)
 	if found {
 		return &f.parts[i], 0, 0
 	}
@@ -143,9 +151,9 @@ func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
 		if p == nil {
 			from := at
 			switch {
-			case at-before < minPart: // a reader that skips a little reads on, and small gaps would need requests later
+			case at-before < minPart: // do not leave a small gap, which may need a request of its own later
 				from = before
-			case next-at < minPart: // readers of zips begin at the end and go back in small steps
+			case next-at < minPart: // readers of zips go backwards from the end in small steps
 				from = max(before, next-minPart)
 			}
 			if err := f.request(from, off+int64(len(b)), next); err != nil {
@@ -163,13 +171,12 @@ func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// request requests bytes from at on: up to to at least, as far as the file and the gap before next go. The caller holds
-// mu.
+// request requests the bytes from at on, at least up to to but not beyond next, where the gap ends. The caller holds mu.
 func (f *File) request(at, to, next int64) error {
 	if f.err != nil {
 		return f.err
 	}
-	length := max(minPart, f.fetched/32) // so that the number of requests grows with the logarithm of the bytes
+	length := max(minPart, f.fetched/32) // the number of requests grows with the logarithm of the bytes
 	if at == f.end {
 		length = max(length, 4*f.window)
 	}
@@ -202,12 +209,12 @@ func (f *File) request(at, to, next int64) error {
 		f.short++
 	}
 	if f.short > maxShort {
-		f.err = fmt.Errorf("%s: the host sends far less than it is asked for, %d bytes of %d at last", f.name, part.Body.Size(), end-at)
+		f.err = fmt.Errorf("%s: the host sends far less than it is asked for, the last time %d of %d bytes", f.name, part.Body.Size(), end-at)
 	}
 	return f.err
 }
 
-// condition returns what identifies the file as it was at the first request: a strong ETag, or the date.
+// condition returns the value of If-Range: the strong ETag of the first answer, or its date.
 func (f *File) condition() string {
 	if f.first.ETag != "" && !strings.HasPrefix(f.first.ETag, "W/") {
 		return f.first.ETag
@@ -219,10 +226,10 @@ func (f *File) condition() string {
 type ChangedError struct{ Name, Why string }
 
 func (e *ChangedError) Error() string {
-	return e.Name + " changed while it was read: " + e.Why + "; nothing of it can be relied on, read it again"
+	return e.Name + " changed while it was read: " + e.Why + "; read it again from the start"
 }
 
-// same returns a *ChangedError if a part is not of the file as it was at the first request.
+// same returns a *ChangedError if a part shows that the file has changed since the first request.
 func (f *File) same(p Part) error {
 	switch {
 	case p.Total != f.size && p.Total >= 0:
@@ -230,7 +237,7 @@ func (f *File) same(p Part) error {
 	case p.ETag != f.first.ETag && p.ETag != "" && f.first.ETag != "":
 		return &ChangedError{f.name, fmt.Sprintf("its ETag was %.100s and is %.100s now", f.first.ETag, p.ETag)}
 	case p.LastModified != f.first.LastModified && p.LastModified != "" && f.first.LastModified != "":
-		return &ChangedError{f.name, fmt.Sprintf("it was of %.40s and is of %.40s now", f.first.LastModified, p.LastModified)}
+		return &ChangedError{f.name, fmt.Sprintf("its date was %.40s and is %.40s now", f.first.LastModified, p.LastModified)}
 	}
 	return nil
 }
