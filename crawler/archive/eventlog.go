@@ -18,13 +18,13 @@ import (
 const loggedBatch = 500
 
 // checkedMark is the key of two numbers that LogVersions stores when no version is missing in the log: how many visits
-// have archived a version, and how many events have one. While both have grown by the same number since then, the log is
-// still complete.
+// have archived a version, and how many events have one. While both have grown by the same number since then, the log
+// is still complete.
 const checkedMark = "archive/events"
 
-// LogVersions adds events to the log for the versions that an older program, which had no such log, stored; oldest first.
-// It returns their number. If there are none, it only compares two counts. If it was interrupted, the next call continues.
-// Nothing else may write meanwhile.
+// LogVersions adds events to the log for the versions that an older program, which had no such log, stored; oldest
+// first. It returns their number. If there are none, it only compares two counts. If it was interrupted, the next call
+// continues. Nothing else may write meanwhile.
 func (a *Archive) LogVersions(ctx context.Context) (added int, err error) {
 	archived, logged, complete, err := a.loggedAll()
 	if err != nil || complete {
@@ -38,9 +38,9 @@ func (a *Archive) LogVersions(ctx context.Context) (added int, err error) {
 	})
 }
 
-// CheckLog reads every event of the log and looks for versions without an event. The result has the faults; an error means
-// that the check could not be completed. If mend is set and every event can be read, CheckLog adds events for such versions
-// to the end of the log instead of reporting them.
+// CheckLog reads every event of the log and looks for versions without an event. The result has the faults; an error
+// means that the check could not be completed. If mend is set and every event can be read, CheckLog adds events for
+// such versions to the end of the log instead of reporting them.
 func (a *Archive) CheckLog(ctx context.Context, mend bool) (checked events.Checked, err error) {
 	err = events.View(a.db, func(t events.Txn) (err error) {
 		checked, err = t.Check(ctx)
@@ -89,8 +89,8 @@ func (a *Archive) logMissing(ctx context.Context) (added int, err error) {
 	return added, nil
 }
 
-// loggedAll returns how many visits have archived a version and how many events have one. complete reports, by the numbers
-// at checkedMark, that no version is missing in the log.
+// loggedAll returns how many visits have archived a version and how many events have one. complete reports, by the
+// numbers at checkedMark, that no version is missing in the log.
 func (a *Archive) loggedAll() (archived int, logged uint64, complete bool, err error) {
 	err = a.view(func(t records.Txn) error {
 		all, err := tallies.Get(t.Txn, tallies.All, "")
@@ -151,7 +151,8 @@ func (a *Archive) notLogged(ctx context.Context) (missing []unlogged, err error)
 	return missing, err
 }
 
-// logOld adds the event for a version that was stored without one. Its kinds are as well known as the records tell them.
+// logOld adds the event for a version that was stored without one. Its kinds are as well known as the records tell
+// them.
 func (u *update) logOld(m unlogged) error {
 	r, known, err := u.records.Resource(m.resource)
 	if err != nil || !known { // a version without a resource is not served either

@@ -216,8 +216,8 @@ func (s *eventPage) add(e events.Event) bool {
 	return s.pass(e.Seq)
 }
 
-// pass counts an entry that was read. It reports whether further entries may be read; if not, the next page begins below
-// seq.
+// pass counts an entry that was read. It reports whether further entries may be read; if not, the next page begins
+// below seq.
 func (s *eventPage) pass(seq uint64) bool {
 	if s.looked++; s.looked < maxLooked {
 		return true

@@ -14,7 +14,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// ErrBadQuery is wrapped by errors about a catalog.EventQuery that cannot be answered, such as one with an unknown kind.
+// ErrBadQuery is wrapped by errors about a catalog.EventQuery that cannot be answered, such as one with an unknown
+// kind.
 var ErrBadQuery = errors.New("not a selection of events")
 
 // Event returns the event with a number.
@@ -39,8 +40,8 @@ func (a *Archive) EventCount() (n uint64, err error) {
 	return n, err
 }
 
-// VersionsLogged returns the versions of the events whose numbers are at least from and less than to, in the order of the
-// numbers. Events without a version are skipped.
+// VersionsLogged returns the versions of the events whose numbers are at least from and less than to, in the order of
+// the numbers. Events without a version are skipped.
 func (a *Archive) VersionsLogged(ctx context.Context, from, to uint64) (list []catalog.Version, err error) {
 	err = a.view(func(t records.Txn) error {
 		some, err := events.Txn{Txn: t.Txn}.Range(ctx, from, to)
@@ -75,9 +76,9 @@ func (a *Archive) EventBounds(level int, n uint64) (first, last time.Time, ok bo
 // maxFollowed is the maximum number of events that one call of EventsFrom reads.
 const maxFollowed = 256
 
-// EventsFrom reads the next events, from the number from on, and returns those that the query selects, oldest first. next
-// is the number to continue with; it equals from if there are no further events. Before and Limit of the query have no
-// effect.
+// EventsFrom reads the next events, from the number from on, and returns those that the query selects, oldest first.
+// next is the number to continue with; it equals from if there are no further events. Before and Limit of the query
+// have no effect.
 func (a *Archive) EventsFrom(ctx context.Context, q catalog.EventQuery, from uint64) (list []catalog.Event, next uint64, err error) {
 	kinds, err := events.ParseKinds(q.Kinds)
 	if err != nil {
@@ -147,8 +148,8 @@ func selects(t records.Txn, q catalog.EventQuery, filter search.Filter, e events
 	return true, nil
 }
 
-// EventMark returns the mark of a reader of the log: the number of the first event that the reader has not seen. known is
-// false if SetEventMark was never called for the reader.
+// EventMark returns the mark of a reader of the log: the number of the first event that the reader has not seen. known
+// is false if SetEventMark was never called for the reader.
 func (a *Archive) EventMark(reader string) (next uint64, known bool, err error) {
 	err = events.View(a.db, func(t events.Txn) (err error) {
 		next, known, err = t.Mark(reader)

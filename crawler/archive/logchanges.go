@@ -48,8 +48,8 @@ func (u *update) logVisit(before, after records.Resource, act catalog.Activity, 
 	return u.logGone(after, events.NotFetched, events.Event{Kinds: events.Gone, At: act.End, Why: goneWhy(act)})
 }
 
-// isGone reports whether a failed visit means that the file is gone. It does not if the host asked to wait or forbids the
-// visit, or if the failure was ours.
+// isGone reports whether a failed visit means that the file is gone. It does not if the host asked to wait or forbids
+// the visit, or if the failure was ours.
 func isGone(r records.Resource, act catalog.Activity) bool {
 	switch {
 	case act.Outcome != catalog.NoVersion || act.ErrorClass == catalog.ErrInternal || act.ErrorClass == catalog.ErrDiskFull:
@@ -183,8 +183,8 @@ func rowsOf(in *inspect.Inside) (rows int64) {
 	return rows
 }
 
-// compareSchemas compares the columns of two files' tables, of which either may be unknown. Tables are compared in their
-// order, columns by name. A column without values has no type.
+// compareSchemas compares the columns of two files' tables, of which either may be unknown. Tables are compared in
+// their order, columns by name. A column without values has no type.
 func compareSchemas(from, to *inspect.Inside) (c catalog.SchemaChange) {
 	if from == nil || to == nil || len(from.Tables) == 0 || len(to.Tables) == 0 || from.ColumnsOmitted+to.ColumnsOmitted > 0 {
 		return c

@@ -51,8 +51,8 @@ type Retyped struct {
 	To   string `json:"to"`
 }
 
-// EventQuery selects events. At most one of URL, Dataset, Portal and Text may be set; if none is, the query is about the
-// whole archive.
+// EventQuery selects events. At most one of URL, Dataset, Portal and Text may be set; if none is, the query is about
+// the whole archive.
 type EventQuery struct {
 	URL     string // of a file
 	Dataset string // IRI
@@ -66,8 +66,8 @@ type EventQuery struct {
 // Events is one page of events.
 type Events struct {
 	List []Event
-	// Next is EventQuery.Before of the next page, 0 if this is the last. A page that has a next page may still be shorter
-	// than the limit, or empty: the search for events stops after a while.
+	// Next is EventQuery.Before of the next page, 0 if this is the last. A page that has a next page may still be
+	// shorter than the limit, or empty: the search for events stops after a while.
 	Next  uint64
 	Title string // of the file, dataset or portal asked for
 }

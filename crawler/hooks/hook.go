@@ -68,8 +68,8 @@ func (h Hook) host() string {
 	return u.Host
 }
 
-// ParseSecret parses the secret for signatures: "whsec_" followed by base64, as Standard Webhooks writes it, or any other
-// text of at least minSecret bytes.
+// ParseSecret parses the secret for signatures: "whsec_" followed by base64, as Standard Webhooks writes it, or any
+// other text of at least minSecret bytes.
 func ParseSecret(text string) ([]byte, error) {
 	text = strings.TrimSpace(text)
 	if encoded, ok := strings.CutPrefix(text, "whsec_"); ok {

@@ -1,14 +1,14 @@
 // Package hooks sends the changes in the archive to other programs: each event of the log of changes becomes one POST
 // request to each hook that selects it, with the same JSON as in feeds.
 //
-// Each hook has a mark in the log: the number of the first event that the hook has not accepted. The mark is stored after
-// each accepted event, so no event is lost when the process ends. An event whose acceptance was not stored is sent again
-// with the same webhook-id. Events are not queued in memory, and a slow hook delays nobody else: it falls behind in the
-// log, and failed requests are repeated after pauses that double. A new hook starts with the next event.
+// Each hook has a mark in the log: the number of the first event that the hook has not accepted. The mark is stored
+// after each accepted event, so no event is lost when the process ends. An event whose acceptance was not stored is
+// sent again with the same webhook-id. Events are not queued in memory, and a slow hook delays nobody else: it falls
+// behind in the log, and failed requests are repeated after pauses that double. A new hook starts with the next event.
 //
-// Requests are signed as Standard Webhooks describes (https://www.standardwebhooks.com): the header webhook-signature is the
-// HMAC-SHA256 of webhook-id, webhook-timestamp and the body. Redirects are not followed. The caller's http.Client must
-// refuse private addresses.
+// Requests are signed as Standard Webhooks describes (https://www.standardwebhooks.com): the header webhook-signature
+// is the HMAC-SHA256 of webhook-id, webhook-timestamp and the body. Redirects are not followed. The caller's
+// http.Client must refuse private addresses.
 package hooks
 
 import (
@@ -84,8 +84,8 @@ func New(o Options) *Sender {
 	return s
 }
 
-// Begin sets the marks of new hooks to the next event. Run does the same, but a caller that causes events before or while
-// it starts Run must call Begin first, or new hooks may miss them.
+// Begin sets the marks of new hooks to the next event. Run does the same, but a caller that causes events before or
+// while it starts Run must call Begin first, or new hooks may miss them.
 func (s *Sender) Begin(ctx context.Context) error {
 	for _, h := range s.opts.Hooks {
 		if _, err := s.position(ctx, h); err != nil {
@@ -163,8 +163,8 @@ func (s *Sender) follow(ctx context.Context, h Hook, drain bool) error {
 	return nil
 }
 
-// deliver sends one event until the hook accepts it or Options.GiveUp has passed. With once, it sends the event only once.
-// done is false if the event must be sent again later: ctx ended, or the only try failed.
+// deliver sends one event until the hook accepts it or Options.GiveUp has passed. With once, it sends the event only
+// once. done is false if the event must be sent again later: ctx ended, or the only try failed.
 func (s *Sender) deliver(ctx context.Context, h Hook, e catalog.Event, once bool) (done bool, err error) {
 	body, err := json.Marshal(events.Describe(s.opts.Mint, e))
 	if err != nil {

@@ -22,8 +22,8 @@ const (
 	maxAnswer      = 64 << 10        // bytes of an answer that are read, so that its connection can be used again
 )
 
-// post sends one request. retryAfter is how long the hook asks to wait, 0 if it does not. If ctx ends after the request was
-// sent, post waits for the answer up to lastAnswer.
+// post sends one request. retryAfter is how long the hook asks to wait, 0 if it does not. If ctx ends after the request
+// was sent, post waits for the answer up to lastAnswer.
 func (s *Sender) post(ctx context.Context, h Hook, seq uint64, body []byte) (retryAfter time.Duration, err error) {
 	ctx, cancel := outlasting(ctx)
 	defer cancel()

@@ -42,8 +42,8 @@ func (s *scraping) resolve(address string) (string, error) {
 	return iri.Escape(u.String()), nil // String escapes everything but the query
 }
 
-// subject expands the template of a thing's IRI: {url} is replaced by the page's address, {n} by the number of the thing, and
-// {1}, {2} and so on by the groups of Page.URL in the address.
+// subject expands the template of a thing's IRI: {url} is replaced by the page's address, {n} by the number of the
+// thing, and {1}, {2} and so on by the groups of Page.URL in the address.
 func (p *Page) subject(address string, groups []string, number int) (string, error) {
 	var b strings.Builder
 	rest := p.Subject

@@ -40,8 +40,8 @@ const (
 // ErrTooLarge is wrapped by errors about a page with more bytes, nodes or nested elements than the limits allow.
 var ErrTooLarge = errors.New("the page is too large")
 
-// ApplyTo parses a page and applies the rules to it, like Apply. The encoding is the one that the page or its Content-Type
-// declares.
+// ApplyTo parses a page and applies the rules to it, like Apply. The encoding is the one that the page or its
+// Content-Type declares.
 func (r *Rules) ApplyTo(ctx context.Context, page io.Reader, contentType, address string) (Result, error) {
 	limited := &io.LimitedReader{R: page, N: MaxPage + 1}
 	decoded, err := charset.NewReader(limited, contentType)
@@ -61,8 +61,8 @@ func (r *Rules) ApplyTo(ctx context.Context, page io.Reader, contentType, addres
 	return r.Apply(ctx, doc, address)
 }
 
-// Apply applies the first Page whose expression matches the address, which must be absolute. Apply does not change doc and
-// may be called concurrently. If ctx ends, the error wraps its cause.
+// Apply applies the first Page whose expression matches the address, which must be absolute. Apply does not change doc
+// and may be called concurrently. If ctx ends, the error wraps its cause.
 func (r *Rules) Apply(ctx context.Context, doc *html.Node, address string) (Result, error) {
 	base, err := url.Parse(address)
 	if err != nil || !base.IsAbs() {
@@ -122,8 +122,8 @@ type scraping struct {
 	linked map[string]bool    // links in result
 }
 
-// visit counts a node that is visited. It returns false if no further node may be visited, because of maxWork or because
-// ctx has ended.
+// visit counts a node that is visited. It returns false if no further node may be visited, because of maxWork or
+// because ctx has ended.
 func (s *scraping) visit() bool {
 	if s.work++; s.work > maxWork || s.work&255 == 0 && s.ctx.Err() != nil {
 		s.work, s.result.More = maxWork, true

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// lines is the TOML text of rules, in which the lines of faults are looked up. It is "" for rules in YAML. Only tables that
-// are written as [[page]] and [[page.value]] are found.
+// lines is the TOML text of rules, in which the lines of faults are looked up. It is "" for rules in YAML. Only tables
+// that are written as [[page]] and [[page.value]] are found.
 type lines string
 
 var (
@@ -15,8 +15,8 @@ var (
 	valueTable = regexp.MustCompile(`^\s*\[\[\s*page\s*\.\s*value\s*\]\]`)
 )
 
-// table returns the line of a table as "line 3: ", or "" if it is not found. page is the index of a [[page]]. value is the
-// index of a [[page.value]] of that page, or -1 for the table of the page itself.
+// table returns the line of a table as "line 3: ", or "" if it is not found. page is the index of a [[page]]. value is
+// the index of a [[page.value]] of that page, or -1 for the table of the page itself.
 func (l lines) table(page, value int) string {
 	pages, values := -1, -1
 	number := 0

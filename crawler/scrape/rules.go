@@ -1,12 +1,13 @@
-// Package scrape extracts triples from web pages by rules. It is meant for sites that publish regular pages but no data.
+// Package scrape extracts triples from web pages by rules. It is meant for sites that publish regular pages but no
+// data.
 //
-// Rules have a Page for each kind of page, found by the page's address. A Page tells which elements describe a thing (Each),
-// the IRI of the thing (Subject or Link), the values of its properties (Value: a CSS selector, an attribute, a part of the
-// text), and which links lead to further pages (Follow). Rules are written in TOML (Read) or in the YAML of Squirrel's scraper
-// (ReadSquirrel). Rules.Apply uses no network and keeps no state.
+// Rules have a Page for each kind of page, found by the page's address. A Page tells which elements describe a thing
+// (Each), the IRI of the thing (Subject or Link), the values of its properties (Value: a CSS selector, an attribute, a
+// part of the text), and which links lead to further pages (Follow). Rules are written in TOML (Read) or in the YAML of
+// Squirrel's scraper (ReadSquirrel). Rules.Apply uses no network and keeps no state.
 //
-// Rules come from the operator and are trusted; pages are not. The size of a Result and the work for a page are bounded.
-// Regular expressions take linear time.
+// Rules come from the operator and are trusted; pages are not. The size of a Result and the work for a page are
+// bounded. Regular expressions take linear time.
 package scrape
 
 import (
@@ -71,8 +72,8 @@ const (
 	maxValues = 5000 // of all pages
 )
 
-// Parse parses rules in TOML or in the YAML of Squirrel's scraper. converted reports that the text was YAML; then notes are
-// those of ReadSquirrel.
+// Parse parses rules in TOML or in the YAML of Squirrel's scraper. converted reports that the text was YAML; then notes
+// are those of ReadSquirrel.
 func Parse(text []byte) (r *Rules, converted bool, notes []string, err error) {
 	if squirrel.Match(text) {
 		r, notes, err = ReadSquirrel(text)
@@ -218,8 +219,8 @@ func selector(setting, text string) (cascadia.Selector, error) {
 	return s, nil
 }
 
-// maxEffort bounds the steps of a selector that make matching slow: for each step to descendants, all ancestors of an element
-// are tried, for each step to siblings, all siblings, and the numbers of tries multiply.
+// maxEffort bounds the steps of a selector that make matching slow: for each step to descendants, all ancestors of an
+// element are tried, for each step to siblings, all siblings, and the numbers of tries multiply.
 const maxEffort = 5
 
 var (

@@ -11,10 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ReadSquirrel parses the YAML of Squirrel's HTML scraper. Its file_descriptor has a domain, to which the rules are limited,
-// and a description of each kind of page: an expression for the address, and selectors by subject and predicate. Values
-// become rules with Auto; links of predicates whose name ends with "link" or "pagination" are followed. notes names, in one
-// sentence each, the parts that cannot be converted and are left out.
+// ReadSquirrel parses the YAML of Squirrel's HTML scraper. Its file_descriptor has a domain, to which the rules are
+// limited, and a description of each kind of page: an expression for the address, and selectors by subject and
+// predicate. Values become rules with Auto; links of predicates whose name ends with "link" or "pagination" are
+// followed. notes names, in one sentence each, the parts that cannot be converted and are left out.
 func ReadSquirrel(text []byte) (r *Rules, notes []string, err error) {
 	if len(text) > maxRules {
 		return nil, nil, fmt.Errorf("rules are longer than %d bytes", maxRules)

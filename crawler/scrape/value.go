@@ -48,8 +48,8 @@ func (s *scraping) value(v *Value, e *html.Node) (o term.Key, ok bool) {
 	return term.String(text), true
 }
 
-// part returns the part of a text that Match and Replace select, or the whole text without Match. ok is false if Match does
-// not match.
+// part returns the part of a text that Match and Replace select, or the whole text without Match. ok is false if Match
+// does not match.
 func (v *Value) part(text string) (part string, ok bool) {
 	if v.match == nil {
 		return text, true
@@ -66,8 +66,8 @@ func (v *Value) part(text string) (part string, ok bool) {
 	return text[at[0]:at[1]], true
 }
 
-// textOf returns the text inside an element, with single spaces between words. The content of scripts, styles and templates
-// is left out.
+// textOf returns the text inside an element, with single spaces between words. The content of scripts, styles and
+// templates is left out.
 func (s *scraping) textOf(n *html.Node) string {
 	var b strings.Builder
 	var walk func(*html.Node)

@@ -1,11 +1,11 @@
 // Package changelog serves the log of changes of the triple store: GET /changes/rdf?after=POSITION&wait=SECONDS.
 //
-// The response is RDF Patch. Each commit after the position is one transaction; its headers name the transaction and the
-// previous one. The field Odarchive-Position is the position of the last commit in the response, which the client passes
-// as after in its next request. Odarchive-Newest is the position of the newest commit, which may be later. If there is no
-// later commit, the response is 204 No Content, after waiting for one for the given time. If the log does not reach back
-// to the position, or the position is of another log, the response is 410 Gone. The client then starts over with the whole
-// dataset from /rdf-graph-store, whose response states its position.
+// The response is RDF Patch. Each commit after the position is one transaction; its headers name the transaction and
+// the previous one. The field Odarchive-Position is the position of the last commit in the response, which the client
+// passes as after in its next request. Odarchive-Newest is the position of the newest commit, which may be later. If
+// there is no later commit, the response is 204 No Content, after waiting for one for the given time. If the log does
+// not reach back to the position, or the position is of another log, the response is 410 Gone. The client then starts
+// over with the whole dataset from /rdf-graph-store, whose response states its position.
 package changelog
 
 import (
@@ -115,8 +115,8 @@ func gone(newest uint64, why string) error {
 	return problem.With(http.StatusGone, "The log of changes does not reach back", fmt.Errorf("%s: start over with the whole dataset, /rdf-graph-store", why), "newest", newest)
 }
 
-// await waits until there is a commit after a position, and returns the newest position. It returns after if there is none
-// within the given time.
+// await waits until there is a commit after a position, and returns the newest position. It returns after if there is
+// none within the given time.
 func (h *Handler) await(ctx context.Context, after uint64, wait time.Duration) (uint64, error) {
 	select {
 	case h.waiting <- struct{}{}:
@@ -146,8 +146,8 @@ func (h *Handler) await(ctx context.Context, after uint64, wait time.Duration) (
 // errEnough ends the reading of the log.
 var errEnough = errors.New("enough for one answer")
 
-// send answers with the commits after a position. Since a field must name the last one, the response is buffered until that
-// is known: at the end, or when the buffer is so long that no further commit will be added to the current one.
+// send answers with the commits after a position. Since a field must name the last one, the response is buffered until
+// that is known: at the end, or when the buffer is so long that no further commit will be added to the current one.
 func (h *Handler) send(w http.ResponseWriter, r *http.Request, after, newest uint64) error {
 	out := &response{w: w}
 	patch := rdfpatch.NewWriter(out)

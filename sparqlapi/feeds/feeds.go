@@ -1,10 +1,10 @@
-// Package feeds serves the changes in the archive: as Atom (RFC 4287) at /feed.atom, as JSON Feed 1.1 at /feed.json, and
-// single events at /event/{number}.
+// Package feeds serves the changes in the archive: as Atom (RFC 4287) at /feed.atom, as JSON Feed 1.1 at /feed.json,
+// and single events at /event/{number}.
 //
-// A feed is about a file (parameter url), a dataset, a portal, the files that a search finds (q), or the whole archive. The
-// parameter kind selects kinds of changes. Feeds are paged as in RFC 5005 section 3: each page links to the next, older one.
-// The length of a page does not depend on the size of the archive. Responses have an ETag and Last-Modified, so that frequent
-// requests cost little.
+// A feed is about a file (parameter url), a dataset, a portal, the files that a search finds (q), or the whole archive.
+// The parameter kind selects kinds of changes. Feeds are paged as in RFC 5005 section 3: each page links to the next,
+// older one. The length of a page does not depend on the size of the archive. Responses have an ETag and Last-Modified,
+// so that frequent requests cost little.
 package feeds
 
 import (
@@ -135,8 +135,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, ending, mediaType st
 	return nil
 }
 
-// known reports whether the client has this page already. A date shows that only if it is the date of the first event and
-// of no other: dates have whole seconds, and events need not be in the order of their times.
+// known reports whether the client has this page already. A date shows that only if it is the date of the first event
+// and of no other: dates have whole seconds, and events need not be in the order of their times.
 func (f feed) known(r *http.Request, tag string) bool {
 	if tags := r.Header.Values("If-None-Match"); len(tags) > 0 {
 		return answer.Matches(tags, tag)

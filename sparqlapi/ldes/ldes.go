@@ -2,14 +2,14 @@
 // Clients can follow it without requesting any part twice.
 //
 // The stream is /ldes#stream. /ldes is the root of its only view, a tree of nodes as defined by TREE
-// (https://w3id.org/tree/specification). Node n of level 0, /ldes/0/n, has as members the versions among 256 events of the
-// log of changes. Node n of level 1, /ldes/1/n, has relations to 256 nodes of level 0, and so on. The bytes of a full node
-// never change, so caches may keep it; for the same reason, members have only those properties of a version that never
-// change. The root has relations to each full node that is not below another full node, and to the last node of level 0,
-// which still grows.
+// (https://w3id.org/tree/specification). Node n of level 0, /ldes/0/n, has as members the versions among 256 events of
+// the log of changes. Node n of level 1, /ldes/1/n, has relations to 256 nodes of level 0, and so on. The bytes of a
+// full node never change, so caches may keep it; for the same reason, members have only those properties of a version
+// that never change. The root has relations to each full node that is not below another full node, and to the last node
+// of level 0, which still grows.
 //
-// Relations to full nodes state the range of the dates (dct:issued) of the versions below. The relation to the last node
-// states no dates, since a version that is imported later may have any date.
+// Relations to full nodes state the range of the dates (dct:issued) of the versions below. The relation to the last
+// node states no dates, since a version that is imported later may have any date.
 package ldes
 
 import (
@@ -47,7 +47,8 @@ type Archive interface {
 	EventCount() (uint64, error)
 	// VersionsLogged returns the versions of the events whose numbers are at least from and less than to.
 	VersionsLogged(ctx context.Context, from, to uint64) ([]catalog.Version, error)
-	// EventBounds returns the dates of the oldest and the newest version in a full node. ok is false if it has no version.
+	// EventBounds returns the dates of the oldest and the newest version in a full node. ok is false if it has no
+	// version.
 	EventBounds(level int, n uint64) (first, last time.Time, ok bool, err error)
 }
 
@@ -132,8 +133,8 @@ func (a *API) Node(w http.ResponseWriter, r *http.Request) error {
 	return a.send(w, r, p, true)
 }
 
-// number parses the level and the number of a node. It returns an error for nodes that do not exist; above level 0, only
-// full nodes exist.
+// number parses the level and the number of a node. It returns an error for nodes that do not exist; above level 0,
+// only full nodes exist.
 func number(r *http.Request, count uint64) (level int, n uint64, err error) {
 	missing := problem.Newf(http.StatusNotFound, "No such page", "%s is not a page of the event stream", r.URL.Path)
 	level, err = strconv.Atoi(target.Value(r, "level"))
@@ -215,8 +216,8 @@ func (p *page) member(m ns.Mint, stream string, v catalog.Version) {
 	p.add(spdx.ChecksumValue, term.Typed(hex.EncodeToString(v.Digests.SHA256[:]), xsd.HexBinary))
 }
 
-// prefixes has the prefixes of all pages. It must not change, even if package vocab does: full nodes have the same bytes for
-// ever.
+// prefixes has the prefixes of all pages. It must not change, even if package vocab does: full nodes have the same
+// bytes for ever.
 var prefixes = map[string]string{
 	"dcat": dcat.NS, "dct": dcterms.NS, "ldes": ldes.NS, "prov": prov.NS, "rdf": rdf.NS, "spdx": spdx.NS, "tree": tree.NS, "xsd": xsd.NS,
 }

@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// bitReader returns the numbers of a sequence one after the other.
+// bitReader reads the numbers of a sequence in order.
 type bitReader struct {
 	in   *bufio.Reader
-	bits uint
-	left uint64 // numbers
+	bits uint   // of a number
+	left uint64 // numbers that were not returned yet
 	word uint64 // the next bits, the lowest first
-	have uint   // how many of word are valid
+	have uint   // number of bits in word
 }
 
 func newBitReader(ra io.ReaderAt, s sequence) *bitReader {
@@ -50,6 +50,7 @@ func (r *bitReader) next() (n uint64, ok bool, err error) {
 	return n, true, nil
 }
 
+// mask returns a number whose lowest bits are set.
 func mask(bits uint) uint64 {
 	if bits >= 64 {
 		return ^uint64(0)
@@ -57,7 +58,7 @@ func mask(bits uint) uint64 {
 	return 1<<bits - 1
 }
 
-// fill reads the next word; the last may be shorter.
+// fill reads the next word. The last one of a sequence may be shorter than eight bytes.
 func (r *bitReader) fill() error {
 	b, err := r.in.Peek(8)
 	if len(b) == 0 {
@@ -76,14 +77,14 @@ func (r *bitReader) fill() error {
 // bitWriter writes numbers of a fixed number of bits, the lowest bit first.
 type bitWriter struct {
 	out  *spool
-	bits uint
+	bits uint   // of a number
 	n    uint64 // numbers written
-	word uint64
-	have uint
+	word uint64 // bits that were not written to out yet
+	have uint   // number of bits in word
 	buf  [8]byte
 }
 
-// width returns the number of bits that the numbers up to a maximum need, at least 1.
+// width returns the number of bits needed for numbers from 0 to highest, at least 1.
 func width(highest uint64) uint {
 	n := uint(1)
 	for highest > mask(n) {
@@ -92,7 +93,7 @@ func width(highest uint64) uint {
 	return n
 }
 
-// add appends a number, which must fit.
+// add appends a number, which must not have more than w.bits bits.
 func (w *bitWriter) add(n uint64) {
 	w.n++
 	w.word |= n << w.have
@@ -108,7 +109,7 @@ func (w *bitWriter) add(n uint64) {
 	}
 }
 
-// end writes the last bits.
+// end writes the last bits to out.
 func (w *bitWriter) end() {
 	binary.LittleEndian.PutUint64(w.buf[:], w.word)
 	w.out.Write(w.buf[:(w.have+7)/8])

@@ -4,9 +4,9 @@ import (
 	"hash/crc32"
 )
 
-// The checksums of the format: CRC-8 over the head of a structure, CRC-16 over a control block, CRC-32C over data.
+// The format has three checksums: CRC-8 over the head of a structure, CRC-16 over a control block, CRC-32C over data.
 
-// castagnoli returns the table of CRC-32C. crc32 makes it once.
+// castagnoli returns the table of CRC-32C.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // crc8 returns the CRC-8 (polynomial 0x07, no reflection, initially 0) of b.
@@ -41,7 +41,8 @@ func crc16(b []byte) uint16 {
 	return c
 }
 
-// appendVByte appends n: seven bits a byte, the lowest first. The last byte has its highest bit set.
+// appendVByte appends n in the variable-length encoding of HDT: seven bits in each byte, the lowest first; the last
+// byte has its highest bit set.
 func appendVByte(b []byte, n uint64) []byte {
 	for n > 127 {
 		b = append(b, byte(n&127))
@@ -50,7 +51,8 @@ func appendVByte(b []byte, n uint64) []byte {
 	return append(b, byte(n)|0x80)
 }
 
-// vbyte returns the number at the start of b and its length; a length of 0 means that it is not complete or too large.
+// vbyte decodes the number at the start of b and returns the length of its encoding. The length is 0 if the encoding is
+// incomplete or the number exceeds 64 bits.
 func vbyte(b []byte) (n uint64, length int) {
 	for i, c := range b {
 		if i == 9 && c&127 > 1 || i > 9 {

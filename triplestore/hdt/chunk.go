@@ -19,16 +19,16 @@ const (
 	isObject
 )
 
-// chunk is a number of triples and their terms, in memory. Terms have numbers in the order in which they came, then
-// (after sorted) in byte order.
+// chunk has some of the triples, and their terms, in memory. Terms are numbered in the order in which they were added;
+// sorted changes the numbers in the triples to the byte order of the spellings.
 type chunk struct {
 	seed    maphash.Seed
-	text    []byte // the spellings of all terms
-	ends    []uint64
-	roles   []byte
+	text    []byte   // spellings of all terms
+	ends    []uint64 // where the spelling of each term ends in text
+	roles   []byte   // of each term
 	table   []uint32 // hash table: number of a term plus 1, or 0
 	triples []triple
-	last    term.Quad // of which triple is the last of triples
+	last    term.Quad // the triple that was added last
 	scratch []byte
 }
 
@@ -36,7 +36,7 @@ func newChunk() *chunk {
 	return &chunk{seed: maphash.MakeSeed(), table: make([]uint32, 1<<10)}
 }
 
-// memory returns the number of bytes that the chunk takes, and needs to be sorted.
+// memory returns the number of bytes that the chunk uses, including those needed to sort it.
 func (c *chunk) memory() int64 {
 	return int64(len(c.text)) + int64(len(c.ends))*(8+1+16+4+12) + int64(len(c.table))*4 + int64(len(c.triples))*24
 }
@@ -65,7 +65,7 @@ func (c *chunk) add(q term.Quad) (err error) {
 			return err
 		}
 	}
-	// Only now: a term without a role gets into no section, so a triple that was refused leaves nothing behind.
+	// Roles are set only now, when the whole triple is accepted: terms without a role are in no section of the file.
 	c.roles[t.s] |= isSubject
 	c.roles[t.p] |= isPredicate
 	c.roles[t.o] |= isObject
@@ -82,7 +82,7 @@ func (c *chunk) spelled(n uint32) []byte {
 	return c.text[c.ends[n-1]:c.ends[n]]
 }
 
-// number returns the number of a term. A new one has no role yet.
+// number returns the number of a term, and adds the term without a role if it is new.
 func (c *chunk) number(k term.Key) (uint32, error) {
 	b, err := appendSpelling(c.scratch[:0], k)
 	c.scratch = b[:0]
@@ -111,6 +111,7 @@ func (c *chunk) number(k term.Key) (uint32, error) {
 	}
 }
 
+// grow doubles the hash table.
 func (c *chunk) grow() {
 	c.table = make([]uint32, 2*len(c.table))
 	for n := range c.ends {
@@ -122,7 +123,8 @@ func (c *chunk) grow() {
 	}
 }
 
-// sorted returns the numbers of the terms in byte order, and gives the triples the terms' places in that order.
+// sorted returns the numbers of the terms in byte order of the spellings. It replaces the numbers in the triples by the
+// positions in this order. No triple can be added afterwards.
 func (c *chunk) sorted() []uint32 {
 	c.table = nil
 	items := make([]ranked, len(c.ends))
@@ -144,11 +146,12 @@ func (c *chunk) sorted() []uint32 {
 
 // termSource returns the terms of one chunk in byte order.
 type termSource interface {
-	// next returns the spelling, which is valid until the next call, and the roles. err is io.EOF after the last.
+	// next returns the spelling of the next term, which is valid until the next call, and its roles. err is io.EOF
+	// after the last term.
 	next() (spelling []byte, roles byte, err error)
 }
 
-// heldTerms are those of the only chunk, in memory.
+// heldTerms is the termSource of a chunk in memory.
 type heldTerms struct {
 	c     *chunk
 	order []uint32
@@ -163,7 +166,8 @@ func (h *heldTerms) next() ([]byte, byte, error) {
 	return h.c.spelled(n), h.c.roles[n], nil
 }
 
-// writeTerms writes the terms in order, front-coded: roles, bytes shared with the one before, length of the rest, rest.
+// writeTerms writes the terms in order, with front coding: roles, number of bytes shared with the term before, length
+// of the rest, rest. w must be a spool, which keeps errors.
 func (c *chunk) writeTerms(w io.Writer, order []uint32) {
 	var b, last []byte
 	for _, n := range order {
@@ -171,7 +175,7 @@ func (c *chunk) writeTerms(w io.Writer, order []uint32) {
 		keep := shared(last, s)
 		b = append(b[:0], c.roles[n])
 		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(keep)), uint64(len(s)-keep))
-		w.Write(append(b, s[keep:]...)) // a spool keeps its error
+		w.Write(append(b, s[keep:]...))
 		last = s
 	}
 }
@@ -187,7 +191,7 @@ func shared(a, b []byte) int {
 	return n
 }
 
-// storedTerms are those of a chunk in a spool.
+// storedTerms is the termSource of a chunk that writeTerms wrote.
 type storedTerms struct {
 	in  *bufio.Reader
 	cur []byte
@@ -213,7 +217,7 @@ func (s *storedTerms) next() ([]byte, byte, error) {
 	return s.cur, roles, err
 }
 
-// writeTriples writes numbers, each as four bytes.
+// writeTriples writes triples: three numbers of four bytes each. w must be a spool, which keeps errors.
 func writeTriples(w io.Writer, all []triple) {
 	b := make([]byte, 0, 12*1024)
 	for len(all) > 0 {
@@ -229,7 +233,7 @@ func writeTriples(w io.Writer, all []triple) {
 	}
 }
 
-// readTriple reads what writeTriples wrote; io.EOF after the last.
+// readTriple reads a triple that writeTriples wrote. It returns io.EOF after the last one.
 func readTriple(r *bufio.Reader) (triple, error) {
 	b, err := r.Peek(12)
 	if len(b) < 12 {

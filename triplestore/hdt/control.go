@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Magic is how every HDT file begins.
+// Magic is the beginning of every HDT file.
 const Magic = "$HDT"
 
-// MediaType is the media type of HDT files, and Extension the usual end of their names.
+// MediaType is the media type of HDT files, Extension the usual ending of their names.
 const (
 	MediaType = "application/vnd.hdt"
 	Extension = ".hdt"
@@ -36,9 +36,9 @@ const (
 )
 
 var (
-	// ErrDamaged is wrapped by errors about files that contradict themselves, such as by a wrong checksum.
+	// ErrDamaged is wrapped by errors about damaged or malformed files, such as one with a wrong checksum.
 	ErrDamaged = errors.New("not a sound HDT file")
-	// ErrUnsupported is wrapped by errors about forms of HDT that this package does not read.
+	// ErrUnsupported is wrapped by errors about forms of HDT that this package cannot read.
 	ErrUnsupported = errors.New("this form of HDT is not supported")
 )
 
@@ -50,10 +50,10 @@ func unsupported(format string, args ...any) error {
 	return fmt.Errorf("hdt: %w: %s", ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// control is a control block: what follows it, in which format, and properties of it.
+// control is a control block. It introduces the next part of the file.
 type control struct {
-	kind       byte
-	format     string
+	kind       byte   // of the part
+	format     string // of the part
 	properties map[string]string
 }
 
@@ -73,10 +73,10 @@ func (c control) encode() []byte {
 	return binary.LittleEndian.AppendUint16(b, crc16(b))
 }
 
-// maxControl is the maximum length of a control block in bytes. Real ones have about a hundred.
+// maxControl is the maximum length of a control block in bytes. Usual ones have about 100.
 const maxControl = 64 << 10
 
-// control reads a block of a kind and format.
+// control reads a control block, which must have a kind and a format. what names the part for errors.
 func (in *input) control(kind byte, format, what string) (control, error) {
 	c := control{properties: map[string]string{}}
 	head, err := in.bytes(len(Magic) + 1)
@@ -116,7 +116,7 @@ func (in *input) control(kind byte, format, what string) (control, error) {
 	return c, nil
 }
 
-// quoted shortens a stranger's text for an error.
+// quoted returns a text of a file, shortened and quoted, for an error.
 func quoted(s string) string {
 	if len(s) > 100 {
 		s = s[:100] + "..."
@@ -124,7 +124,7 @@ func quoted(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// text reads bytes up to a NUL and appends them, with it, to all.
+// text reads a text that ends with NUL. It appends the bytes, including the NUL, to all.
 func (in *input) text(all *[]byte) (string, error) {
 	from := len(*all)
 	for {

@@ -18,13 +18,13 @@ const blockStrings = 16
 // sectionWriter writes one section of the dictionary.
 type sectionWriter struct {
 	text    spool
-	offsets spool // 8 bytes each
-	n       uint64
-	last    []byte
+	offsets spool  // offsets of the blocks in text, 8 bytes each
+	n       uint64 // strings
+	last    []byte // the last string
 	buf     []byte
 }
 
-// add appends a string, which must be greater than the one before, and returns its number, from 1.
+// add appends a string, which must be greater than the last one, and returns its number, counted from 1.
 func (w *sectionWriter) add(s []byte) uint64 {
 	w.buf = w.buf[:0]
 	keep := 0
@@ -41,15 +41,16 @@ func (w *sectionWriter) add(s []byte) uint64 {
 	return w.n
 }
 
+// offset appends the offset of a block that begins at the end of the text.
 func (w *sectionWriter) offset() {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], uint64(w.text.n))
 	w.offsets.Write(b[:])
 }
 
-// copyTo writes the finished section.
+// copyTo writes the section to out.
 func (w *sectionWriter) copyTo(out io.Writer) error {
-	w.offset() // where the next block would begin
+	w.offset() // the format ends the list with the offset of the block that would follow
 	head := []byte{typeFrontCoded}
 	head = appendVByte(appendVByte(appendVByte(head, w.n), uint64(w.text.n)), blockStrings)
 	if _, err := out.Write(append(head, crc8(head))); err != nil {
@@ -80,7 +81,7 @@ func (w *sectionWriter) copyTo(out io.Writer) error {
 	return w.text.copyTo(out)
 }
 
-// copyTo writes the finished sequence.
+// copyTo writes the sequence to out.
 func (w *bitWriter) copyTo(out io.Writer) error {
 	w.end()
 	head := appendVByte([]byte{typeSequence, byte(w.bits)}, w.n)
@@ -90,11 +91,11 @@ func (w *bitWriter) copyTo(out io.Writer) error {
 	return w.out.copyTo(out)
 }
 
-// copyBitmapTo writes a sequence of single bits as a bitmap.
+// copyBitmapTo writes the numbers, which must have one bit each, to out as a bitmap.
 func (w *bitWriter) copyBitmapTo(out io.Writer) error {
 	w.end()
 	if w.n == 0 {
-		w.out.Write([]byte{0}) // hdt-cpp expects it
+		w.out.Write([]byte{0}) // hdt-cpp expects a byte of data in an empty bitmap
 	}
 	head := appendVByte([]byte{typeBitmap}, w.n)
 	if _, err := out.Write(append(head, crc8(head))); err != nil {
@@ -117,23 +118,24 @@ const (
 	sections
 )
 
-// place is where a term of a chunk is in the dictionary: the number as a subject or object within its section, and
-// that as a predicate. 0 means that it is none.
+// place is the place of a term in the dictionary. Numbers are counted from 1.
 type place struct {
-	node, predicate uint32
-	section         byte
+	node      uint32 // number in section; 0 if the term is neither a subject nor an object
+	predicate uint32 // number among the predicates; 0 if the term is not a predicate
+	section   byte   // of node
 }
 
 // merger merges the terms of all chunks into the sections.
 type merger struct {
 	sources  []termSource
-	heads    [][]byte // the next term of each source; nil after its last
-	roles    []byte
-	heap     []int // sources that have terms, the one with the smallest first
+	heads    [][]byte // the next term of each source; nil after the last one
+	roles    []byte   // of the heads
+	heap     []int    // heap of the sources with a head, ordered by head
 	sections [sections]sectionWriter
 }
 
-// merge writes the sections and calls placed with the place of each term of each chunk, in the chunk's order.
+// merge fills the sections. It calls placed with the place of each term of each chunk, in the order of the chunk's
+// terms. check is called now and then, to find out whether to stop.
 func (m *merger) merge(placed func(chunk int, p place) error, check func() error) error {
 	m.heads, m.roles = make([][]byte, len(m.sources)), make([]byte, len(m.sources))
 	for i := range m.sources {
@@ -152,7 +154,7 @@ func (m *merger) merge(placed func(chunk int, p place) error, check func() error
 				return err
 			}
 		}
-		// All sources that have the smallest term: their heads stay as they are until the term is written.
+		// same gets all sources whose head is the smallest term. They advance only after the term is written.
 		same = same[:0]
 		roles := byte(0)
 		for len(m.heap) > 0 && (len(same) == 0 || bytes.Equal(m.heads[m.heap[0]], m.heads[same[0]])) {
@@ -208,6 +210,7 @@ func (m *merger) write(s []byte, roles byte) (p place, err error) {
 	return p, err
 }
 
+// advance reads the next term of a source.
 func (m *merger) advance(i int) error {
 	s, roles, err := m.sources[i].next()
 	if errors.Is(err, io.EOF) {

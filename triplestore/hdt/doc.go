@@ -1,15 +1,15 @@
-// Package hdt reads and writes HDT, a binary form of one RDF graph: Header, Dictionary, Triples
-// (W3C Member Submission of 30 March 2011, as hdt-cpp and hdt-java write it).
+// Package hdt reads and writes HDT (Header, Dictionary, Triples), a binary format for one RDF graph. It follows the W3C
+// Member Submission of 30 March 2011, as implemented by hdt-cpp and hdt-java.
 //
-// A file is a control block, a header in N-Triples, a dictionary of four sorted sections (terms that are subjects and
-// objects, subjects, predicates, objects) and the triples as two bitmaps and two sequences of numbers, ordered by
-// subject, predicate and object. FORMAT.md describes each byte.
+// A file consists of a control block, a header in N-Triples, a dictionary of four sorted sections (terms that are both
+// subjects and objects, other subjects, predicates, other objects), and the triples, ordered by subject, predicate and
+// object, as two bitmaps and two sequences of numbers. FORMAT.md describes each byte.
 //
-// Open reads a file whose bytes can be read at any offset, verifies every checksum, and returns a Reader of its triples.
-// A Writer takes triples in any order and writes the file at the end. Both need a bounded amount of memory for files of
-// any length, and both are safe for untrusted input.
+// Open verifies every checksum of a file and returns a Reader of its triples. A Writer accepts triples in any order and
+// writes the file at the end. Both use a bounded amount of memory, whatever the length of the file, and are safe for
+// untrusted input.
 //
-// Only the dictionary "dictionaryFour" with plain front coding is read, and only bitmap triples in the order SPO: what
-// the programs above write unless told otherwise. Everything else is refused by its name. An index file beside an HDT
-// file is neither read nor written; readers make it when they need it.
+// The package reads the dictionary "dictionaryFour" with plain front coding and bitmap triples in the order SPO, which
+// are the defaults of hdt-cpp and hdt-java. For other forms, Open returns an error that names the form. The package
+// neither reads nor writes index files; programs that need one make it from the HDT file.
 package hdt

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// input reads a file from its start to its end, once, to find its parts and to verify their checksums.
+// input reads a file once from start to end to find its parts and verify their checksums.
 type input struct {
 	ctx  context.Context
 	ra   io.ReaderAt
@@ -26,7 +26,7 @@ func newInput(ctx context.Context, ra io.ReaderAt, size int64) *input {
 	return &input{ctx: ctx, ra: ra, size: size, br: bufio.NewReaderSize(io.NewSectionReader(ra, 0, size), int(min(size, readAhead)))}
 }
 
-// cut turns the end of the file into an error that says where it is.
+// cut replaces an error that means the end of the file by one that says where the file ends.
 func (in *input) cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return damaged("it ends at byte %d, within a structure", in.at)
@@ -43,7 +43,7 @@ func (in *input) byte() (byte, error) {
 	return c, nil
 }
 
-// bytes reads n bytes, at most 16, which are valid until the next call.
+// bytes reads n bytes, at most 16. They are valid until the next call.
 func (in *input) bytes(n int) ([]byte, error) {
 	m, err := io.ReadFull(in.br, in.buf[:n])
 	in.at += int64(m)
@@ -53,7 +53,8 @@ func (in *input) bytes(n int) ([]byte, error) {
 	return in.buf[:n], nil
 }
 
-// head reads the head of a structure: a byte for its type, then (if width is set) a byte, numbers, and a CRC-8 of all.
+// head reads the head of a structure: its type, a number of bits if width is set, further numbers, and a CRC-8 of all
+// that.
 func (in *input) head(what string, width bool, numbers ...*uint64) (kind, bits byte, err error) {
 	var head []byte
 	next := func() (byte, error) {
@@ -96,7 +97,7 @@ func (in *input) head(what string, width bool, numbers ...*uint64) (kind, bits b
 	return kind, bits, nil
 }
 
-// data passes over n bytes of data, verifies the CRC-32C after them, and returns their offset.
+// data skips n bytes of data, verifies the CRC-32C after them, and returns their offset.
 func (in *input) data(what string, n uint64) (offset int64, err error) {
 	if n > uint64(in.size-in.at) {
 		return 0, damaged("the %s has %d bytes and the file only %d", what, n, in.size-in.at)
@@ -140,9 +141,10 @@ const (
 	typeBitmap   = 1
 )
 
-// maxEntries bounds counts, so that products with numbers of bits do not overflow.
+// maxEntries bounds the length of a sequence, so that its number of bits does not overflow.
 const maxEntries = 1 << 48
 
+// sequence reads the head of a sequence.
 func (in *input) sequence(what string) (s sequence, err error) {
 	kind, bits, err := in.head(what, true, &s.entries)
 	if err != nil {
@@ -173,16 +175,16 @@ func (in *input) bitmap(what string) (s sequence, err error) {
 	}
 	s.bits = 1
 	n := (s.entries + 7) / 8
-	if n == 0 && in.byteOfNone() {
+	if n == 0 && in.emptyHasByte() {
 		n = 1
 	}
 	s.offset, err = in.data(what, n)
 	return s, err
 }
 
-// byteOfNone reports whether an empty bitmap has a byte of data, as hdt-cpp writes it, or none, as hdt-java does. The
-// checksum of none is zero.
-func (in *input) byteOfNone() bool {
+// emptyHasByte reports whether an empty bitmap has one byte of data, as hdt-cpp writes it, or no data, as hdt-java
+// does. Without data, the checksum is zero.
+func (in *input) emptyHasByte() bool {
 	b, err := in.br.Peek(4)
 	return err == nil && binary.LittleEndian.Uint32(b) != 0
 }

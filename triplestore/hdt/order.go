@@ -7,17 +7,18 @@ import (
 	"slices"
 )
 
-// ranked is a string of a chunk while the strings are sorted: its number, and eight of its bytes.
+// ranked stands for a string of a chunk in a sort.
 type ranked struct {
-	word uint64
-	n    uint32
+	word uint64 // eight bytes of the string, those that are being compared
+	n    uint32 // number of the string
 }
 
-// few is how many strings are sorted by plain comparison.
+// few is the number of strings up to which plain comparison is used.
 const few = 8
 
-// sortStrings sorts the strings of a chunk in byte order. at returns the string with a number; no string has a NUL and
-// all differ. It compares eight bytes at a time: many strings begin alike, and those beginnings are compared once.
+// sortStrings sorts the strings of a chunk in byte order. at returns the string with a number. The strings must differ
+// and must not contain NUL. It compares eight bytes at a time, and compares a common beginning of many strings only
+// once.
 func sortStrings(items []ranked, at func(n uint32) []byte) {
 	sortFrom(items, 0, at)
 }
@@ -45,14 +46,14 @@ func sortFrom(items []ranked, depth int, at func(n uint32) []byte) {
 		for to < len(items) && items[to].word == items[from].word {
 			to++
 		}
-		if to > from+1 { // a word with a zero at its end is that of one string only
+		if to > from+1 { // the strings are longer than this word: shorter ones, which end in zeros, would be equal
 			sortFrom(items[from:to], depth+8, at)
 		}
 		from = to
 	}
 }
 
-// word returns eight bytes of a string, with zeros after its end.
+// word returns the eight bytes of a string after the first depth bytes, with zeros after the string's end.
 func word(b []byte, depth int) uint64 {
 	if depth+8 <= len(b) {
 		return binary.BigEndian.Uint64(b[depth:])
@@ -64,14 +65,15 @@ func word(b []byte, depth int) uint64 {
 	return binary.BigEndian.Uint64(w[:])
 }
 
-// triple is a triple of numbers.
+// triple is a triple of numbers of terms.
 type triple struct{ s, p, o uint32 }
 
 func (a triple) compare(b triple) int {
 	return cmp.Or(cmp.Compare(a.s, b.s), cmp.Compare(a.p, b.p), cmp.Compare(a.o, b.o))
 }
 
-// sortTriples sorts triples: by subject in two passes over its halves, then those of each subject.
+// sortTriples returns the triples sorted; it may use t for that. It sorts by subject with a radix sort in two passes,
+// and then the triples of each subject by comparison.
 func sortTriples(t []triple) []triple {
 	other := make([]triple, len(t))
 	for shift := 0; shift < 32; shift += 16 {
@@ -79,7 +81,7 @@ func sortTriples(t []triple) []triple {
 		for i := range t {
 			at[t[i].s>>shift&0xFFFF+1]++
 		}
-		if slices.Contains(at[:], len(t)) { // all in one bucket
+		if slices.Contains(at[:], len(t)) { // all triples are in one bucket
 			continue
 		}
 		for i := 1; i < len(at); i++ {

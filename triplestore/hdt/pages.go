@@ -4,7 +4,7 @@ import (
 	"io"
 )
 
-// pages reads a file at random and remembers the pages that it read last.
+// pages reads a file at random and caches pages of it. A page is in the slot of its number modulo the number of slots.
 type pages struct {
 	ra    io.ReaderAt
 	size  int64
@@ -12,13 +12,13 @@ type pages struct {
 }
 
 type page struct {
-	number int64 // plus 1; 0 is an empty slot
+	number int64 // number of the page plus 1; 0 means that the slot is empty
 	data   []byte
 }
 
 const pageSize = 32 << 10
 
-// newPages returns pages that take at most so many bytes of memory, but not less than 1 MiB.
+// newPages returns pages that cache at most memory bytes, or 1 MiB if memory is less.
 func newPages(ra io.ReaderAt, size, memory int64) *pages {
 	n := max(memory, 1<<20) / pageSize
 	return &pages{ra: ra, size: size, slots: make([]page, min(n, size/pageSize+1))}

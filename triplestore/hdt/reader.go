@@ -14,12 +14,12 @@ import (
 type Options struct {
 	// BlankPrefix is put before the label of every blank node (see rdfio.Options).
 	BlankPrefix string
-	// Memory is about the maximum number of bytes that a Reader keeps of the file; default 128 MiB. If the dictionary
-	// is larger, terms are read from the file again.
+	// Memory is the approximate number of bytes of the file that a Reader caches; default 128 MiB. If the dictionary is
+	// larger, parts of it are read several times.
 	Memory int64
 	// MaxTerm is the maximum length of a term in bytes; default 16 MiB.
 	MaxTerm int
-	// Ratio bounds the bytes of terms that reading may produce per byte of the file, beyond 64 MiB; default 1,000.
+	// Ratio bounds the length of all terms together: 64 MiB, plus Ratio bytes per byte of the file; default 1,000.
 	Ratio int64
 }
 
@@ -40,7 +40,8 @@ type Reader struct {
 	err                                  error
 }
 
-// recent is a slot of the cache of objects: classes, flags and units are the objects of most triples.
+// recent is a slot of the cache of objects. The cache pays because a few classes, flags and units are the objects of
+// many triples.
 type recent struct {
 	id  uint64
 	key term.Key
@@ -52,8 +53,8 @@ const (
 	maxKnown    = 1 << 16 // predicates that are cached
 )
 
-// Open reads the heads of an HDT file of so many bytes and verifies all its checksums. Errors wrap ErrDamaged,
-// ErrUnsupported, rdfio.ErrLimit, or come from ra.
+// Open opens an HDT file of size bytes and verifies all its checksums. Errors wrap ErrDamaged, ErrUnsupported or
+// rdfio.ErrLimit, or come from ra or ctx.
 func Open(ctx context.Context, ra io.ReaderAt, size int64, o Options) (*Reader, error) {
 	o.Memory = cmp.Or(max(o.Memory, 0), 128<<20)
 	o.MaxTerm = cmp.Or(max(o.MaxTerm, 0), 16<<20)
@@ -78,7 +79,7 @@ func Open(ctx context.Context, ra io.ReaderAt, size int64, o Options) (*Reader, 
 	return r, nil
 }
 
-// header passes over the first two parts. What the header says of the file is of no use here.
+// header skips the first two parts, whose content is not needed.
 func (r *Reader) header(in *input) error {
 	if _, err := in.control(controlGlobal, formatGlobal, "file"); err != nil {
 		return err
@@ -166,8 +167,8 @@ func (r *Reader) Read() (term.Quad, error) {
 	return q, err
 }
 
-// Skip passes over a triple that has a bad term, after Read returned an error for it. It returns false if reading
-// cannot go on.
+// Skip skips the triple for which Read returned a *BadTermError. It returns false after any other error: then reading
+// cannot continue.
 func (r *Reader) Skip() bool {
 	if _, ok := errors.AsType[*BadTermError](r.err); !ok {
 		return false
@@ -244,7 +245,8 @@ func (r *Reader) step() (o uint64, ok bool, err error) {
 	return o, true, err
 }
 
-// node returns a subject or object by its number: shared terms come first.
+// node returns the subject or object with number n. The shared terms have the lowest numbers; the others are in section
+// s. literal reports whether a term of s may be a literal.
 func (r *Reader) node(s *section, n uint64, literal bool) (term.Key, error) {
 	if n <= r.shared.strings {
 		s, literal = r.shared, false
@@ -262,6 +264,7 @@ func (r *Reader) node(s *section, n uint64, literal bool) (term.Key, error) {
 	return k, err
 }
 
+// property returns the predicate with number n.
 func (r *Reader) property(n uint64) (term.Key, error) {
 	if n == 0 || n > uint64(len(r.known)) || r.known[n-1] == "" {
 		b, err := r.dec.get(r.predicates, n)

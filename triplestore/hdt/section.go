@@ -7,28 +7,31 @@ import (
 	"odarchive/triplestore/rdfio"
 )
 
-// section is one sorted list of strings in the file, front-coded: blocks begin with a whole string; each other string
-// of a block says how many bytes it shares with the one before it. All end with a NUL.
+// section is one section of the dictionary: a sorted list of strings with front coding. The strings are in blocks. The
+// first string of a block is stored as a whole; the others are stored as the number of bytes they share with the string
+// before, and the rest. Each string ends with NUL.
 type section struct {
-	what      string
-	strings   uint64
-	length    uint64 // bytes of the text
-	blockSize uint64 // strings in a block
-	blocks    sequence
-	offset    int64 // of the text
+	what      string   // name of the section, for errors
+	strings   uint64   // number of strings
+	length    uint64   // bytes of the text
+	blockSize uint64   // strings in a block
+	blocks    sequence // offsets of the blocks in the text
+	offset    int64    // of the text in the file
 
-	// The position of the last string that was asked for.
-	at   uint64 // its number, from 1; 0 if there is none
-	next uint64 // offset in the text of the string after it
-	cur  []byte
+	// The string that was read last.
+	at   uint64 // number of the string, from 1; 0 if none was read
+	next uint64 // offset in the text of the next string
+	cur  []byte // the string
 }
 
-// Types of dictionary sections.
+// typeFrontCoded is the type of a section with plain front coding.
 const typeFrontCoded = 2
 
-// maxBlock is the maximum number of strings in a block that is read. Finding a string costs half of that; writers use 16.
+// maxBlock is the maximum number of strings in a block. Finding a string decodes half a block on average; common
+// writers make blocks of 16 strings.
 const maxBlock = 4096
 
+// section reads the head of a section.
 func (in *input) section(what string) (*section, error) {
 	s := &section{what: what}
 	kind, _, err := in.head(what, false, &s.strings, &s.length, &s.blockSize)
@@ -54,14 +57,14 @@ func (in *input) section(what string) (*section, error) {
 	return s, err
 }
 
-// decoder reads strings of sections and counts what that costs.
+// decoder reads strings of sections and bounds their total length.
 type decoder struct {
 	pages  *pages
-	max    int   // bytes of a string
+	max    int   // maximum length of a string
 	budget int64 // bytes of strings that may still be decoded
 }
 
-// get returns the n-th string of a section, counted from 1. It is valid until the next call for the section.
+// get returns string n of a section, counted from 1. It is valid until the next call for the same section.
 func (d *decoder) get(s *section, n uint64) ([]byte, error) {
 	if n == 0 || n > s.strings {
 		return nil, damaged("a triple has number %d of %d %s", n, s.strings, s.what)
@@ -131,7 +134,7 @@ func (d *decoder) step(s *section) error {
 	return nil
 }
 
-// text returns the bytes of a section's text from s.next on, as far as they are on one page; at least one.
+// text returns bytes of a section's text from s.next on, up to the end of the page, but at least one byte.
 func (d *decoder) text(s *section) ([]byte, error) {
 	if s.next >= s.length {
 		return nil, damaged("the text of the %s ends within a string", s.what)

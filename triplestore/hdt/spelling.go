@@ -11,10 +11,11 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// How a dictionary spells terms: an IRI as it is; a blank node as "_:label"; a literal as in N-Triples, but without any
-// escapes, so that its last quotation mark ends the lexical form. Sections are in byte order of these spellings.
+// A dictionary spells IRIs without brackets, blank nodes as "_:label", and literals as in N-Triples but without
+// escapes: the last quotation mark of a literal ends its lexical form. Sections are sorted by the bytes of the
+// spellings.
 
-// appendSpelling appends the spelling of a term. It returns a *rdfio.TermError if HDT has none.
+// appendSpelling appends the spelling of a term. It returns a *rdfio.TermError for terms that HDT cannot express.
 func appendSpelling(b []byte, k term.Key) ([]byte, error) {
 	from := len(b)
 	switch k.Kind() {
@@ -40,7 +41,7 @@ func appendSpelling(b []byte, k term.Key) ([]byte, error) {
 	return b, nil
 }
 
-// checkSpelled returns an error if a term is not valid, so that every file can be read again.
+// checkSpelled returns a *rdfio.TermError if a term is not valid. A Writer refuses such terms because a Reader would.
 func checkSpelled(k term.Key) error {
 	reason := ""
 	switch k.Kind() {
@@ -66,7 +67,7 @@ func checkSpelled(k term.Key) error {
 	return nil
 }
 
-// parse returns the term that a dictionary spells so. blank goes before the labels of blank nodes.
+// parse returns the term with a spelling. blank is put before the labels of blank nodes. Errors are *BadTermError.
 func parse(b []byte, blank string) (term.Key, error) {
 	switch {
 	case len(b) == 0:
@@ -118,8 +119,8 @@ func badTerm(b []byte, reason string) error {
 	return &BadTermError{Spelling: quoted(string(b)), Reason: reason}
 }
 
-// BadTermError reports a string of a dictionary that is not an RDF term. Reader.Skip passes over the triples that use
-// it.
+// BadTermError is the error of Reader.Read about a triple with a string of the dictionary that is not an RDF term.
+// Reader.Skip skips the triple.
 type BadTermError struct {
 	Spelling string // shortened and quoted
 	Reason   string

@@ -8,18 +8,18 @@ import (
 	"os"
 )
 
-// spool holds bytes until they are copied: in memory while there are few of them, otherwise in a temporary file. Like a
-// bufio.Writer it keeps its first error, which copyTo and open return.
+// spool keeps bytes until they are copied: in memory if there are few, otherwise in a temporary file. Like a
+// bufio.Writer it keeps its first error; copyTo and open return it.
 type spool struct {
-	dir  string
-	mem  []byte
+	dir  string // for the temporary file
+	mem  []byte // bytes that are not in the file yet
 	file *os.File
-	n    int64
+	n    int64  // number of all bytes
 	sum  uint32 // CRC-32C of all bytes
 	err  error
 }
 
-// spoolMemory is how much of a spool stays in memory.
+// spoolMemory is the maximum number of bytes that a spool keeps in memory.
 const spoolMemory = 256 << 10
 
 func (s *spool) Write(b []byte) (int, error) {
@@ -37,6 +37,7 @@ func (s *spool) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// flush moves the bytes in memory to the file.
 func (s *spool) flush() {
 	if s.file == nil {
 		if s.file, s.err = os.CreateTemp(s.dir, "part-*"); s.err != nil {
@@ -47,7 +48,7 @@ func (s *spool) flush() {
 	s.mem = s.mem[:0]
 }
 
-// open returns the bytes from the start. The spool must not be written to any more.
+// open returns a reader of all bytes. The spool must not be written to afterwards.
 func (s *spool) open() (io.Reader, error) {
 	if s.err == nil && s.file != nil {
 		if s.flush(); s.err == nil {
@@ -63,7 +64,7 @@ func (s *spool) open() (io.Reader, error) {
 	return bytes.NewReader(s.mem), nil
 }
 
-// copyTo writes the bytes and their checksum.
+// copyTo writes all bytes and their checksum to w.
 func (s *spool) copyTo(w io.Writer) error {
 	r, err := s.open()
 	if err != nil {

@@ -8,13 +8,15 @@ import (
 	"strconv"
 )
 
-// bitmapWriter writes triples, in order, as two bitmaps and two sequences. The bit of a predicate is set if it is the
-// last of its subject, that of an object if it is the last of its predicate.
+// bitmapWriter writes sorted triples as two bitmaps and two sequences. seqY has the predicates of each subject, seqZ
+// the objects of each subject and predicate. A bit in bitsY marks the last predicate of a subject, a bit in bitsZ the
+// last object of a predicate.
 type bitmapWriter struct {
 	bitsY, bitsZ, seqY, seqZ bitWriter
 	last                     triple
 }
 
+// init prepares the writer for numbers of the dictionary of m.
 func (b *bitmapWriter) init(dir string, m *merger) {
 	common := m.sections[sectionShared].n
 	for _, w := range []*bitWriter{&b.bitsY, &b.bitsZ, &b.seqY, &b.seqZ} {
@@ -24,12 +26,12 @@ func (b *bitmapWriter) init(dir string, m *merger) {
 	b.seqZ.bits = width(common + m.sections[sectionObjects].n)
 }
 
-// add appends a triple, unless it is the last one again.
+// add appends a triple, unless it equals the last one.
 func (b *bitmapWriter) add(t triple) {
 	if t == b.last {
 		return
 	}
-	if b.seqZ.n > 0 { // the last triple's bits are known now
+	if b.seqZ.n > 0 { // this triple determines the bits of the last one
 		if t.s != b.last.s || t.p != b.last.p {
 			b.bitsZ.add(1)
 			b.endPredicate(t.s != b.last.s)
@@ -44,6 +46,7 @@ func (b *bitmapWriter) add(t triple) {
 	b.last = t
 }
 
+// endPredicate appends the bit of a predicate. last means that it is the last one of its subject.
 func (b *bitmapWriter) endPredicate(last bool) {
 	if last {
 		b.bitsY.add(1)
@@ -52,7 +55,7 @@ func (b *bitmapWriter) endPredicate(last bool) {
 	}
 }
 
-// copyTo writes the finished parts.
+// copyTo writes the bitmaps and sequences to out.
 func (b *bitmapWriter) copyTo(out io.Writer) error {
 	if b.seqZ.n > 0 {
 		b.bitsZ.add(1)
@@ -78,13 +81,13 @@ func (b *bitmapWriter) close() {
 	}
 }
 
-// run is the sorted triples of a chunk while they are merged.
+// run is a source of mergeTriples: the sorted triples of a chunk.
 type run struct {
 	in   *bufio.Reader
-	head triple
+	head triple // the next triple
 }
 
-// runs is a heap of runs, by their heads.
+// runs is a heap of runs, ordered by head.
 type runs []run
 
 func (r runs) Len() int           { return len(r) }
@@ -97,7 +100,7 @@ func (r *runs) Pop() any {
 	return last
 }
 
-// mergeTriples adds the sorted triples of all chunks in order.
+// mergeTriples merges the sorted triples of all chunks into b. window is the size of the buffer of each chunk.
 func mergeTriples(chunks []*storedChunk, window int, b *bitmapWriter, check func() error) error {
 	var all runs
 	for _, c := range chunks {
@@ -135,7 +138,7 @@ func mergeTriples(chunks []*storedChunk, window int, b *bitmapWriter, check func
 	return nil
 }
 
-// writeFile writes the parts of the file in their order.
+// writeFile writes the whole file.
 func (w *Writer) writeFile(out io.Writer, m *merger, b *bitmapWriter) error {
 	header := w.header(m)
 	parts := [][]byte{
@@ -171,7 +174,7 @@ func (m *merger) terms() (n uint64) {
 	return n
 }
 
-// header describes the file in N-Triples, with the terms of VoID and of HDT that other programs look for.
+// header returns the header of the file in N-Triples, with the properties of VoID and HDT that other programs read.
 func (w *Writer) header(m *merger) []byte {
 	const (
 		rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"

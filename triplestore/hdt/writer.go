@@ -15,16 +15,16 @@ import (
 
 // WriterOptions configure a Writer. The zero value is useful.
 type WriterOptions struct {
-	// Base is the IRI that the header uses for the file; default "urn:odarchive:hdt".
+	// Base is the IRI of the file in its own header; default "urn:odarchive:hdt".
 	Base string
-	// TempDir is the directory for temporary files, which take about as much space as the file; default the system's.
+	// TempDir is the directory for temporary files, which need about as much space as the file; default the system's.
 	TempDir string
-	// Memory is about the maximum number of bytes that a Writer takes; default 256 MiB.
+	// Memory is the approximate number of bytes of memory that a Writer uses; default 256 MiB.
 	Memory int64
 }
 
-// Writer writes one HDT file. Triples come in any order, and twice without harm. It is not safe for concurrent use. After
-// Finish or an error, Close removes its temporary files.
+// Writer writes one HDT file. Triples may be added in any order and more than once. It is not safe for concurrent use.
+// The caller must call Close, also after an error.
 type Writer struct {
 	opts    WriterOptions
 	dir     string
@@ -54,8 +54,8 @@ func NewWriter(o WriterOptions) *Writer {
 	return &Writer{opts: o, chunk: newChunk()}
 }
 
-// Write adds a triple. It returns a *rdfio.TermError, and adds nothing, if HDT cannot express the statement: one in a
-// named graph, or with a triple term. Other errors are final.
+// Write adds a triple. If HDT cannot express the statement, because it is in a named graph or has a triple term, Write
+// adds nothing and returns a *rdfio.TermError. After any other error the Writer cannot be used any more.
 func (w *Writer) Write(q term.Quad) error {
 	switch {
 	case w.closed:
@@ -95,7 +95,7 @@ func (w *Writer) store() error {
 	return cmp.Or(s.terms.err, s.triples.err)
 }
 
-// Finish writes the file. It calls nothing of out but Write.
+// Finish writes the file to out and closes the Writer.
 func (w *Writer) Finish(ctx context.Context, out io.Writer) error {
 	if w.closed {
 		return fmt.Errorf("hdt: the writer is closed")
@@ -145,7 +145,7 @@ func (w *Writer) finish(ctx context.Context, out io.Writer) error {
 	return buffered.Flush()
 }
 
-// mergeHeld makes the parts of a file whose triples are all in memory.
+// mergeHeld fills m and b from the only chunk, which is in memory.
 func (w *Writer) mergeHeld(m *merger, b *bitmapWriter, check func() error) error {
 	c := w.chunk
 	m.sources = []termSource{&heldTerms{c: c, order: c.sorted()}}
@@ -171,7 +171,7 @@ func (w *Writer) mergeHeld(m *merger, b *bitmapWriter, check func() error) error
 	return nil
 }
 
-// mergeStored makes the parts of a file from chunks in temporary files.
+// mergeStored fills m and b from chunks in temporary files.
 func (w *Writer) mergeStored(m *merger, b *bitmapWriter, check func() error) error {
 	if len(w.chunk.triples) > 0 {
 		if err := w.store(); err != nil {
@@ -207,7 +207,8 @@ func (w *Writer) mergeStored(m *merger, b *bitmapWriter, check func() error) err
 	return mergeTriples(w.chunks, window, b, check)
 }
 
-// numbers returns a function that turns a triple of places of one chunk into one of numbers of the dictionary.
+// numbers returns a function that translates a triple of a chunk to the numbers of the dictionary. places has the
+// places of the chunk's terms.
 func (m *merger) numbers(places []place) func(triple) (triple, error) {
 	common := uint32(m.sections[sectionShared].n)
 	node := func(n uint32) uint32 {
@@ -225,7 +226,7 @@ func (m *merger) numbers(places []place) func(triple) (triple, error) {
 	}
 }
 
-// sort writes the triples of a chunk, with the numbers of the dictionary, in order.
+// sort fills c.sorted with the chunk's triples in the numbers of the dictionary, in order.
 func (c *storedChunk) sort(m *merger) error {
 	in, err := c.places.open()
 	if err != nil {
@@ -269,7 +270,7 @@ func (c *storedChunk) sort(m *merger) error {
 // Triples returns, after Finish, the number of triples in the file.
 func (w *Writer) Triples() uint64 { return w.triples }
 
-// Close removes temporary files. It may be called at any time, and twice.
+// Close removes temporary files. It may be called at any time and more than once.
 func (w *Writer) Close() error {
 	w.closed = true
 	for _, c := range w.chunks {

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Source is the input of a Reader that remembers why it could not be read further. A Reader reports such a failure like a
-// syntax error of the document; Err tells them apart.
+// Source is the input of a Reader that remembers why it could not be read further. A Reader reports such a failure like
+// a syntax error of the document; Err tells them apart.
 type Source struct {
 	r   io.Reader
 	err error

@@ -1,8 +1,8 @@
 // Package rdfpatch writes and reads RDF Patch, Apache Jena's text format for changes of a dataset
 // (https://afs.github.io/rdf-delta/rdf-patch.html).
 //
-// Each line is a row of one of these forms. Terms are written as in N-Quads. The label of a blank node identifies the node in
-// all patches of one dataset.
+// Each line is a row of one of these forms. Terms are written as in N-Quads. The label of a blank node identifies the
+// node in all patches of one dataset.
 //
 //	H id <iri> .         name of the patch that follows
 //	H prev <iri> .       name of the patch before it
@@ -108,8 +108,8 @@ func (w *Writer) Flush() error { return w.out.Flush() }
 // maxLine is the maximum length of a row that is not a quad, in bytes.
 const maxLine = 64 << 10
 
-// Reader reads the rows of patches. It is safe for untrusted input: the length of a row has the same limit as a statement of
-// N-Quads. It is not safe for concurrent use.
+// Reader reads the rows of patches. It is safe for untrusted input: the length of a row has the same limit as a
+// statement of N-Quads. It is not safe for concurrent use.
 type Reader struct {
 	in    *splitter
 	quads *rdfio.Reader
@@ -161,8 +161,8 @@ func (r *Reader) pull() error {
 	return nil
 }
 
-// splitter turns a patch into N-Quads: Read returns the quads of the rows, without their codes A and D. The rows that were
-// read are appended to rows.
+// splitter turns a patch into N-Quads: Read returns the quads of the rows, without their codes A and D. The rows that
+// were read are appended to rows.
 type splitter struct {
 	in    *bufio.Reader
 	rows  []Row
@@ -241,8 +241,8 @@ func (s *splitter) begin() {
 	s.rows = append(s.rows, row)
 }
 
-// skipToQuad skips the white space after the code of a row. It returns an error if the row has no quad: N-Quads ignores blank
-// lines, so the row would get the quad of a later row.
+// skipToQuad skips the white space after the code of a row. It returns an error if the row has no quad: N-Quads ignores
+// blank lines, so the row would get the quad of a later row.
 func (s *splitter) skipToQuad() error {
 	for {
 		c, err := s.in.ReadByte()

@@ -22,8 +22,8 @@ const (
 // batch is the number of statements that the walk through an archive passes to the reader at a time.
 const batch = 512
 
-// archive makes the members of an archive that are RDF the source, in their order. rest reads the whole archive again; it is
-// used if in is not a file that can be read at random.
+// archive makes the members of an archive that are RDF the source, in their order. rest reads the whole archive again;
+// it is used if in is not a file that can be read at random.
 func (s *Source) archive(ctx context.Context, in, rest io.Reader, name string, o Options) error {
 	file, ok := in.(*os.File)
 	if ok {

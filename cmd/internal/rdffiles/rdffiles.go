@@ -1,5 +1,5 @@
-// Package rdffiles reads the statements of RDF files that a person names: in any syntax or as HDT, compressed, as members of
-// an archive, or inside an HTML page.
+// Package rdffiles reads the statements of RDF files that a person names: in any syntax or as HDT, compressed, as
+// members of an archive, or inside an HTML page.
 package rdffiles
 
 import (
@@ -195,7 +195,8 @@ func (s *Source) statements(r interface {
 	}
 }
 
-// hdt makes an HDT file the source. If file is an *os.File, it is read at random; otherwise text is copied to a temporary file.
+// hdt makes an HDT file the source. If file is an *os.File, it is read at random; otherwise text is copied to a
+// temporary file.
 func (s *Source) hdt(ctx context.Context, text, file io.Reader, name string, o Options) error {
 	f, ok := file.(*os.File)
 	if !ok {

@@ -14,8 +14,8 @@ import (
 	"sync"
 )
 
-// authenticated sends requests with Basic or Digest authentication (RFC 7617, RFC 7616), or with a bearer token: the password,
-// if there is no user.
+// authenticated sends requests with Basic or Digest authentication (RFC 7617, RFC 7616), or with a bearer token: the
+// password, if there is no user.
 type authenticated struct {
 	client         *http.Client
 	user, password string

@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// standing reads the standing from the target's state graph. After an interrupted update there may be two of them; the one
-// that promises less is returned. t.said gets all of them.
+// standing reads the standing from the target's state graph. After an interrupted update there may be two of them; the
+// one that promises less is returned. t.said gets all of them.
 func (t *SPARQL) standing(ctx context.Context) (s standing, err error) {
 	t.said = t.said[:0]
 	err = t.selectOne(ctx, sinkPosition, func(k term.Key) error {

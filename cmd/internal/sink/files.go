@@ -22,9 +22,9 @@ import (
 )
 
 // Files is a target: a folder with a Turtle file, compressed with gzip, for each graph. The default graph is in
-// metadata.ttl.gz. The path of another graph is XX/SHA256.ttl.gz: the SHA-256 of the graph's name, in a folder named by its
-// first two digits. The first line of the file is a comment with the name. The files of changed graphs are written anew;
-// position.json is written after all of them are on the disk.
+// metadata.ttl.gz. The path of another graph is XX/SHA256.ttl.gz: the SHA-256 of the graph's name, in a folder named by
+// its first two digits. The first line of the file is a comment with the name. The files of changed graphs are written
+// anew; position.json is written after all of them are on the disk.
 type Files struct{ Dir string }
 
 // Names in the folder.

@@ -11,8 +11,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// HDT is a target: an HDT file of one graph. After changes of the graph, the whole file is written anew. A second file, with
-// the suffix .position, has the position that the copy has reached.
+// HDT is a target: an HDT file of one graph. After changes of the graph, the whole file is written anew. A second file,
+// with the suffix .position, has the position that the copy has reached.
 type HDT struct {
 	Path    string
 	Graph   term.Key // "" is the default graph

@@ -1,9 +1,10 @@
-// Package sink keeps copies of the store's quads: in a SPARQL endpoint that accepts updates, in a folder of Turtle files, or
-// in an HDT file.
+// Package sink keeps copies of the store's quads: in a SPARQL endpoint that accepts updates, in a folder of Turtle
+// files, or in an HDT file.
 //
-// A Source is an archive: its quads, and the changes after a position of its log. A Target is a copy. Run brings a target up
-// to date in rounds. The target stores the position that it has reached, never before the changes up to that position. If
-// the sink or the target is killed, the next round starts at the stored position; applying a change twice does no harm.
+// A Source is an archive: its quads, and the changes after a position of its log. A Target is a copy. Run brings a
+// target up to date in rounds. The target stores the position that it has reached, never before the changes up to that
+// position. If the sink or the target is killed, the next round starts at the stored position; applying a change twice
+// does no harm.
 package sink
 
 import (
@@ -45,16 +46,18 @@ type Source interface {
 	Dump(ctx context.Context, begin func(Position) error, f func(term.Quad) error) error
 	// Graphs calls f with the name of each named graph.
 	Graphs(ctx context.Context, f func(term.Key) error) error
-	// Graph calls f with each quad of the graph with a name, or of the default graph for "". The quads have no graph name.
+	// Graph calls f with each quad of the graph with a name, or of the default graph for "". The quads have no graph
+	// name.
 	Graph(ctx context.Context, g term.Key, f func(term.Quad) error) error
-	// Changes calls f with the commits after a position, long ones in pieces, and returns the position of the last one. If
-	// there is none, it waits for one up to the given time. The error wraps ErrGone if the log does not reach back.
+	// Changes calls f with the commits after a position, long ones in pieces, and returns the position of the last one.
+	// If there is none, it waits for one up to the given time. The error wraps ErrGone if the log does not reach back.
 	Changes(ctx context.Context, after Position, wait time.Duration, f func(triplestore.Commit) error) (Position, error)
 }
 
 // Target is a copy.
 type Target interface {
-	// Sync brings the copy up to date with a source. If the copy is up to date, it waits for a change up to the given time.
+	// Sync brings the copy up to date with a source. If the copy is up to date, it waits for a change up to the given
+	// time.
 	Sync(ctx context.Context, s Source, wait time.Duration) (Round, error)
 }
 
@@ -102,7 +105,8 @@ type progress struct{ error }
 
 func (p progress) Unwrap() error { return p.error }
 
-// Run brings a target up to date. With Options.Follow it keeps the target up to date until ctx ends, and returns the cause.
+// Run brings a target up to date. With Options.Follow it keeps the target up to date until ctx ends, and returns the
+// cause.
 func Run(ctx context.Context, t Target, o Options) error {
 	tries, wait := 0, time.Duration(0)
 	for {
@@ -144,8 +148,8 @@ func Run(ctx context.Context, t Target, o Options) error {
 	}
 }
 
-// backoff returns how long to wait before another try. The time doubles with each try and is partly random, so that several
-// sinks do not try at the same moment.
+// backoff returns how long to wait before another try. The time doubles with each try and is partly random, so that
+// several sinks do not try at the same moment.
 func backoff(first time.Duration, tries int) time.Duration {
 	d := min(first<<min(tries, 20), maxWait)
 	return d/2 + rand.N(d/2+1)

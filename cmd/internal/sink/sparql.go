@@ -42,9 +42,9 @@ type SPARQLOptions struct {
 //
 // The state graph {base}sink in the endpoint has the standing of the copy and the names of the graphs that sinks have
 // written. Each request ends with the operations that add its standing. So an endpoint without transactions may have
-// changes that its standing does not include, but never lacks any that it includes; applying changes twice does no harm. The
-// standing is read before each request: if an endpoint was restarted and has lost changes, the round is repeated from the
-// standing that it has.
+// changes that its standing does not include, but never lacks any that it includes; applying changes twice does no
+// harm. The standing is read before each request: if an endpoint was restarted and has lost changes, the round is
+// repeated from the standing that it has.
 type SPARQL struct {
 	o      SPARQLOptions
 	http   *authenticated
@@ -181,8 +181,8 @@ func (w *sparqlRound) first(s Source) error {
 	return w.mark(standing{known: true, at: p, phase: loading})
 }
 
-// anew empties the graphs that sinks have written and writes everything. It is for targets to whose position the log does
-// not reach back.
+// anew empties the graphs that sinks have written and writes everything. It is for targets to whose position the log
+// does not reach back.
 func (w *sparqlRound) anew(s Source) error {
 	if err := w.mark(standing{known: true, at: w.at.at, phase: emptying}); err != nil {
 		return err
@@ -202,8 +202,8 @@ func (w *sparqlRound) anew(s Source) error {
 	return w.load(s)
 }
 
-// load writes everything, and then the changes since the position at which loading began. The changes matter if loading was
-// interrupted: they remove quads that an earlier process wrote and the archive has removed since.
+// load writes everything, and then the changes since the position at which loading began. The changes matter if loading
+// was interrupted: they remove quads that an earlier process wrote and the archive has removed since.
 func (w *sparqlRound) load(s Source) error {
 	w.round.Begun = true
 	began := w.at.at
@@ -242,8 +242,8 @@ func (w *sparqlRound) apply(c triplestore.Commit) error {
 	return nil
 }
 
-// change adds the changes of a piece of a commit to the batch. The standing moves to the commit's position with the request
-// that has its last piece.
+// change adds the changes of a piece of a commit to the batch. The standing moves to the commit's position with the
+// request that has its last piece.
 func (w *sparqlRound) change(c triplestore.Commit) error {
 	if err := w.apply(c); err != nil {
 		return err
@@ -282,8 +282,8 @@ func (w *sparqlRound) put(q term.Quad, remove bool) error {
 // maxResends is how often a request is repeated before the round fails.
 const maxResends = 8
 
-// flush sends the batch together with the next standing. If there is no answer, flush reads the standing to find out whether
-// the batch was applied, and sends it again if it was not.
+// flush sends the batch together with the next standing. If there is no answer, flush reads the standing to find out
+// whether the batch was applied, and sends it again if it was not.
 func (w *sparqlRound) flush(next standing) error {
 	if w.batch.empty() && next == w.at {
 		return nil

@@ -60,8 +60,8 @@ func (b *batch) counts() (added, removed int64) {
 // perLine is the number of quads on a line. Virtuoso refuses texts of more than 10,000 lines.
 const perLine = 10
 
-// operations returns the update operations of the batch: removals, then additions, one operation for each graph. A DELETE
-// DATA about several graphs would not delete literals with a language in Virtuoso 7.
+// operations returns the update operations of the batch: removals, then additions, one operation for each graph. A
+// DELETE DATA about several graphs would not delete literals with a language in Virtuoso 7.
 func (b *batch) operations() (all []string) {
 	for _, remove := range []bool{true, false} {
 		word := "INSERT DATA"
@@ -97,11 +97,12 @@ func (b *batch) operations() (all []string) {
 	return all
 }
 
-// joined returns the text of one request with all operations. The last one has no semicolon, which some endpoints refuse.
+// joined returns the text of one request with all operations. The last one has no semicolon, which some endpoints
+// refuse.
 func joined(operations []string) string { return strings.Join(operations, " ;\n") }
 
-// marks returns the operations that record new graphs and the next standing in the state graph. The new standing is added
-// before older ones are removed.
+// marks returns the operations that record new graphs and the next standing in the state graph. The new standing is
+// added before older ones are removed.
 func (t *SPARQL) marks(named []term.Key, next standing) (all []string) {
 	state := iriText(t.state)
 	say := func(op string, p term.Key, object string) {
@@ -160,8 +161,8 @@ func (t *SPARQL) quad(q term.Quad) (graph, triple string, err error) {
 	return graph, strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// skolem replaces a blank node by an IRI (RDF 1.1 Concepts §3.5), so that DELETE DATA can name it, also inside triple terms.
-// It returns other terms unchanged.
+// skolem replaces a blank node by an IRI (RDF 1.1 Concepts §3.5), so that DELETE DATA can name it, also inside triple
+// terms. It returns other terms unchanged.
 func (t *SPARQL) skolem(k term.Key) term.Key {
 	switch k.Kind() {
 	case term.KindBlank:

@@ -1,13 +1,13 @@
-// Package events keeps the log of changes in the archive: new versions, files that disappeared or came back, licences that
-// changed.
+// Package events keeps the log of changes in the archive: new versions, files that disappeared or came back, licences
+// that changed.
 //
-// An event never changes. Its number counts from 0 in the order of commits, without gaps. It states the kinds of the change
-// (Kind) and what changed: a version of a resource, a resource, or a dataset. Details that the records of the versions
-// have, such as the names of new columns, are not repeated in the log. Scopes index the events of one resource, dataset
-// or portal.
+// An event never changes. Its number counts from 0 in the order of commits, without gaps. It states the kinds of the
+// change (Kind) and what changed: a version of a resource, a resource, or a dataset. Details that the records of the
+// versions have, such as the names of new columns, are not repeated in the log. Scopes index the events of one
+// resource, dataset or portal.
 //
-// The log cannot be rebuilt: the records of versions do not tell the order of commits, and only the log knows when a file
-// disappeared. Feeds, streams and hooks rely on the numbers. FORMAT.md describes the records.
+// The log cannot be rebuilt: the records of versions do not tell the order of commits, and only the log knows when a
+// file disappeared. Feeds, streams and hooks rely on the numbers. FORMAT.md describes the records.
 package events
 
 import (
@@ -20,8 +20,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The tables in the keyspace of events, by first byte. The numbers of events are complemented in keys, so that scans return
-// the newest event first.
+// The tables in the keyspace of events, by first byte. The numbers of events are complemented in keys, so that scans
+// return the newest event first.
 const (
 	tableEvent = 'e' // ^number (8 bytes)                  -> Event
 	tableScope = 's' // hash of a scope, ^number (8 bytes) -> kinds (uvarint)
@@ -176,8 +176,8 @@ func (t Txn) Range(ctx context.Context, from, to uint64) (list []Event, err erro
 	return list, err
 }
 
-// InScope calls f with the number and kinds of each event of a scope whose number is less than before, newest first, until
-// f returns false or an error.
+// InScope calls f with the number and kinds of each event of a scope whose number is less than before, newest first,
+// until f returns false or an error.
 func (t Txn) InScope(ctx context.Context, scope Scope, before uint64, f func(seq uint64, kinds Kind) (more bool, err error)) error {
 	if before == 0 {
 		return nil

@@ -37,8 +37,8 @@ func (k Kind) Names() (list []string) {
 	return list
 }
 
-// ParseKinds parses words separated by commas. "all" stands for all kinds; without words, the result is Usual. The error
-// about an unknown word lists the known ones.
+// ParseKinds parses words separated by commas. "all" stands for all kinds; without words, the result is Usual. The
+// error about an unknown word lists the known ones.
 func ParseKinds(words string) (k Kind, err error) {
 	for word := range strings.SplitSeq(words, ",") {
 		word = strings.ToLower(strings.TrimSpace(word))

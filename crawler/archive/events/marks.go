@@ -37,8 +37,8 @@ func (t Txn) SetGone(resource string, ways Way) error {
 	return t.Set(kv.SpaceEvents, goneKey(resource), []byte{byte(ways)})
 }
 
-// Mark returns the mark of a reader of the log: the number of the first event that the reader has not seen. ok is false if
-// the reader has no mark.
+// Mark returns the mark of a reader of the log: the number of the first event that the reader has not seen. ok is false
+// if the reader has no mark.
 func (t Txn) Mark(reader string) (next uint64, ok bool, err error) {
 	k := append([]byte{tableMark}, reader...)
 	ok, err = t.Read(kv.SpaceEvents, k, func(raw []byte) error {

@@ -8,10 +8,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The events are the leaves of a tree in which each node has PerNode children. The children of node n of level 0 are the
-// events from number n*PerNode on; those of node n of a higher level are the nodes of the level below from number
-// n*PerNode on. A full node never changes. When a node becomes full, the earliest and the latest date of its versions are
-// recorded. Dates need not be in the order of the events.
+// The events are the leaves of a tree in which each node has PerNode children. The children of node n of level 0 are
+// the events from number n*PerNode on; those of node n of a higher level are the nodes of the level below from number
+// n*PerNode on. A full node never changes. When a node becomes full, the earliest and the latest date of its versions
+// are recorded. Dates need not be in the order of the events.
 
 // PerNode is the number of children of a node, Levels the number of levels.
 const (

@@ -1,7 +1,8 @@
 // Package ranges reads a file of the web at random, with range requests.
 //
-// The parts of the file that were received are kept until Close, so no byte is requested twice. Requests become longer while
-// a reader reads sequentially, so that there are few of them. If the file changes between two requests, reading fails.
+// The parts of the file that were received are kept until Close, so no byte is requested twice. Requests become longer
+// while a reader reads sequentially, so that there are few of them. If the file changes between two requests, reading
+// fails.
 package ranges
 
 import (
@@ -22,15 +23,15 @@ type Part struct {
 	Body  *spool.File // complete; the File removes it
 	From  int64
 	Total int64 // length of the file in bytes, negative if unknown
-	// Whole reports that the host answered with the whole file instead of a part. Body is nil then if Get was called with
-	// only.
+	// Whole reports that the host answered with the whole file instead of a part. Body is nil then if Get was called
+	// with only.
 	Whole bool
 
 	ETag, LastModified string
 }
 
-// Get requests the bytes from from up to, but not including, to. condition is the value for If-Range, "" for none. If only is
-// set and the host answers with the whole file, Get does not read it.
+// Get requests the bytes from from up to, but not including, to. condition is the value for If-Range, "" for none. If
+// only is set and the host answers with the whole file, Get does not read it.
 type Get func(ctx context.Context, from, to int64, condition string, only bool) (Part, error)
 
 // The length of a request, in bytes.
@@ -39,8 +40,8 @@ const (
 	maxPart = 64 << 20
 )
 
-// maxShort is the maximum number of answers that are shorter than both the request and minPart. A host that sends a few bytes
-// at a time would otherwise cause endless requests.
+// maxShort is the maximum number of answers that are shorter than both the request and minPart. A host that sends a few
+// bytes at a time would otherwise cause endless requests.
 const maxShort = 64
 
 // ErrTooMuch is wrapped by the error of a read that needs more bytes than the limit.
@@ -64,8 +65,9 @@ type File struct {
 	err     error           // the first error, which all later reads return
 }
 
-// Open opens a file. It requests the bytes from from up to, but not including, to, and learns the length of the file from
-// the answer. All requests together receive at most limit bytes. ctx applies to all requests. The caller must Close the file.
+// Open opens a file. It requests the bytes from from up to, but not including, to, and learns the length of the file
+// from the answer. All requests together receive at most limit bytes. ctx applies to all requests. The caller must
+// Close the file.
 func Open(ctx context.Context, name string, from, to, limit int64, get Get) (*File, error) {
 	f := &File{name: name, get: get, limit: limit, ctx: ctx}
 	part, err := get(ctx, from, min(to, from+limit), "", false)
@@ -117,8 +119,8 @@ func (f *File) add(p Part) {
 	f.window, f.end = p.Body.Size(), p.From+p.Body.Size()
 }
 
-// find returns the part with the byte at an offset. If there is none, p is nil, and the offset is in a gap from before up to,
-// but not including, next.
+// find returns the part with the byte at an offset. If there is none, p is nil, and the offset is in a gap from before
+// up to, but not including, next.
 func (f *File) find(at int64) (p *Part, before, next int64) {
 	i, found := f.search(at)
 	if found {
@@ -171,7 +173,8 @@ func (f *File) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// request requests the bytes from at on, at least up to to but not beyond next, where the gap ends. The caller holds mu.
+// request requests the bytes from at on, at least up to to but not beyond next, where the gap ends. The caller holds
+// mu.
 func (f *File) request(at, to, next int64) error {
 	if f.err != nil {
 		return f.err
