@@ -34,6 +34,7 @@ const (
 	maxOutagePause  = 10 * time.Minute
 	minTroublePause = time.Second
 	maxTroublePause = time.Minute
+	proxyPause      = time.Minute // after the proxy of single hosts could not be used
 )
 
 // outage tracks whether this machine is in trouble. The zero value is ready to use. All times are of the machine's
@@ -151,8 +152,14 @@ func (p *Pipeline) Outage() string {
 func (p *Pipeline) Fetch(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
 	ex, err := p.Fetcher.Fetch(ctx, r)
 	var own *fetch.OwnTrouble
-	if errors.As(err, &own) {
+	var proxy *fetch.ProxyTrouble
+	switch {
+	case errors.As(err, &own):
 		p.outage.note(own, time.Now())
+	case errors.As(err, &proxy): // that of this host: others do not wait for it
+		p.Log.Warn("a host waits because its proxy cannot be used", "url", r.URL, "error", err)
+		host, _ := address.Host(r.URL)
+		return nil, &politeness.Wait{Host: host, Until: time.Now().Add(proxyPause), Why: "proxy"}
 	}
 	if err != nil {
 		return nil, err

@@ -35,6 +35,7 @@ import (
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/warc/tape"
 	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
@@ -56,7 +57,9 @@ type Pipeline struct {
 	// frontier can look at the disk before the next lease.
 	Refused func()
 	Jobs    *supervise.Jobs // runs the background jobs; nil runs them unlisted
-	Tape    *tape.Tape      // the fetcher's, which is also told what the archive recorded of a visit; nil for none
+	// Settings returns what an operator has set for a host; nil for the defaults.
+	Settings func(host string) hosts.Settings
+	Tape     *tape.Tape // the fetcher's, which is also told what the archive recorded of a visit; nil for none
 	// Campaigns follow links; nil for none.
 	Campaigns *campaign.Store
 	// Scope excludes what must not be fetched; nil for nothing.
@@ -83,7 +86,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 		if latest, err = p.latest(ctx, job); err != nil {
 			return err
 		}
-		exchange, err = p.fetch(ctx, job, latest, following, frontier.Moment)
+		exchange, err = p.fetch(ctx, job, latest, following, p.patience(lease.Group))
 		return err
 	})
 	if endsVisit(ctx, err) {
@@ -202,7 +205,24 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		p.refuseSize(exchange, request.MaxBody+1)
 	}
 	exchange.Taped.End = p.ended(exchange)
+	exchange.Exception = pass.Exception()
 	return exchange, nil
+}
+
+// settings returns what an operator has set for a host.
+func (p *Pipeline) settings(host string) hosts.Settings {
+	if p.Settings == nil {
+		return hosts.Settings{Parallel: 1, Retries: DefaultRetries}
+	}
+	return p.Settings(host)
+}
+
+// patience returns how long a visit waits for its host while it holds the lease.
+func (p *Pipeline) patience(host string) time.Duration {
+	if p.settings(host).Parallel > 1 { // other visits of the host may be under way
+		return parallelPatience
+	}
+	return frontier.Moment
 }
 
 // refused returns the exchange of a visit that robots.txt forbids, or whose host could not, or must not, be reached for
@@ -235,6 +255,7 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 		URL: job.URL, FinalURL: ex.FinalURL, Start: now.Add(ex.Start.Sub(ex.End)), End: now,
 		Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why,
 	}
+	found.Activity.Robots = ex.Exception
 	if ex.Unverified {
 		found.Activity.TLS = cmp.Or(ex.TLS, "certificate not verified")
 	}
@@ -305,10 +326,16 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 		next, why = p.Clock().Add(internalPause(job.Errors)), "a fault of this program: the file is left alone for longer each time"
 	}
 	r := frontier.Result{Visit: visit, NextDue: next, Why: why, Passing: passing}
+	retries := DefaultRetries
 	if host, err := address.Host(job.URL); err == nil { // a malformed URL has no host
+		set := p.settings(host)
+		retries = set.Retries
 		r.HostBackoff, r.HostWait = p.Gate.Held(host)
+		if set.Parallel > 1 && r.HostBackoff <= parallelPatience { // the visits of the lease wait for it
+			r.HostBackoff, r.HostWait = 0, ""
+		}
 	}
-	if wait, why := quickRetry(job, act, r.HostBackoff); wait > 0 {
+	if wait, why := quickRetry(job, act, r.HostBackoff, retries); wait > 0 {
 		r.NextDue, r.Why, r.Passing = p.Clock().Add(wait), why, true
 	}
 	r.Accept = job.Accept

@@ -122,7 +122,7 @@ func TestAfterA429TheURLIsDueWhenItsHostMayBeAskedAgain(t *testing.T) {
 		t.Errorf("asked to wait an hour: again in %s, history %v", wait, u.History)
 	}
 	refused := catalog.Activity{Outcome: catalog.RetryLater}
-	if wait, why := quickRetry(frontier.Job{Errors: maxAskedToWait}, refused, time.Second); wait != 0 {
+	if wait, why := quickRetry(frontier.Job{Errors: askedToWait(DefaultRetries)}, refused, time.Second, DefaultRetries); wait != 0 {
 		t.Errorf("always asked to wait: again in %s, %s; want that left to the schedule", wait, why)
 	}
 }

@@ -97,30 +97,82 @@ func (r *run) work(ctx context.Context) error {
 // visitAll visits the jobs of a lease and returns what is left of it. It stops when the crawl is paused, unless
 // RunOptions.URLs names the URLs.
 func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
+	var err error
+	if n := min(r.settings(lease.Group).Parallel, len(lease.Jobs)); n > 1 {
+		err = r.visitParallel(ctx, lease, n)
+	} else {
+		err = r.visitJobs(ctx, lease)
+	}
+	var wait *politeness.Wait
+	switch {
+	case errors.As(err, &wait):
+		return r.releaseUntil(ctx, lease, wait)
+	case err != nil && ctx.Err() == nil && !wholeArchive(err) && fetch.TroubleIn(err) != nil:
+		return r.pause(ctx, lease, fetch.TroubleIn(err))
+	case err != nil:
+		return errors.Join(err, r.release(ctx, lease))
+	}
+	return r.release(ctx, lease)
+}
+
+// visitParallel visits the jobs of a lease, n at a time, for a host that permits it. It returns when all visits are over:
+// the first error that is not only a reason to wait, or else such a reason.
+func (r *run) visitParallel(ctx context.Context, lease *frontier.Lease, n int) error {
+	errs := make([]error, n)
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() { errs[i] = supervise.Contain(func() error { return r.visitJobs(ctx, lease) }) })
+	}
+	group.Wait()
+	var waits error
+	for _, err := range errs {
+		var wait *politeness.Wait
+		switch {
+		case errors.As(err, &wait):
+			r.mu.Lock()
+			r.started-- // it was not fetched; releaseUntil does the same for the one that is returned
+			r.mu.Unlock()
+			waits = err
+		case err != nil:
+			return err
+		}
+	}
+	if waits != nil {
+		r.mu.Lock()
+		r.started++
+		r.mu.Unlock()
+	}
+	return waits
+}
+
+// parallelPatience is how long a visit waits for a host that permits several at a time. The lease must not be returned
+// while others are under way.
+const parallelPatience = 30 * time.Second
+
+// visitJobs visits the jobs of a lease until none is left, and returns the first error that ends this.
+func (r *run) visitJobs(ctx context.Context, lease *frontier.Lease) error {
 	for len(r.opts.URLs) > 0 || r.Frontier.Held() == "" {
 		job, ok := lease.Next()
 		if !ok || !r.mayStart(1) {
-			break
+			return nil
 		}
 		var report Report
 		err := supervise.Contain(func() (err error) {
 			report, err = r.visit(ctx, lease, job)
 			return err
 		})
-		var wait *politeness.Wait
 		if err == nil && report.drain != nil { // not in the visit, since the lease may have ended with it
 			err = report.drain(ctx)
 		}
+		var wait *politeness.Wait
 		switch {
 		case err == nil:
 			r.record(report)
 			continue
 		case errors.Is(err, errPutOff):
 			continue
-		case errors.As(err, &wait):
-			return r.releaseUntil(ctx, lease, wait)
-		case ctx.Err() == nil && !wholeArchive(err) && fetch.TroubleIn(err) != nil:
-			return r.pause(ctx, lease, fetch.TroubleIn(err))
+		case errors.As(err, &wait), ctx.Err() == nil && !wholeArchive(err) && fetch.TroubleIn(err) != nil:
+			return err
 		}
 		if err = r.fatal(ctx, lease, err); err != nil && ctx.Err() == nil && !wholeArchive(err) {
 			if err = r.postpone(ctx, lease, job, err); err == nil {
@@ -128,10 +180,10 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 			}
 		}
 		if err != nil {
-			return errors.Join(err, r.release(ctx, lease))
+			return err
 		}
 	}
-	return r.release(ctx, lease)
+	return nil
 }
 
 // visit makes one visit. For URLs that RunOptions.URLs names, it waits until the host may be asked and while this

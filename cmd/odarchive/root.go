@@ -107,6 +107,12 @@ func (c *cli) configure(cmd *cobra.Command) error {
 	if err := config.Load(cmd.Flags(), c.file, known); err != nil {
 		return usageError{err}
 	}
+	if cmd.Flags().Lookup("secrets-file") != nil { // the rules of hosts may name its sections
+		var err error
+		if c.cfg.Fetch.Hosts, err = config.HostRules(c.file); err != nil {
+			return usageError{err}
+		}
+	}
 	if err := c.cfg.Check(); err != nil {
 		return usageError{err}
 	}

@@ -35,6 +35,7 @@ const omittedHeader = "Odarchive-Omitted-Headers"
 // boundActivity cuts what strangers say of a fetch.
 func boundActivity(a catalog.Activity) catalog.Activity {
 	a.Why, a.TLS = records.Cut(a.Why, records.MaxSentence), records.Cut(a.TLS, records.MaxSentence)
+	a.Robots = records.Cut(a.Robots, records.MaxSentence)
 	if len(a.FinalURL) > address.MaxURL {
 		a.FinalURL = ""
 	}

@@ -107,5 +107,6 @@ type Activity struct {
 	Why        string // an explanation, in one sentence
 	Version    string // ID of the version that it stored, or found unchanged
 	TLS        string `json:",omitempty"` // description of the connection, if the server's certificate was not verified
+	Robots     string `json:",omitempty"` // the permission by which robots.txt did not apply, in one sentence
 	Visits     int    `json:",omitempty"` // how many visits, from Start to End, this is; 0 means 1
 }

@@ -43,7 +43,9 @@ type Options struct {
 	Now       func() time.Time // the archive's clock; default time.Now
 	LeaseTime time.Duration    // duration of a lease by the machine's clock; default 10 minutes
 	LeaseJobs int              // maximum number of jobs of a lease; default 16
-	MaxWait   time.Duration    // no visit is planned later than this from now; default none
+	// Jobs, if not nil, returns the maximum number of jobs of a lease of a group, 0 for LeaseJobs.
+	Jobs    func(group string) int
+	MaxWait time.Duration // no visit is planned later than this from now; default none
 	// Recall, if not nil, returns what is known elsewhere about the URL with a key, to restore a damaged record. ok is
 	// false if nothing is. It may be called inside a transaction.
 	Recall func(key string) (r Recalled, ok bool, err error)

@@ -178,7 +178,11 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []e
 		return nil, nil, err
 	}
 	err = f.db.View(func(txn *kv.Txn) error {
-		due, err := h.mostUrgent(txn, now, f.opts.LeaseJobs)
+		most := 0
+		if f.opts.Jobs != nil {
+			most = f.opts.Jobs(p.group)
+		}
+		due, err := h.mostUrgent(txn, now, cmp.Or(most, f.opts.LeaseJobs))
 		if err != nil {
 			return err
 		}

@@ -27,9 +27,12 @@ const (
 	ETag       = NS + "etag"       // version -> entity tag sent by the server
 	FinalURL   = NS + "finalURL"   // activity -> URL after redirects
 	TLS        = NS + "tls"        // activity -> how the connection was made if the certificate was not verified
-	ErrorPage  = NS + "errorPage"  // version -> why its bytes are an error page and not a version of the data
-	Truncated  = NS + "truncated"  // version -> why its bytes are not the whole file, in a word of WARC-Truncated
-	Because    = NS + "detectedBecause"
+	// activity -> the permission by which robots.txt did not apply: whose, and why
+	RobotsException = NS + "robotsException"
+
+	ErrorPage = NS + "errorPage" // version -> why its bytes are an error page and not a version of the data
+	Truncated = NS + "truncated" // version -> why its bytes are not the whole file, in a word of WARC-Truncated
+	Because   = NS + "detectedBecause"
 )
 
 // Columns of tables.

@@ -16,8 +16,10 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/crawler"
 	"odarchive/crawler/hooks"
 	"odarchive/crawler/scope"
+	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
 
 	"github.com/BurntSushi/toml"
@@ -51,6 +53,14 @@ type Fetch struct {
 	MaxInterval       time.Duration
 	Round             time.Duration // time in which as many visits are planned as there are URLs
 	HostDelay         time.Duration // between two requests to one host
+	HostDaily         hosts.Daily   // requests to one host
+	MaxCrawlDelay     time.Duration // of robots.txt; longer ones are cut to it
+	Retries           int           // of fetches that failed for a reason that may pass
+	Proxy             string        // address; "" for none
+	ProxySecret       string        // section of SecretsFile; "" for none
+	ProxyResolves     bool          // the proxy resolves names
+	SecretsFile       string        // "" for none
+	Hosts             []hosts.Rule  // of the settings file
 	AllowNets         []string      // CIDR
 	AllowPrivateHosts bool
 	UnverifiedHosts   []string // hosts whose TLS certificate is not verified; fetches record that
@@ -101,7 +111,7 @@ func Defaults() Config {
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text", KeepVisits: 90 * 24 * time.Hour,
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
-			HostDelay: 2 * time.Second, Schedule: "adaptive", Workers: 128,
+			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128,
 		},
 		Serve: Serve{Listen: "127.0.0.1:8080", ScrubRate: 8 << 20, Queries: Queries{
 			Slots: 32, ClientSlots: 8, Queue: 256, Wait: 10 * time.Second,
@@ -184,6 +194,9 @@ func (c Config) Check() error {
 	if _, _, err := c.ParseHooks(); err != nil {
 		return err
 	}
+	if err := c.Fetch.checkHosts(); err != nil {
+		return err
+	}
 	_, err := c.Fetch.Networks()
 	return err
 }
@@ -225,6 +238,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.DurationVar(&s.MaxInterval, "max-interval", s.MaxInterval, "maximum time between two visits of one URL")
 	f.DurationVar(&s.Round, "round", s.Round, "time in which a server plans as many visits as it has files: more of files that change often, fewer of others")
 	f.DurationVar(&s.HostDelay, "host-delay", s.HostDelay, "minimum time between two requests to one host")
+	c.hostFlags(f)
 	f.StringArrayVar(&s.AllowNets, "allow-net", nil, "private network that may be fetched, as CIDR (repeatable)")
 	f.BoolVar(&s.AllowPrivateHosts, "allow-private-hosts", s.AllowPrivateHosts, "fetch loopback and private addresses too")
 	f.StringArrayVar(&s.UnverifiedHosts, "unverified-host", nil, "host, or host:port, whose TLS certificate is not verified; its fetches record that (repeatable)")
@@ -313,6 +327,7 @@ func Load(flags *pflag.FlagSet, file string, known func(name string) bool) error
 			return fmt.Errorf("config file %s: %w", file, err)
 		}
 		openTables(settings)
+		delete(settings, hostTable) // HostRules reads it
 		for name := range settings {
 			if !known(name) {
 				return fmt.Errorf("config file %s: no setting %q exists", file, name)

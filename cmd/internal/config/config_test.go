@@ -94,3 +94,39 @@ func TestTheNameServerHasAPortAndNonsenseIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTablesOfHostsAreReadAndMisspellingsNamed(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "retries = 1\n[[host]]\nmatch = \"*.example.org\"\ndelay = \"7s\"\nmax-body = \"2MiB\"\n[[host]]\nmatch = \"a.example\"\nparallel = 2\n")
+	c := Defaults()
+	f := flagsOf(&c)
+	if err := Load(f, file, func(n string) bool { return f.Lookup(n) != nil }); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := HostRules(file)
+	if err != nil || len(rules) != 2 || time.Duration(*rules[0].Delay) != 7*time.Second || rules[0].MaxBody != 2<<20 || rules[1].Parallel != 2 || c.Fetch.Retries != 1 {
+		t.Errorf("%+v, %v", rules, err)
+	}
+	for text, name := range map[string]string{
+		"[[host]]\nmatch = \"a.example\"\ndealy = \"1s\"\n": "dealy",
+		"[[host]]\ndelay = \"1s\"\n":                        "neither a host",
+		"[[host]]\nmatch = \"*\"\ndelay = \"soon\"\n":       "soon",
+		"host = 3\n": "host",
+	} {
+		if _, err := HostRules(writeFile(t, text)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: %v, want an error that names %s", text, err, name)
+		}
+	}
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Fetch.Retries = 6 },
+		func(c *Config) { c.Fetch.Proxy = "socks4://a" },
+		func(c *Config) { c.Fetch.Proxy = "http://me:secret@a" },
+		func(c *Config) { c.Fetch.ProxySecret = "a" },
+		func(c *Config) { c.Fetch.MaxCrawlDelay = -1 },
+	} {
+		c := Defaults()
+		if change(&c); c.Check() == nil {
+			t.Errorf("%+v passed the check", c.Fetch)
+		}
+	}
+}

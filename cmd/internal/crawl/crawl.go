@@ -30,6 +30,7 @@ import (
 	"odarchive/crawler/warc"
 	"odarchive/crawler/warc/tape"
 	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
 	"odarchive/crawler/web/spool"
 	"odarchive/triplestore/kv"
@@ -49,6 +50,7 @@ type Crawl struct {
 	Frontier  *frontier.Frontier
 	Gate      *politeness.Gate
 	Fetcher   *fetch.Fetcher
+	Hosts     *hosts.Book // what the operator sets for single hosts
 	Ledger    *ledger.Ledger
 	Intake    *crawler.Intake
 	Pipeline  *crawler.Pipeline
@@ -108,6 +110,9 @@ func (c *Crawl) build() error {
 	if err := c.openTapes(); err != nil {
 		return err
 	}
+	if c.Hosts, err = c.newBook(); err != nil {
+		return err
+	}
 	var resolver fetch.Resolver
 	if c.Fetcher, resolver, err = c.newFetcher(); err != nil {
 		return err
@@ -127,6 +132,7 @@ func (c *Crawl) build() error {
 	}
 	if c.Frontier, err = frontier.New(s.DB, frontier.Options{Now: s.Clock, Hold: hold, LeaseJobs: jobs, Log: s.Log, MaxWait: max(settings.MaxInterval, minMaxWait),
 		Refuses:    crawler.RefusedBy(c.Scope),
+		Jobs:       c.leaseJobs,
 		Recall:     func(key string) (frontier.Recalled, bool, error) { return c.Intake.Recall(key) },
 		Everything: func(ctx context.Context, visit func(string) error) error { return c.Intake.Everything(ctx, visit) },
 	}); err != nil {
@@ -134,6 +140,7 @@ func (c *Crawl) build() error {
 	}
 	token, _, _ := strings.Cut(settings.UserAgent, "/")
 	c.Gate = politeness.New(politeness.Options{DB: s.DB, Fetch: c.fetchRobots, Token: token, Delay: delay, Log: s.Log,
+		Settings: c.Hosts.Of, Files: c.files,
 		PerAddress: settings.PerAddress, PerDomain: settings.PerDomain, Resolver: resolver})
 	if c.Ledger, err = ledger.New(s.Mint, s.DB, s.Triples, s.Archive); err != nil {
 		return err
@@ -152,6 +159,7 @@ func (c *Crawl) build() error {
 	}
 	c.Pipeline = &crawler.Pipeline{
 		Archive: s.Archive, Frontier: c.Frontier, Gate: c.Gate, Fetcher: c.Fetcher, Clock: s.Clock, Log: s.Log,
+		Settings: c.Hosts.Of,
 		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
 		Scope: c.Scope, MaxBody: int64(settings.MaxBody),

@@ -19,7 +19,7 @@ func (c *Crawl) newFetcher() (*fetch.Fetcher, fetch.Resolver, error) {
 	options := fetch.Options{
 		Spool: c.Spool, UserAgent: userAgent(settings.UserAgent), Contact: settings.Contact, MaxBody: int64(settings.MaxBody),
 		AllowPrivateHosts: settings.AllowPrivateHosts, AllowNets: nets, UnverifiedHosts: settings.UnverifiedHosts,
-		Bandwidth: float64(settings.Bandwidth),
+		Bandwidth: float64(settings.Bandwidth), Settings: c.Hosts.Of,
 	}
 	if c.Tape != nil {
 		options.Tape = c.Tape

@@ -19,7 +19,7 @@ func (c *Crawl) Recognise(ctx context.Context, address string) (fingerprint.Find
 
 // politeTransport makes requests that wait for the host's turn and obey its robots.txt.
 func (c *Crawl) politeTransport(area scope.Area) *politeness.Transport {
-	base := c.Fetcher.Client().Transport
+	base := c.Fetcher.Portals()
 	if c.Answers != nil {
 		base = c.Fetcher.Taping(c.Answers)
 	}

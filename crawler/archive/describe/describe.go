@@ -195,6 +195,7 @@ func Activity(m ns.Mint, a catalog.Activity) []term.Quad {
 	g.text(arc.ErrorClass, string(a.ErrorClass))
 	g.text(arc.Why, a.Why)
 	g.text(arc.TLS, a.TLS)
+	g.text(arc.RobotsException, a.Robots)
 	if a.Status != 0 {
 		g.add(arc.HTTPStatus, integer(int64(a.Status)))
 	}

@@ -201,6 +201,7 @@ func TestWhatDiffersBetweenVisitsBeginsAStretch(t *testing.T) {
 		"the class":                  {func(a *catalog.Activity) { a.ErrorClass = catalog.ErrTimeout }, false},
 		"the outcome":                {func(a *catalog.Activity) { a.Outcome = catalog.RetryLater }, false},
 		"the connection":             {func(a *catalog.Activity) { a.TLS = "certificate not verified" }, false},
+		"the exception":              {func(a *catalog.Activity) { a.Robots = "by permission of a" }, false},
 		"a clock that went back":     {func(a *catalog.Activity) { a.Start = day.Add(-time.Hour) }, false},
 		"a new version":              {func(a *catalog.Activity) { a.Outcome = catalog.Archived }, false},
 	} {
@@ -215,6 +216,30 @@ func TestWhatDiffersBetweenVisitsBeginsAStretch(t *testing.T) {
 			t.Errorf("%s: %d stretches", name, n)
 		}
 		b.close()
+	}
+}
+
+func TestAnExceptionFromRobotsIsKeptAndOtherRecordsStayAsTheyWere(t *testing.T) {
+	t.Parallel()
+	id, err := records.ResourceID("http://data.example/a.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		robots string
+		behind bool
+		first  byte
+	}{{"", false, 2}, {"", true, 3}, {"by permission of a", false, 4}, {"by permission of a", true, 5}} {
+		s := begin(id, catalog.Activity{Start: day, End: day.Add(time.Second), Outcome: catalog.Unchanged, Robots: c.robots})
+		s.behind = c.behind
+		raw := s.encode()
+		back, err := decodeStretch(stretchKey(id, s.start), raw)
+		if err != nil || back.Activity("u").Robots != c.robots || back.behind != c.behind || raw[0] != c.first {
+			t.Errorf("%+v: first byte %d, read as %+v, %v", c, raw[0], back, err)
+		}
+		if _, err := decodeStretch(stretchKey(id, s.start), append([]byte{6}, raw[1:]...)); err == nil {
+			t.Error("a record of an unknown format is read")
+		}
 	}
 }
 

@@ -30,6 +30,7 @@ type Stretch struct {
 	why      string
 	finalURL string
 	tls      string
+	robots   string
 }
 
 // visit is when a visit started, in milliseconds since 1970, and how many milliseconds it took.
@@ -40,7 +41,7 @@ func begin(resource string, act catalog.Activity) Stretch {
 	start := act.Start.UnixMilli()
 	s := Stretch{
 		Resource: resource, Visits: 1, start: start, firstTook: act.End.UnixMilli() - start,
-		outcome: act.Outcome, class: act.ErrorClass, status: act.Status, why: act.Why, finalURL: act.FinalURL, tls: act.TLS,
+		outcome: act.Outcome, class: act.ErrorClass, status: act.Status, why: act.Why, finalURL: act.FinalURL, tls: act.TLS, robots: act.Robots,
 	}
 	s.last = visit{start, s.firstTook}
 	if s.finalURL == act.URL {
@@ -56,7 +57,7 @@ func begin(resource string, act catalog.Activity) Stretch {
 // queries of final URLs may differ: they often hold times, ports or signatures. Those of the first visit stay.
 func (s Stretch) continues(other Stretch) bool {
 	return s.outcome != catalog.Archived && s.outcome == other.outcome && s.class == other.class && s.status == other.status &&
-		s.version == other.version && s.tls == other.tls && plainURL(s.finalURL) == plainURL(other.finalURL) && other.start >= s.last.start
+		s.version == other.version && s.tls == other.tls && s.robots == other.robots && plainURL(s.finalURL) == plainURL(other.finalURL) && other.start >= s.last.start
 }
 
 // Start returns the start of the first visit in milliseconds since 1970. With the resource, it identifies the stretch.
@@ -76,7 +77,7 @@ func (s Stretch) Activity(url string) catalog.Activity {
 func (s Stretch) activity(url string, v visit) catalog.Activity {
 	act := catalog.Activity{
 		ID: s.ID(), URL: url, FinalURL: s.finalURL, Start: moment(v.start), End: moment(v.start + v.took),
-		Outcome: s.outcome, ErrorClass: s.class, Status: s.status, Why: s.why, Version: versionID(s.Resource, s.version), TLS: s.tls, Visits: 1,
+		Outcome: s.outcome, ErrorClass: s.class, Status: s.status, Why: s.why, Version: versionID(s.Resource, s.version), TLS: s.tls, Robots: s.robots, Visits: 1,
 	}
 	if v.start == s.start {
 		act.Visits += s.forgotten
@@ -86,10 +87,12 @@ func (s Stretch) activity(url string, v visit) catalog.Activity {
 
 func moment(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// stretchFormat is the first byte of records, behindFormat that of a stretch before which the clock went back.
+// stretchFormat is the first byte of records, behindFormat that of a stretch before which the clock went back. A stretch
+// with an exception from robots.txt has exceptional more.
 const (
 	stretchFormat = 2
 	behindFormat  = 3
+	exceptional   = 2
 )
 
 // encode returns the record that FORMAT.md describes.
@@ -98,6 +101,10 @@ func (s Stretch) encode() []byte {
 	b[0] = stretchFormat
 	if s.behind {
 		b[0] = behindFormat
+	}
+	if s.robots != "" {
+		b[0] += exceptional
+		b = fields.AppendText(b, s.robots)
 	}
 	b = binary.AppendVarint(b, s.firstTook)
 	b = binary.AppendUvarint(b, uint64(s.Visits))
@@ -143,7 +150,12 @@ const (
 func decodeStretch(k, raw []byte) (s Stretch, err error) {
 	s.Resource, s.start = string(k[1:1+records.IDLen]), timeAt(k[1+records.IDLen:])
 	r := fields.Reader{B: raw}
-	switch r.Byte() {
+	format := r.Byte()
+	if format == stretchFormat+exceptional || format == behindFormat+exceptional {
+		format -= exceptional
+		s.robots = r.Text()
+	}
+	switch format {
 	case behindFormat:
 		s.behind = true
 	case stretchFormat:

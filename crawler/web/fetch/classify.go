@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+
+	"github.com/dustin/go-humanize"
 )
 
 // classifyRequest sets the outcome for an error before the body. It recognises errors of net/http that have no type by
@@ -25,13 +28,20 @@ func (f *Fetcher) classifyRequest(ctx context.Context, ex *Exchange, err error) 
 		f.closeIdle() // idle connections hold descriptors, memory and ports
 		return own
 	}
+	var via *ProxyTrouble
+	if errors.As(err, &via) {
+		return err
+	}
 	var forbidden *forbiddenError
 	if errors.As(err, &forbidden) {
 		ex.fail(catalog.Blocked, catalog.ErrForbiddenTarget, forbidden.Error())
 		return nil
 	}
-	c := class(err)
-	ex.fail(catalog.NoVersion, c, err.Error())
+	c, why := class(err), err.Error()
+	if c == catalog.ErrHeaderTooLarge {
+		why = fmt.Sprintf("the header of the response is larger than %s, which is the most that is read of one", humanize.IBytes(uint64(f.opts.MaxHeader)))
+	}
+	ex.fail(catalog.NoVersion, c, why)
 	ex.noteReach(c, err, f.opts.Now())
 	return nil
 }
@@ -39,7 +49,9 @@ func (f *Fetcher) classifyRequest(ctx context.Context, ex *Exchange, err error) 
 // noteReach sets Reached or Unreachable after a request that failed.
 func (ex *Exchange) noteReach(c catalog.ErrorClass, err error, now time.Time) {
 	var name *net.DNSError
+	var refused *proxyRefusal
 	switch {
+	case errors.As(err, &refused): // this says nothing about the network
 	case !ex.Reached.IsZero():
 	case c == catalog.ErrDNS && errors.As(err, &name) && name.IsNotFound: // a missing name says nothing about the network
 	case c == catalog.ErrDNS, c == catalog.ErrTimeout:
@@ -91,6 +103,7 @@ func class(err error) catalog.ErrorClass {
 		alert   tls.AlertError
 		unknown x509.UnknownAuthorityError
 		op      *net.OpError
+		refused *proxyRefusal
 	)
 	switch {
 	case errors.As(err, &dns):
@@ -106,7 +119,7 @@ func class(err error) catalog.ErrorClass {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return catalog.ErrTruncated
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EPIPE),
-		errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, net.ErrClosed), errors.As(err, &op),
+		errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, net.ErrClosed), errors.As(err, &op), errors.As(err, &refused),
 		strings.Contains(text, "server closed idle connection"):
 		return catalog.ErrNetwork
 	}

@@ -9,7 +9,8 @@
 // It never connects to a private, loopback or link-local address or a metadata service, unless that is allowed; the
 // address that is dialled decides. It observes the limits of time, size, header size and decompression ratio. Cookies
 // live for one fetch and return only to the host that set them. TLS certificates are verified, except those of
-// Options.UnverifiedHosts.
+// Options.UnverifiedHosts, and those of hosts for which the operator says so. What the secrets file holds goes only to
+// the hosts that the operator names, and is not in an Exchange.
 //
 // The package does not handle robots.txt or delays, and does not compare the file with earlier versions.
 package fetch
@@ -34,25 +35,15 @@ import (
 type Fetcher struct {
 	opts      Options
 	guard     guard
-	verified  *http.Transport
-	relaxed   *http.Transport // does not verify certificates
-	other     *http.Transport // for Client
-	patient   *http.Transport // for Patient
-	bandwidth *rate.Limiter   // nil: no limit
+	bandwidth *rate.Limiter // nil: no limit
 	slots     slots
+	ways      ways
 }
 
 // New returns a Fetcher. The caller must close it.
 func New(opts Options) *Fetcher {
 	opts = opts.withDefaults()
 	f := &Fetcher{opts: opts, guard: guard{all: opts.AllowPrivateHosts, nets: opts.AllowNets}}
-	f.verified = f.transport(false)
-	f.relaxed = f.transport(true)
-	f.other = f.transport(false)
-	f.other.MaxConnsPerHost = 8
-	f.patient = f.transport(false)
-	f.patient.MaxConnsPerHost = 8 // several queries may use one endpoint
-	f.patient.ResponseHeaderTimeout = 0
 	if opts.MaxConns > 0 {
 		f.slots = make(slots, opts.MaxConns)
 	}
@@ -65,12 +56,7 @@ func New(opts Options) *Fetcher {
 // Close closes idle connections.
 func (f *Fetcher) Close() { f.closeIdle() }
 
-func (f *Fetcher) closeIdle() {
-	f.verified.CloseIdleConnections()
-	f.relaxed.CloseIdleConnections()
-	f.other.CloseIdleConnections()
-	f.patient.CloseIdleConnections()
-}
+func (f *Fetcher) closeIdle() { f.ways.closeIdle() }
 
 // Request describes a fetch. Only URL is required.
 type Request struct {
@@ -91,7 +77,7 @@ type Request struct {
 	// Hold lets the tape write the last response later: see Taped.Write.
 	Hold     bool
 	Original *Original // what the response may repeat, for the tape; nil if unknown
-	MaxBody  int64     // replaces Options.MaxBody; 0 does not
+	MaxBody  int64     // replaces Options.MaxBody and what the operator has set for the host; 0 does not
 	CutOff   bool      // keep the first MaxBody bytes of a longer body instead of failing
 	Part     *Part     // the part of the file that is wanted; nil for all of it
 }
@@ -109,7 +95,7 @@ func (r *Refused) Error() string { return r.Why }
 type Exchange struct {
 	URL            string
 	RequestLine    string      // of the last request: "GET /a HTTP/1.1"
-	RequestHeader  http.Header // of the last request, as sent, without Authorization
+	RequestHeader  http.Header // of the last request, as sent, without what is secret
 	StatusLine     string      // of the last response: "HTTP/1.1 200 OK"; "" if there was none
 	ResponseHeader http.Header // of the last response
 	FinalURL       string      // of the last request
@@ -146,6 +132,8 @@ type Exchange struct {
 	asked       int64  // bytes of the part that is sent
 	TLS         string // version, followed by "certificate not verified" if so; "" without TLS
 	Unverified  bool   // the certificate of some connection of the fetch was not verified
+	// Exception is the permission by which robots.txt did not apply, in one sentence. The caller of Fetch sets it.
+	Exception string
 }
 
 // Latency returns the time from the last request to the first byte of its response, 0 if there was none. What
@@ -199,6 +187,9 @@ func (f *Fetcher) follow(ctx context.Context, ex *Exchange, req Request) error {
 	jar := cookies{}
 	var seen []string
 	for {
+		if req.MaxBody == 0 { // that of the host that was asked first has precedence
+			req.MaxBody = f.opts.Settings(u.Group()).MaxBody
+		}
 		public, _ := u.WithoutSecret()
 		ex.FinalURL = public.String()
 		here := ex.FinalURL + " " + jar.header(u)

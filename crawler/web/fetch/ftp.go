@@ -16,6 +16,7 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/web/hosts"
 
 	"github.com/jlaffaye/ftp"
 )
@@ -41,7 +42,8 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Requ
 	}
 	ex.RequestLine = "RETR " + name
 
-	dialer := &ftpDialer{f: f, ctx: ctx, ex: ex}
+	set := f.opts.Settings(u.Group())
+	dialer := &ftpDialer{f: f, ctx: ctx, ex: ex, via: set.Proxy}
 	host, port := u.Address()
 	conn, err := ftp.Dial(net.JoinHostPort(host, port), ftp.DialWithDialFunc(dialer.dial), ftp.DialWithShutTimeout(f.opts.Timeouts.Idle))
 	if err != nil {
@@ -49,6 +51,9 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Requ
 	}
 	defer func() { _ = conn.Quit() }() // nothing depends on it
 	user, pass, ok := credentials(u)
+	if !ok && set.Secret.Permits(false) {
+		user, pass, ok = set.Secret.Login()
+	}
 	if !ok {
 		user, pass = "anonymous", "anonymous@"
 	}
@@ -133,15 +138,18 @@ type ftpDialer struct {
 	f       *Fetcher
 	ctx     context.Context // of the fetch; the client library's callback has none
 	ex      *Exchange
+	via     *hosts.Proxy // nil for none
 	control net.Addr
+	host    string // of the control connection
 }
 
 func (d *ftpDialer) dial(network, address string) (net.Conn, error) {
 	if d.control == nil {
-		conn, err := d.f.dial(d.ctx, network, address)
+		conn, err := d.f.dialVia(d.ctx, network, address, d.via)
 		if err != nil {
 			return nil, err
 		}
+		d.host, _, _ = net.SplitHostPort(address)
 		d.control = conn.RemoteAddr()
 		d.ex.RemoteAddr, d.ex.Reached = d.control.String(), d.f.opts.Now()
 		context.AfterFunc(d.ctx, func() { _ = conn.Close() })
@@ -155,10 +163,16 @@ func (d *ftpDialer) dial(network, address string) (net.Conn, error) {
 		return nil, fmt.Errorf("ftp: the server offers data on port %s", port)
 	}
 	host, _, err := net.SplitHostPort(d.control.String())
-	if err != nil {
-		return nil, err
+	if err != nil { // only the proxy knows it
+		host = d.host
 	}
-	conn, err := d.f.dialOne(d.ctx, network, net.JoinHostPort(host, port))
+	dial := d.f.dialOne
+	if d.via != nil {
+		dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			return d.f.dialVia(ctx, network, address, d.via)
+		}
+	}
+	conn, err := dial(d.ctx, network, net.JoinHostPort(host, port))
 	if err != nil {
 		return nil, err
 	}

@@ -19,51 +19,29 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/warc"
+	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/spool"
 )
-
-func (f *Fetcher) transport(relaxed bool) *http.Transport {
-	config := &tls.Config{RootCAs: f.opts.RootCAs, InsecureSkipVerify: relaxed, MinVersion: tls.VersionTLS10, // some open data is on old servers
-		NextProtos: []string{"h2", "http/1.1"}}
-	if !relaxed {
-		config.MinVersion = tls.VersionTLS12
-	}
-	return &http.Transport{
-		Proxy:                  nil, // a proxy would resolve names, and the guard could not check addresses
-		DialContext:            f.dialPlain,
-		DialTLSContext:         f.dialTLS(config),
-		ResponseHeaderTimeout:  f.opts.Timeouts.Header,
-		MaxResponseHeaderBytes: f.opts.MaxHeader,
-		DisableCompression:     true, // decoder decodes, within limits
-		MaxConnsPerHost:        1,
-		MaxIdleConnsPerHost:    1,
-		MaxIdleConns:           512,
-		IdleConnTimeout:        20 * time.Second,
-		ForceAttemptHTTP2:      true,
-	}
-}
 
 func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Request, jar cookies) (location string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool()}
+	set := f.opts.Settings(u.Group())
+	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool(), secret: set.Secret.Names()}
 	hop := Hop{URL: ex.FinalURL, Start: f.opts.Now()}
 	if len(ex.Redirects) == 0 {
 		hop.Start = ex.Start
 	}
-	out := (&http.Request{Method: http.MethodGet, URL: u.Standard(), Host: u.Group(), Header: f.header(u, req, jar)}).
+	out := (&http.Request{Method: http.MethodGet, URL: u.Standard(), Host: u.Group(), Header: f.header(u, req, jar, set)}).
 		WithContext(httptrace.WithClientTrace(ctx, trace.hooks()))
 	ex.StatusLine, ex.ResponseHeader, ex.Status, ex.TLS = "", nil, 0, ""
 
-	transport := f.verified
-	relaxed := f.unverified(u)
-	if relaxed {
-		transport = f.relaxed
-	}
-	resp, err := transport.RoundTrip(out)
+	relaxed := u.Scheme == "https" && (set.Unverified || f.unverified(u))
+	travel := wayTo(u.Scheme, set, relaxed, forVisits)
+	resp, err := f.send(travel, out)
 	if err != nil && trace.reused() && class(err) == catalog.ErrProtocol {
 		// The previous response was longer than its Content-Length, and the rest of it was read as this one.
-		resp, err = transport.RoundTrip(out)
+		resp, err = f.send(travel, out)
 	}
 	wire := trace.close("GET "+u.PathAndQuery(), resp)
 	hop.RemoteAddr = ex.RemoteAddr
@@ -98,9 +76,9 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 	return "", f.receive(ex, body, resp.Header, req)
 }
 
-func (f *Fetcher) header(u address.URL, req Request, jar cookies) http.Header {
+func (f *Fetcher) header(u address.URL, req Request, jar cookies, set hosts.Settings) http.Header {
 	h := http.Header{
-		"User-Agent":      {f.opts.userAgent()},
+		"User-Agent":      {f.opts.userAgent(set.UserAgent)},
 		"Accept":          {cmp.Or(req.Accept, "*/*")},
 		"Accept-Encoding": {"gzip, br, zstd, deflate"},
 	}
@@ -116,8 +94,14 @@ func (f *Fetcher) header(u address.URL, req Request, jar cookies) http.Header {
 	if c := jar.header(u); c != "" {
 		h.Set("Cookie", c)
 	}
+	for name, value := range set.Headers {
+		h.Set(name, value)
+	}
 	if user, pass, ok := credentials(u); ok {
 		(&http.Request{Header: h}).SetBasicAuth(user, pass)
+	}
+	if set.Secret.Permits(u.Scheme == "https") {
+		set.Secret.SetHeader(h)
 	}
 	return h
 }
@@ -274,6 +258,7 @@ type traced struct {
 	fields warc.Header // the same, in order
 	keep   *spool.Spool
 	wire   *capture
+	secret []string // names of header fields that are not recorded, besides Authorization
 	remote string
 	kept   bool      // the connection has served another request
 	opened time.Time // when a new connection was made; zero if none was
@@ -306,7 +291,7 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 			if key == ":authority" {
 				key = "Host"
 			}
-			if !strings.HasPrefix(key, ":") && !strings.EqualFold(key, "Authorization") {
+			if !strings.HasPrefix(key, ":") && !isSecret(key, t.secret) {
 				key = http.CanonicalHeaderKey(key)
 				t.header[key] = append(t.header[key], values...)
 				for _, v := range values {
@@ -327,7 +312,7 @@ func (t *traced) record(conn net.Conn) {
 	if t.wire != nil {
 		t.wire.drop()
 	}
-	t.wire = &capture{keep: t.keep}
+	t.wire = &capture{keep: t.keep, secret: t.secret}
 	if c, ok := conn.(*wireConn); ok {
 		c.attach(t.wire)
 	}
@@ -364,7 +349,7 @@ var _ io.Reader = (*incoming)(nil)
 // unverified reports whether Options.UnverifiedHosts has the host, with the port or without.
 func (f *Fetcher) unverified(u address.URL) bool {
 	name, _ := u.Address()
-	return u.Scheme == "https" && slices.ContainsFunc(f.opts.UnverifiedHosts, func(h string) bool {
+	return slices.ContainsFunc(f.opts.UnverifiedHosts, func(h string) bool {
 		return strings.EqualFold(h, u.Group()) || strings.EqualFold(strings.Trim(h, "[]"), name)
 	})
 }

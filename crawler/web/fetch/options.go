@@ -1,12 +1,15 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
+	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/spool"
 )
 
@@ -26,6 +29,9 @@ type Options struct {
 	AllowNets         []netip.Prefix // these networks may be fetched although they are not public
 	RootCAs           *x509.CertPool // root certificates for TLS; the system's
 	UnverifiedHosts   []string       // hosts, with a port or without, whose TLS certificates are not verified; none
+	// Settings returns what an operator has set for a host, as address.Host returns it. It may return other values each
+	// time. nil sets nothing.
+	Settings func(host string) hosts.Settings
 
 	Resolver  Resolver                                                             // net.DefaultResolver
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // called with an allowed IP address; net.Dialer
@@ -98,6 +104,9 @@ func (o Options) withDefaults() Options {
 	if o.Dial == nil {
 		o.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
 	}
+	if o.Settings == nil {
+		o.Settings = func(string) hosts.Settings { return hosts.Settings{} }
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -112,10 +121,11 @@ func def[T comparable](v *T, to T) {
 	}
 }
 
-// userAgent returns the User-Agent header: the product and where to complain.
-func (o Options) userAgent() string {
-	if o.Contact == "" {
-		return o.UserAgent
+// userAgent returns the User-Agent header: the product, or what an operator has set for the host, and where to complain.
+func (o Options) userAgent(ofHost string) string {
+	agent := cmp.Or(ofHost, o.UserAgent)
+	if o.Contact == "" || strings.Contains(agent, o.Contact) {
+		return agent
 	}
-	return o.UserAgent + " (+" + o.Contact + ")"
+	return agent + " (+" + o.Contact + ")"
 }

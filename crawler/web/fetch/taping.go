@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Taping returns a transport like that of Client, which also gives a tape each request and its response, as they were
+// Taping returns a transport like that of Portals, which also gives a tape each request and its response, as they were
 // on the wire. A response is recorded when its body has been read to its end or is closed, before that call returns.
 // What the reader did not want of a body is missing there, too.
 func (f *Fetcher) Taping(tape Tape) http.RoundTripper { return &taping{f, tape} }
@@ -25,13 +25,14 @@ func (t *taping) RoundTrip(req *http.Request) (*http.Response, error) {
 	public.User = nil
 	now := t.f.opts.Now
 	ex := &Exchange{URL: public.String(), FinalURL: public.String(), Start: now()}
-	trace := &traced{ex: ex, now: now, keep: t.f.opts.Spool}
+	base := &client{f: t.f, login: true}
+	trace := &traced{ex: ex, now: now, keep: t.f.opts.Spool, secret: base.settings(req).Secret.Names()}
 	out := req.WithContext(httptrace.WithClientTrace(req.Context(), trace.hooks()))
 	asked := &teeBody{ReadCloser: req.Body}
 	if req.Body != nil && req.Body != http.NoBody {
 		out.Body = asked
 	}
-	resp, err := t.f.other.RoundTrip(out)
+	resp, err := base.RoundTrip(out)
 	wire := trace.close(req.Method+" "+req.URL.RequestURI(), resp)
 	if resp != nil && resp.ProtoMajor == 2 {
 		wire.sent(posted(req, asked))

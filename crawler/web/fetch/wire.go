@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
-	"errors"
 	"hash"
 	"io"
 	"net"
@@ -26,7 +25,7 @@ type Hop struct {
 	Start  time.Time
 	Status int // 0 if the response has no status line
 
-	// Request is the request as sent, without Authorization; at most 1 MiB, which few bodies exceed. Head is the head of
+	// Request is the request as sent, without what is secret; at most 1 MiB, which few bodies exceed. Head is the head of
 	// the response as received; at most 64 KiB. HTTP/2 has no such text: then they are written in the style of HTTP/1.1.
 	Request []byte
 	Head    []byte
@@ -95,6 +94,7 @@ const (
 // capture records one request and its response from the connection that carries them.
 type capture struct {
 	mu      sync.Mutex
+	secret  []string // names of header fields to leave out
 	request []byte
 	head    []byte // of the response, complete if headed
 	headed  bool
@@ -234,7 +234,7 @@ func (c *capture) finish(ex *Exchange, hop Hop, cut string) {
 	if !c.headed {
 		return // file is nil
 	}
-	hop.Request, hop.Head = withoutAuthorization(c.request), c.head[:min(len(c.head), maxHopHead)]
+	hop.Request, hop.Head = withoutSecrets(c.request, c.secret), c.head[:min(len(c.head), maxHopHead)]
 	hop.HTTP2, hop.TLS = c.http2, describeTLS(c.tls)
 	if m, _, err := warc.ReadMessage(bytes.NewReader(hop.Head)); err == nil {
 		hop.Status = m.Status()
@@ -272,15 +272,21 @@ func (ex *Exchange) release() {
 	}
 }
 
-// withoutAuthorization returns a request without that field, which holds a password.
-func withoutAuthorization(request []byte) []byte {
+// isSecret reports whether a header field must not be recorded: those that hold passwords, and names.
+func isSecret(field string, names []string) bool {
+	same := func(name string) bool { return strings.EqualFold(field, name) }
+	return same("Authorization") || same("Proxy-Authorization") || slices.ContainsFunc(names, same)
+}
+
+// withoutSecrets returns a request without the fields that isSecret reports.
+func withoutSecrets(request []byte, names []string) []byte {
 	end := warc.HeadEnd(request, 0)
 	if end < 0 {
 		end = len(request)
 	}
 	out := make([]byte, 0, len(request))
 	for line := range bytes.Lines(request[:end]) {
-		if len(line) < 14 || !strings.EqualFold(string(line[:14]), "Authorization:") {
+		if name, _, ok := bytes.Cut(line, []byte(":")); !ok || !isSecret(string(name), names) {
 			out = append(out, line...)
 		}
 	}
@@ -373,48 +379,4 @@ func (c *wireConn) Write(p []byte) (int, error) {
 		to.unsent(len(p) - n)
 	}
 	return n, err
-}
-
-// dialPlain connects for http.
-func (f *Fetcher) dialPlain(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := f.dial(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return &wireConn{Conn: conn}, nil
-}
-
-// errHandshake is the cause of a context that Timeouts.TLS ended.
-var errHandshake = &handshakeError{}
-
-type handshakeError struct{}
-
-func (*handshakeError) Error() string { return "the TLS handshake takes too long" }
-func (*handshakeError) Timeout() bool { return true }
-
-// dialTLS connects for https. If the host speaks HTTP/2, the connection is a *tls.Conn, as the transport demands.
-func (f *Fetcher) dialTLS(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		plain, err := f.dial(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		config := config.Clone()
-		config.ServerName, _, _ = net.SplitHostPort(address)
-		conn := tls.Client(plain, config)
-		ctx, cancel := context.WithTimeoutCause(ctx, f.opts.Timeouts.TLS, errHandshake)
-		defer cancel()
-		if err := conn.HandshakeContext(ctx); err != nil {
-			_ = plain.Close()
-			if cause := context.Cause(ctx); errors.Is(cause, errHandshake) {
-				err = cause
-			}
-			return nil, err
-		}
-		state := conn.ConnectionState()
-		if state.NegotiatedProtocol == "h2" {
-			return conn, nil
-		}
-		return &wireConn{Conn: conn, tls: &state}, nil
-	}
 }

@@ -1,10 +1,14 @@
 package politeness
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
-// door is the state of one host, network address or registered domain. One passage at a time goes through a door.
+// door is the state of one host, network address, registered domain, or group of hosts. One passage at a time goes
+// through a door, or as many as the operator permits.
 type door struct {
-	busy    bool
+	inside  int           // passages at present
 	waiting int           // how many wait to pass
 	free    chan struct{} // closed when the door may have become free, or its times changed; nil if nobody waits
 
@@ -18,6 +22,9 @@ type door struct {
 	failures int // failed requests, for any reason
 	last     time.Time
 	promised time.Time // the last time that promise returned
+
+	storing sync.Mutex // held while today is stored
+	today   day        // requests of the day, if they are limited
 }
 
 // promise returns when a refused caller may try again. until is when the door may be free. Hosts that share an address
@@ -52,15 +59,21 @@ func (g *Gate) door(key string) (*door, error) {
 	return d, nil
 }
 
+// Doors that rest are removed once there are so many, and not more often than this.
+const (
+	maxDoors   = 1024
+	sweepEvery = 10 * time.Second
+)
+
 // sweep removes doors that nobody uses and that have neither a pause nor a back-off left. The caller holds mu.
 func (g *Gate) sweep() {
 	now := time.Now()
-	if len(g.doors) < 1024 || now.Sub(g.swept) < 10*time.Second {
+	if len(g.doors) < maxDoors || now.Sub(g.swept) < sweepEvery {
 		return
 	}
 	g.swept = now
 	for key, d := range g.doors {
-		if !d.busy && d.waiting == 0 && now.After(d.next.Add(time.Minute)) && now.After(d.back.until) {
+		if d.inside == 0 && d.today.saved() && d.waiting == 0 && now.After(d.next.Add(time.Minute)) && now.After(d.back.until) {
 			delete(g.doors, key)
 		}
 	}
@@ -68,9 +81,9 @@ func (g *Gate) sweep() {
 
 // pause returns the pause after a request: that of the operator and robots.txt, and longer for a host that answers
 // slowly.
-func (g *Gate) pause(d *door) time.Duration {
+func (g *Gate) pause(d *door, delay time.Duration) time.Duration {
 	const slow, longest = time.Second, time.Minute
-	p := max(g.opts.Delay, d.crawl)
+	p := max(delay, d.crawl)
 	if d.latency > slow {
 		p = max(p, min(4*d.latency, longest))
 	}

@@ -6,8 +6,9 @@
 // which is fetched through the gate too.
 //
 // Promises: there are never two passages of one host at a time, nor, if the options say so, of one address or one
-// registered domain. The pause is kept between any two requests. A host is never given up. Back-offs and robots.txt
-// survive a restart. Memory is bounded by the number of hosts that were visited recently.
+// registered domain. An operator may permit a host more at a time (Options.Settings). The pause is kept between any two
+// requests. A host is never given up. Back-offs, robots.txt and the counts of the day survive a restart. Memory is
+// bounded by the number of hosts that were visited recently.
 //
 // All times are of the machine's clock, not the archive's. The package does not choose what to fetch.
 package politeness
@@ -25,6 +26,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/hosts"
 	"odarchive/triplestore/kv"
 
 	"golang.org/x/net/publicsuffix"
@@ -36,6 +38,10 @@ type Options struct {
 	Fetch func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error)
 	Token string        // the crawler's product token in robots.txt; default "odarchive"
 	Delay time.Duration // minimum pause between two requests to a host; default 1 s, negative for none
+	// Settings, if not nil, returns what an operator has set for a host, which replaces Delay. It is called for every
+	// request, and may return other values each time.
+	Settings func(host string) hosts.Settings
+	Files    func(host string) int // known files of a host, for limits that are a share of them; nil for none
 	// Patience is how long Enter waits for a host at most. For a longer wait, it returns a *Wait. Default 30 s,
 	// negative for none.
 	Patience time.Duration
@@ -45,9 +51,8 @@ type Options struct {
 	PerDomain  bool // admit one passage per registered domain too
 	Resolver   fetch.Resolver
 
-	IgnoreRobots func(host string) bool // if not nil, reports hosts whose owner permits ignoring it
-	RobotsCache  int                    // number of robots.txt in memory; default 4096
-	Log          *slog.Logger
+	RobotsCache int // number of robots.txt in memory; default 4096
+	Log         *slog.Logger
 }
 
 func (o Options) withDefaults() Options {
@@ -69,6 +74,10 @@ func (o Options) withDefaults() Options {
 	if o.MaxWait <= 0 {
 		o.MaxWait = 24 * time.Hour
 	}
+	if o.Settings == nil {
+		all := hosts.Settings{Delay: o.Delay, Parallel: 1, MaxCrawlDelay: o.MaxWait}
+		o.Settings = func(string) hosts.Settings { return all }
+	}
 	if o.RobotsCache <= 0 {
 		o.RobotsCache = 4096
 	}
@@ -85,9 +94,10 @@ type Gate struct {
 
 	started time.Time
 
-	mu    sync.Mutex // guards doors and their fields
-	doors map[string]*door
-	swept time.Time
+	mu      sync.Mutex // guards doors and their fields
+	doors   map[string]*door
+	swept   time.Time
+	settled time.Time
 }
 
 // New returns a Gate. It loads the state of a host when that is first used.
@@ -101,7 +111,9 @@ func New(opts Options) *Gate {
 type Wait struct {
 	Host  string
 	Until time.Time
-	Why   string // "politeness", "retry-after", "back-off", "busy"; "network" if the host, or any, cannot be reached
+	// Why is "politeness", "robots", "retry-after", "back-off", "busy", "daily", "paused"; "network" if the host, or any,
+	// cannot be reached.
+	Why string
 }
 
 func (w *Wait) Error() string {
@@ -129,17 +141,32 @@ func (g *Gate) Enter(ctx context.Context, host string) (leave func(Result), err 
 }
 
 func (g *Gate) enter(ctx context.Context, host string, patience time.Duration) (leave func(Result), err error) {
-	keys, err := g.keys(ctx, host)
+	set := g.opts.Settings(host)
+	if set.Paused != "" {
+		return nil, &Wait{Host: host, Until: time.Now().Add(pausedLook), Why: "paused"}
+	}
+	keys, err := g.keys(ctx, host, set)
 	if err != nil {
 		return nil, err
 	}
+	release := func(keys []string) {
+		for _, held := range keys {
+			g.release(held)
+		}
+	}
 	for i, key := range keys {
-		if err := g.acquire(ctx, key, patience, key != host); err != nil {
-			for _, held := range keys[:i] {
-				g.release(held)
-			}
+		if err := g.acquire(ctx, key, host, patience, set); err != nil {
+			release(keys[:i])
 			return nil, err
 		}
+	}
+	if set = g.opts.Settings(host); set.Paused != "" { // in the meantime
+		release(keys)
+		return nil, &Wait{Host: host, Until: time.Now().Add(pausedLook), Why: "paused"}
+	}
+	if err := g.count(ctx, host, set.Daily); err != nil {
+		release(keys)
+		return nil, err
 	}
 	var once sync.Once
 	return func(r Result) {
@@ -151,9 +178,15 @@ func (g *Gate) enter(ctx context.Context, host string, patience time.Duration) (
 	}, nil
 }
 
+// pausedLook is how often a paused host is looked at. Whoever ends a pause also wakes the host's URLs.
+const pausedLook = time.Hour
+
 // keys returns the keys of all doors of a host. Everybody acquires them in this order, which avoids deadlocks.
-func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
+func (g *Gate) keys(ctx context.Context, host string, set hosts.Settings) ([]string, error) {
 	keys := []string{host}
+	if set.Group != "" {
+		keys = append(keys, groupKey(set.Group))
+	}
 	name := hostName(host)
 	if _, err := netip.ParseAddr(name); g.opts.PerDomain && err != nil { // an IP address has no domain
 		if domain, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
@@ -173,6 +206,9 @@ func (g *Gate) keys(ctx context.Context, host string) ([]string, error) {
 	return keys, nil
 }
 
+// groupKey returns the key of the door that the hosts of a group share.
+func groupKey(group string) string { return "group " + group }
+
 // hostName returns a host without its port, and an IPv6 address without its brackets.
 func hostName(host string) string {
 	if strings.HasPrefix(host, "[") {
@@ -183,10 +219,14 @@ func hostName(host string) string {
 	return name
 }
 
-// acquire waits for a door and occupies it. The error is a *Wait if that would take longer than patience. shared says
-// that several hosts use the door.
-func (g *Gate) acquire(ctx context.Context, key string, patience time.Duration, shared bool) error {
+// acquire waits for a door of a host and occupies it. The error is a *Wait if that would take longer than patience.
+func (g *Gate) acquire(ctx context.Context, key, host string, patience time.Duration, set hosts.Settings) error {
 	deadline := time.Now().Add(patience)
+	shared, capacity := key != host, 1
+	if key == host || key == groupKey(set.Group) {
+		capacity = max(1, set.Parallel)
+	}
+	g.settle()
 	g.mu.Lock()
 	d, err := g.door(key)
 	if err != nil {
@@ -197,13 +237,16 @@ func (g *Gate) acquire(ctx context.Context, key string, patience time.Duration, 
 	defer func() { g.mu.Lock(); d.waiting--; g.mu.Unlock() }()
 	for {
 		now := time.Now()
-		if !d.busy && !now.Before(d.next) {
-			d.busy = true
+		if d.inside < capacity && !now.Before(d.next) {
+			if d.inside++; capacity > 1 { // the others need not wait until this one leaves
+				d.delay = g.pause(d, set.Delay)
+				d.next, d.why = now.Add(d.delay), "politeness"
+			}
 			g.mu.Unlock()
 			return nil
 		}
 		until, why := d.next, d.why
-		if d.busy {
+		if d.inside >= capacity {
 			until, why = deadline, "busy"
 		}
 		if until.After(deadline) || !now.Before(deadline) {
@@ -236,16 +279,20 @@ func (g *Gate) release(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	d := g.doors[key]
-	d.busy = false
+	d.inside--
 	d.open()
 }
 
 // leave frees a door after a request with result r, and sets its pause and back-off.
 func (g *Gate) leave(key, host string, r Result) {
 	now := time.Now()
+	delay, capacity := g.opts.Delay, 1
+	if set := g.opts.Settings(host); key == host || key == groupKey(set.Group) {
+		delay, capacity = set.Delay, set.Parallel
+	}
 	g.mu.Lock()
 	d := g.doors[key]
-	d.busy = false
+	d.inside--
 	d.requests++
 	d.last = now
 	if r.Latency > 0 {
@@ -254,8 +301,10 @@ func (g *Gate) leave(key, host string, r Result) {
 			d.latency = r.Latency
 		}
 	}
-	d.delay = g.pause(d)
-	d.next, d.why = now.Add(d.delay), "politeness"
+	d.delay = g.pause(d, delay)
+	if capacity <= 1 { // else the pause is between the beginnings of requests
+		d.next, d.why = now.Add(d.delay), "politeness"
+	}
 	changed := false
 	if key == host {
 		if troubled(r) {
@@ -280,7 +329,7 @@ func (g *Gate) setCrawlDelay(host string, p *policy) {
 	if p.rules == nil {
 		return
 	}
-	delay := min(p.rules.CrawlDelay, g.opts.MaxWait)
+	delay := min(p.rules.CrawlDelay, g.opts.Settings(host).MaxCrawlDelay, g.opts.MaxWait)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	d, err := g.door(host)

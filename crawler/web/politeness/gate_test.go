@@ -16,6 +16,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/spool"
 	"odarchive/triplestore/kv"
 )
@@ -272,7 +273,7 @@ func TestAnAddressIsLookedUpAsAWholeAndHasNoDomain(t *testing.T) {
 		"192.0.2.9":          "address 192.0.2.9",
 	} {
 		g := New(Options{PerDomain: true, PerAddress: true, Resolver: noNames{t}})
-		keys, err := g.keys(t.Context(), host)
+		keys, err := g.keys(t.Context(), host, hosts.Settings{})
 		if err != nil || !slices.Contains(keys, want) || len(keys) != 2 {
 			t.Errorf("%s: doors %q, %v; want %q and the host", host, keys, err, want)
 		}

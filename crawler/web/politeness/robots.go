@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,6 +35,7 @@ type Verdict struct {
 	Class      catalog.ErrorClass
 	CrawlDelay time.Duration
 	Sitemaps   []string // listed in robots.txt
+	Exception  string   // the permission by which robots.txt does not apply, in one sentence; "" for none
 }
 
 // Outcome returns the outcome of a visit that the verdict forbids.
@@ -82,8 +84,8 @@ func (r *Robots) Allowed(ctx context.Context, raw string) (Verdict, error) {
 	if err != nil {
 		return Verdict{Reason: err.Error()}, nil
 	}
-	if u.Scheme == "ftp" || r.gate.opts.IgnoreRobots != nil && r.gate.opts.IgnoreRobots(u.Group()) {
-		return Verdict{Allowed: true, Reason: "no robots.txt applies"}, nil
+	if v, ok := r.exempt(u); ok {
+		return v, nil
 	}
 	p, err := r.policy(ctx, u)
 	if err != nil {
@@ -93,8 +95,24 @@ func (r *Robots) Allowed(ctx context.Context, raw string) (Verdict, error) {
 	return p.verdict(u, time.Now()), nil
 }
 
+// exempt returns the verdict on a URL to which no robots.txt applies. ok is false if one does.
+func (r *Robots) exempt(u address.URL) (v Verdict, ok bool) {
+	if u.Scheme == "ftp" {
+		return Verdict{Allowed: true, Reason: "no robots.txt applies"}, true
+	}
+	e := r.gate.opts.Settings(u.Group()).Robots
+	if e == nil {
+		return Verdict{}, false
+	}
+	r.gate.setCrawlDelay(u.Group(), &policy{rules: &Rules{}})
+	return Verdict{Allowed: true, Reason: e.String(), Exception: e.String()}, true
+}
+
 // known returns the verdict by a copy in memory, however old. ok is false if there is none.
 func (r *Robots) known(u address.URL) (v Verdict, ok bool) {
+	if v, ok := r.exempt(u); ok {
+		return v, true
+	}
 	r.mu.Lock()
 	p := r.lookup(u.Authority())
 	r.mu.Unlock()
@@ -183,8 +201,26 @@ func (r *Robots) policy(ctx context.Context, u address.URL) (*policy, error) {
 	return p, nil
 }
 
-// forgive removes the policies of a host whose files could not be read, and returns their authorities.
-func (r *Robots) forgive(host string) (authorities []string) {
+// token returns the crawler's product token for an authority: the beginning of the User-Agent that it is sent.
+func (g *Gate) token(authority string) string {
+	_, host, _ := strings.Cut(authority, "://")
+	agent := g.opts.Settings(host).UserAgent
+	if token, _, _ := strings.Cut(agent, "/"); token != "" {
+		return strings.TrimSpace(token)
+	}
+	return g.opts.Token
+}
+
+// Refresh forgets the policies in memory, since they depend on settings that have changed. They are read from disk again.
+func (r *Robots) Refresh() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.cached)
+	r.recent.Init()
+}
+
+// drop removes the policies of a host, or only those whose files could not be read, and returns their authorities.
+func (r *Robots) drop(host string, failing bool) (authorities []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, scheme := range []string{"http", "https"} {
@@ -197,7 +233,7 @@ func (r *Robots) forgive(host string) (authorities []string) {
 		if p == nil {
 			p, err = r.gate.recallRobots(authority)
 		}
-		if err != nil || p == nil || p.failing.IsZero() {
+		if err != nil || p == nil || failing && p.failing.IsZero() {
 			continue
 		}
 		authorities = append(authorities, authority)
@@ -275,7 +311,7 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 	}
 	if ok {
 		p.good, p.text = p.tried, text
-		p.rules = ParseRobots(text, r.gate.opts.Token)
+		p.rules = ParseRobots(text, r.gate.token(p.authority))
 		return p, nil
 	}
 	p.status, p.failing, p.failures = ex.Why, p.tried, 1

@@ -12,7 +12,7 @@ import (
 )
 
 // State that survives a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs, "r" + authority for
-// robots.txt.
+// robots.txt, "q" + host for the requests of a day. Package hosts has keys that begin with "s".
 
 type savedBackoff struct {
 	Level int       `json:"level"`
@@ -57,7 +57,7 @@ func (g *Gate) recallRobots(authority string) (*policy, error) {
 	}
 	p := &policy{authority: authority, text: s.Text, good: s.Good, tried: s.Tried, failing: s.Failing, failures: s.Failures, status: s.Status, class: s.Class}
 	if !s.Good.IsZero() {
-		p.rules = ParseRobots(s.Text, g.opts.Token)
+		p.rules = ParseRobots(s.Text, g.token(authority))
 	}
 	switch p.class {
 	case catalog.ErrForbiddenTarget, catalog.ErrTLS, catalog.ErrDNS:
@@ -90,20 +90,21 @@ func (g *Gate) load(key string, v any) (found bool, err error) {
 	return found, nil
 }
 
-// save stores a record for the next process. A failure matters only after a restart, so it is logged and the crawl
-// continues.
-func (g *Gate) save(key string, v any) {
+// store stores a record for the next process.
+func (g *Gate) store(ctx context.Context, key string, v any) error {
 	if g.opts.DB == nil {
-		return
+		return nil
 	}
 	b, err := json.Marshal(v)
-	if err == nil && len(b) > kv.MaxValue {
-		return
+	if err != nil || len(b) > kv.MaxValue {
+		return err
 	}
-	if err == nil {
-		err = g.opts.DB.Update(context.Background(), func(txn *kv.Txn) error { return txn.Set(kv.SpacePoliteness, []byte(key), b) })
-	}
-	if err != nil {
+	return g.opts.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpacePoliteness, []byte(key), b) })
+}
+
+// save is store where a failure matters only after a restart: it is logged, and the crawl continues.
+func (g *Gate) save(key string, v any) {
+	if err := g.store(context.Background(), key, v); err != nil {
 		g.opts.Log.Warn("politeness state not saved", "key", key, "error", err)
 	}
 }
@@ -125,21 +126,13 @@ func (g *Gate) Forgive(ctx context.Context, host string) {
 	}
 	g.mu.Unlock()
 	keys := []string{"d" + host}
-	for _, authority := range g.Robots.forgive(host) {
+	for _, authority := range g.Robots.drop(host, true) {
 		keys = append(keys, "r"+authority)
 	}
 	if g.opts.DB == nil {
 		return
 	}
-	err = g.opts.DB.Update(ctx, func(txn *kv.Txn) error {
-		for _, key := range keys {
-			if err := txn.Delete(kv.SpacePoliteness, []byte(key)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := g.remove(ctx, keys); err != nil {
 		g.opts.Log.Warn("a back-off was not ended", "host", host, "error", err)
 	}
 }
@@ -171,7 +164,7 @@ func (g *Gate) Status(host string) (s Status, ok bool) {
 func (d *door) status(host string, now time.Time) Status {
 	s := Status{Host: host, State: "free", Next: d.next, Delay: d.delay, Latency: d.latency, Requests: d.requests, Failures: d.failures, Queue: d.waiting}
 	switch {
-	case d.busy:
+	case d.inside > 0:
 		s.State = "busy"
 	case now.Before(d.next):
 		s.State, s.Wait = "waiting", d.why
@@ -185,7 +178,7 @@ func (g *Gate) Waiting() (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, d := range g.doors {
-		if !d.busy && now.Before(d.next) {
+		if d.inside == 0 && now.Before(d.next) {
 			n++
 		}
 	}
@@ -211,4 +204,51 @@ func (g *Gate) Hosts() []Status {
 		return 0
 	})
 	return all
+}
+
+// Forget removes what is remembered of a host: back-off, robots.txt, answer times, and the count of the day. The pause
+// since the last request stays. What an operator has set for the host is not the gate's, and stays, too.
+func (g *Gate) Forget(ctx context.Context, host string) error {
+	g.mu.Lock()
+	d, err := g.door(host)
+	if err != nil {
+		g.mu.Unlock()
+		return fmt.Errorf("politeness: forget %s: %w", host, err)
+	}
+	d.waiting++ // sweep keeps it
+	g.mu.Unlock()
+	d.storing.Lock() // until the records are gone, since a request must be counted after that
+	defer d.storing.Unlock()
+	g.mu.Lock()
+	d.waiting--
+	d.back, d.latency, d.crawl, d.failures, d.today = backoff{}, 0, 0, 0, day{}
+	d.next, d.why = time.Time{}, ""
+	if !d.last.IsZero() {
+		d.next, d.why = d.last.Add(g.opts.Settings(host).Delay), "politeness"
+	}
+	d.open()
+	g.mu.Unlock()
+	keys := []string{"d" + host, "q" + host}
+	for _, authority := range g.Robots.drop(host, false) {
+		keys = append(keys, "r"+authority)
+	}
+	if g.opts.DB == nil {
+		return nil
+	}
+	if err := g.remove(ctx, keys); err != nil {
+		return fmt.Errorf("politeness: forget %s: %w", host, err)
+	}
+	return nil
+}
+
+// remove deletes records.
+func (g *Gate) remove(ctx context.Context, keys []string) error {
+	return g.opts.DB.Update(ctx, func(txn *kv.Txn) error {
+		for _, key := range keys {
+			if err := txn.Delete(kv.SpacePoliteness, []byte(key)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -1,6 +1,7 @@
 package politeness
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -17,6 +18,8 @@ type Pass struct {
 	host  string          // the one that is held; "" for none
 	since time.Time       // when it was entered
 	leave func(Result)
+
+	exception string // the permission by which some robots.txt did not apply
 }
 
 // Visit checks robots.txt for a URL and enters its host. If the verdict allows the URL, the caller sets the fetch's
@@ -32,7 +35,7 @@ func (g *Gate) Visit(ctx context.Context, url string, patience time.Duration) (*
 	if err != nil {
 		return nil, Verdict{Reason: err.Error()}, nil
 	}
-	p := &Pass{gate: g, ctx: ctx}
+	p := &Pass{gate: g, ctx: ctx, exception: v.Exception}
 	if err := p.enter(host, patience); err != nil {
 		return nil, v, err
 	}
@@ -76,8 +79,12 @@ func (p *Pass) Check(target string) error {
 	if !v.Allowed {
 		return &fetch.Refused{Outcome: v.Outcome(), Class: v.Class, Why: "redirect to " + target + ": " + v.Reason}
 	}
+	p.exception = cmp.Or(p.exception, v.Exception)
 	return p.moveTo(u.Group())
 }
+
+// Exception returns the permission by which the robots.txt of a host of the visit did not apply, in one sentence, or "".
+func (p *Pass) Exception() string { return p.exception }
 
 // moveTo enters another host, or the same one again: every request counts, so the pause is kept.
 func (p *Pass) moveTo(host string) error {

@@ -1,0 +1,85 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"odarchive/crawler/web/hosts"
+)
+
+// newBook returns what the operator sets for single hosts: by the settings file, and by orders.
+func (c *Crawl) newBook() (*hosts.Book, error) {
+	settings := c.store.Config.Fetch
+	secrets, err := hosts.ReadSecrets(settings.SecretsFile)
+	if err != nil {
+		return nil, err
+	}
+	base := hosts.Settings{
+		Delay: settings.HostDelay, Parallel: 1, MaxCrawlDelay: settings.MaxCrawlDelay, Daily: settings.HostDaily, Retries: settings.Retries,
+	}
+	if base.Proxy, err = hosts.ParseProxy(settings.Proxy); err != nil {
+		return nil, fmt.Errorf("--proxy: %w", err)
+	}
+	if p := base.Proxy; p != nil {
+		p.Global, p.Resolves = true, p.Resolves || settings.ProxyResolves
+		if p.Secret = secrets[settings.ProxySecret]; p.Secret == nil && settings.ProxySecret != "" {
+			return nil, fmt.Errorf("--proxy-secret: the secrets file has no section %q", settings.ProxySecret)
+		}
+	}
+	return hosts.NewBook(hosts.Options{DB: c.store.DB, Base: base, File: settings.Hosts, Secrets: secrets, Changed: c.hostsChanged, Log: c.store.Log})
+}
+
+// hostsChanged makes changed settings of hosts effective at once. It is called while the Book is locked.
+func (c *Crawl) hostsChanged() {
+	if c.Gate != nil { // else nothing is running yet
+		c.Gate.Robots.Refresh()
+	}
+}
+
+// WakeHosts lets hosts be asked again whose settings kept them from it, if these permit it now.
+func (c *Crawl) WakeHosts(ctx context.Context) error {
+	_, err := c.Frontier.Wake(ctx, func(host, why string) bool {
+		switch why {
+		case "paused":
+			return c.Hosts.Of(host).Paused == ""
+		case "daily", "proxy":
+			return true // the gate knows whether it must wait
+		}
+		return false
+	})
+	return err
+}
+
+// ReloadHosts replaces the rules of the settings file, and reads the secrets file again. After an error, all stays as it
+// was.
+func (c *Crawl) ReloadHosts(ctx context.Context, file []hosts.Rule) error {
+	secrets, err := hosts.ReadSecrets(c.store.Config.Fetch.SecretsFile)
+	if err == nil {
+		err = c.Hosts.Reload(file, secrets)
+	}
+	return errors.Join(err, c.WakeHosts(ctx))
+}
+
+// maxLeaseJobs is the number of jobs of a lease of a host that permits several visits at a time.
+const maxLeaseJobs = 32
+
+// leaseJobs returns how many visits of a host are made under one lease, 0 for the usual number.
+func (c *Crawl) leaseJobs(host string) int {
+	if s := c.Hosts.Of(host); s.Parallel > 1 && s.Delay < time.Second {
+		return maxLeaseJobs
+	} else if s.Parallel > 1 {
+		return s.Parallel
+	}
+	return 0
+}
+
+// files returns how many files of a host are known.
+func (c *Crawl) files(host string) int {
+	info, _, err := c.Frontier.Host(host)
+	if err != nil {
+		c.store.Log.Warn("the number of files of a host is not known", "host", host, "error", err)
+	}
+	return info.URLs
+}

@@ -1,0 +1,473 @@
+package hosts
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"odarchive/crawler/address"
+	"odarchive/triplestore/kv"
+)
+
+// Settings are the values for one host.
+type Settings struct {
+	Delay         time.Duration
+	Parallel      int           // at least 1
+	Group         string        // the hosts with the same group share delay and parallel; "" for the host alone
+	MaxCrawlDelay time.Duration // 0: Crawl-delay is not heeded
+	Daily         Daily
+	Retries       int
+	MaxBody       int64 // 0 for the program's
+
+	UserAgent  string // "" for the program's
+	Headers    map[string]string
+	Secret     *Secret // nil for none
+	Unverified bool
+	Proxy      *Proxy // nil for none
+
+	Robots *Exception // nil: robots.txt is obeyed
+	Paused string     // why the host is not asked; "" if it is
+}
+
+// Exception is a permission to ignore a host's robots.txt.
+type Exception struct{ By, Why string }
+
+// String returns the sentence that visits record.
+func (e Exception) String() string {
+	return "robots.txt is ignored by permission of " + e.By + ": " + e.Why
+}
+
+// Options of a Book.
+type Options struct {
+	DB      *kv.DB             // stores the rules that orders set; nil keeps them in memory
+	Base    Settings           // of hosts without rules
+	File    []Rule             // of the settings file
+	Secrets map[string]*Secret // of the secrets file
+	Changed func()             // is called after rules have changed; may be nil. It must not call the Book
+	Log     *slog.Logger       // nil discards
+}
+
+// Book has the rules of all hosts. Its methods may be called concurrently.
+type Book struct {
+	opts Options
+	now  atomic.Pointer[table]
+
+	mu      sync.Mutex // guards what follows, and is held while rules change
+	file    []Rule
+	stored  map[string]Rule
+	secrets map[string]*Secret
+}
+
+// ErrUnknown is the error for a rule that is not there.
+var ErrUnknown = errors.New("there is no such rule")
+
+// ErrBad is the error for a rule that is malformed, or names a missing secret.
+var ErrBad = errors.New("not a setting of hosts")
+
+// NewBook loads the stored rules and returns a Book. It fails if a rule of the file is malformed or names a secret that
+// is not there.
+func NewBook(opts Options) (*Book, error) {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	opts.Base.Parallel = max(1, opts.Base.Parallel)
+	b := &Book{opts: opts, stored: map[string]Rule{}}
+	if opts.DB != nil {
+		err := opts.DB.View(func(txn *kv.Txn) error {
+			return txn.Scan(kv.SpacePoliteness, []byte{keyRule}, []byte{keyRule}, func(key, val []byte) (bool, error) {
+				var r Rule
+				if err := json.Unmarshal(val, &r); err != nil || r.Check() != nil {
+					opts.Log.Error("a stored setting of hosts cannot be read and does not apply", "match", string(key[1:]), "error", err)
+					return true, nil
+				}
+				b.stored[r.Match] = r
+				return true, nil
+			})
+		})
+		if err != nil {
+			return nil, fmt.Errorf("settings of hosts: %w", err)
+		}
+	}
+	if err := b.Reload(opts.File, opts.Secrets); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// keyRule, followed by Match, is the key of a stored rule in kv.SpacePoliteness. Package politeness uses other letters.
+const keyRule = 's'
+
+// Of returns the values for a host, as address.Host returns it.
+func (b *Book) Of(host string) Settings {
+	s := b.opts.Base
+	t := b.now.Load()
+	t.each(host, func(r *entry) { r.apply(&s) })
+	return s
+}
+
+// Reload replaces the rules of the file and the secrets. After an error, the old ones stay.
+func (b *Book) Reload(file []Rule, secrets map[string]*Secret) error {
+	if len(file) > maxRules {
+		return fmt.Errorf("%w: more than %d rules", ErrBad, maxRules)
+	}
+	file = slices.Clone(file)
+	seen := map[string]bool{}
+	for i, r := range file {
+		if err := r.Check(); err != nil {
+			return fmt.Errorf("%w: %w", ErrBad, err)
+		}
+		if err := namesKnown(r, secrets); err != nil {
+			return fmt.Errorf("%w: %w", ErrBad, err)
+		}
+		if file[i].Match = canonical(r.Match); seen[file[i].Match] {
+			return fmt.Errorf("%w: the file has two [[host]] tables for %s", ErrBad, r.Match)
+		}
+		seen[file[i].Match] = true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t, err := newTable(file, b.stored, secrets)
+	if err != nil {
+		return err
+	}
+	b.file, b.secrets = file, secrets
+	b.replace(t)
+	return nil
+}
+
+// namesKnown returns an error if a rule names a secret that is not there.
+func namesKnown(r Rule, secrets map[string]*Secret) error {
+	for _, name := range []string{r.Secret, r.ProxySecret} {
+		if name != "" && secrets[name] == nil {
+			return fmt.Errorf("host %q: the secrets file has no section %q", r.Match, name)
+		}
+	}
+	return nil
+}
+
+// replace makes a table the current one. The caller holds mu.
+func (b *Book) replace(t *table) {
+	b.now.Store(t)
+	if b.opts.Changed != nil {
+		b.opts.Changed()
+	}
+}
+
+// Set stores a rule, in place of an earlier one with the same Match. It has effect from the next request on.
+func (b *Book) Set(ctx context.Context, r Rule) error {
+	r.Match = canonical(r.Match)
+	if err := r.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrBad, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := namesKnown(r, b.secrets); err != nil {
+		return fmt.Errorf("%w: %w", ErrBad, err)
+	}
+	return b.store(ctx, r.Match, &r)
+}
+
+// Remove removes a stored rule. What the file says of the hosts applies again.
+func (b *Book) Remove(ctx context.Context, match string) error {
+	match = canonical(match)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, ok := b.stored[match]; !ok {
+		return fmt.Errorf("%w: no order has set anything for %q", ErrUnknown, match)
+	}
+	return b.store(ctx, match, nil)
+}
+
+// Change calls change with the stored rule for match, an empty one if there is none, and stores the result.
+func (b *Book) Change(ctx context.Context, match string, change func(*Rule) error) (Rule, error) {
+	match = canonical(match)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.stored[match]
+	r.Match, r.Headers = match, maps.Clone(r.Headers)
+	if err := change(&r); err != nil {
+		return r, fmt.Errorf("%w: %w", ErrBad, err)
+	}
+	if err := cmp.Or(r.Check(), namesKnown(r, b.secrets)); err != nil {
+		return r, fmt.Errorf("%w: %w", ErrBad, err)
+	}
+	return r, b.store(ctx, match, &r)
+}
+
+// Pause stops asking the hosts of match, across restarts.
+func (b *Book) Pause(ctx context.Context, match, why string) error {
+	_, err := b.Change(ctx, match, func(r *Rule) error {
+		why = cmp.Or(why, "paused")
+		r.Paused = &why
+		return nil
+	})
+	return err
+}
+
+// Resume ends a pause of the hosts of match, also one of the file. It does not end that of a rule for other hosts, among
+// them these.
+func (b *Book) Resume(ctx context.Context, match string) error {
+	_, err := b.Change(ctx, match, func(r *Rule) error {
+		r.Paused = nil
+		for _, f := range b.file {
+			if f.Match == r.Match && deref(f.Paused) != "" {
+				r.Paused = new(string)
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// store stores a rule or, if it is nil or sets nothing, removes it. The caller holds mu.
+func (b *Book) store(ctx context.Context, match string, r *Rule) error {
+	next := maps.Clone(b.stored)
+	if delete(next, match); r != nil && !r.empty() {
+		next[match] = *r
+	}
+	if len(next) > maxRules {
+		return fmt.Errorf("%w: more than %d rules", ErrBad, maxRules)
+	}
+	t, err := newTable(b.file, next, b.secrets)
+	if err != nil {
+		return err
+	}
+	if b.opts.DB != nil {
+		err := b.opts.DB.Update(ctx, func(txn *kv.Txn) error {
+			key := append([]byte{keyRule}, match...)
+			kept, ok := next[match]
+			if !ok {
+				return txn.Delete(kv.SpacePoliteness, key)
+			}
+			val, err := json.Marshal(kept)
+			if err != nil {
+				return err
+			}
+			return txn.Set(kv.SpacePoliteness, key, val)
+		})
+		if err != nil {
+			return fmt.Errorf("settings of %s: %w", match, err)
+		}
+	}
+	b.stored = next
+	b.replace(t)
+	return nil
+}
+
+// empty reports whether a rule sets nothing.
+func (r Rule) empty() bool {
+	raw, err := json.Marshal(Rule{Match: r.Match})
+	own, err2 := json.Marshal(r)
+	return err == nil && err2 == nil && string(raw) == string(own)
+}
+
+// Origin is where a rule comes from.
+type Origin string
+
+// The origins of rules.
+const (
+	FromFile  Origin = "file"
+	FromOrder Origin = "order"
+)
+
+// Listed is a rule with its origin.
+type Listed struct {
+	Rule
+	From Origin `json:"from"`
+	// Broken says why the hosts of the rule are not asked: it names a secret that the file does not have any more.
+	Broken string `json:"broken,omitempty"`
+}
+
+// List returns all rules, the least specific first.
+func (b *Book) List() []Listed {
+	list := []Listed{} // [] in JSON
+	b.now.Load().all(func(e *entry) {
+		list = append(list, Listed{Rule: e.rule, From: e.from, Broken: e.broken})
+	})
+	return list
+}
+
+// For returns the rules that concern a host, in the order in which they apply: later ones have precedence.
+func (b *Book) For(host string) []Listed {
+	list := []Listed{}
+	b.now.Load().each(address.HostGroup(host), func(e *entry) {
+		list = append(list, Listed{Rule: e.rule, From: e.from, Broken: e.broken})
+	})
+	return list
+}
+
+// Selects reports whether a Match selects a host.
+func Selects(match, host string) bool {
+	m, err := parseMatch(match)
+	return err == nil && m.matches(host, Name(host))
+}
+
+// entry is a rule in a table.
+type entry struct {
+	rule        Rule
+	from        Origin
+	match       match
+	secret      *Secret
+	proxy       *Proxy
+	proxySecret *Secret
+	broken      string
+}
+
+// table has the rules by what they match. It does not change.
+type table struct {
+	every    []*entry
+	patterns []*entry
+	domains  map[string][]*entry
+	hosts    map[string][]*entry
+	empty    bool
+}
+
+func newTable(file []Rule, stored map[string]Rule, secrets map[string]*Secret) (*table, error) {
+	t := &table{domains: map[string][]*entry{}, hosts: map[string][]*entry{}, empty: len(file)+len(stored) == 0}
+	for _, r := range file {
+		t.add(newEntry(r, FromFile, secrets))
+	}
+	for _, match := range slices.Sorted(maps.Keys(stored)) {
+		t.add(newEntry(stored[match], FromOrder, secrets))
+	}
+	if len(t.patterns) > maxPatterns {
+		return nil, fmt.Errorf("%w: more than %d patterns", ErrBad, maxPatterns)
+	}
+	return t, nil
+}
+
+func newEntry(r Rule, from Origin, secrets map[string]*Secret) *entry {
+	e := &entry{rule: r, from: from, secret: secrets[r.Secret], proxySecret: secrets[r.ProxySecret]}
+	e.match, _ = parseMatch(r.Match) // Check has parsed it
+	e.proxy, _ = ParseProxy(r.Proxy) // likewise
+	err := namesKnown(r, secrets)    // of stored rules only
+	if e.broken = ""; err != nil {
+		e.broken = err.Error()
+	}
+	return e
+}
+
+func (t *table) add(e *entry) {
+	switch m := e.match; {
+	case m.pattern != nil:
+		t.patterns = append(t.patterns, e)
+	case m.domain != "":
+		t.domains[m.domain] = append(t.domains[m.domain], e)
+	case m.host != "":
+		t.hosts[m.host] = append(t.hosts[m.host], e)
+	default:
+		t.every = append(t.every, e)
+	}
+}
+
+// each calls f with the rules for a host, the most specific last.
+func (t *table) each(host string, f func(*entry)) {
+	if t.empty {
+		return
+	}
+	call := func(list []*entry) {
+		for _, e := range list {
+			f(e)
+		}
+	}
+	call(t.every)
+	for _, e := range t.patterns {
+		if e.match.pattern.MatchString(host) {
+			f(e)
+		}
+	}
+	name := Name(host)
+	if len(t.domains) > 0 {
+		for at := len(name); at > 0; {
+			at = strings.LastIndexByte(name[:at], '.')
+			call(t.domains[name[at+1:]])
+		}
+	}
+	if call(t.hosts[name]); host != name {
+		call(t.hosts[host])
+	}
+}
+
+// all calls f with every rule, the least specific first.
+func (t *table) all(f func(*entry)) {
+	for _, list := range [][]*entry{t.every, t.patterns} {
+		for _, e := range list {
+			f(e)
+		}
+	}
+	for _, kind := range []map[string][]*entry{t.domains, t.hosts} {
+		for _, name := range slices.Sorted(maps.Keys(kind)) {
+			for _, e := range kind[name] {
+				f(e)
+			}
+		}
+	}
+}
+
+// apply sets what the rule sets.
+func (e *entry) apply(s *Settings) {
+	r := &e.rule
+	if r.Delay != nil {
+		s.Delay = time.Duration(*r.Delay)
+	}
+	if r.Parallel > 0 {
+		s.Parallel = r.Parallel
+	}
+	if r.Delay != nil || r.Parallel > 0 {
+		s.Group = ""
+		if r.Together {
+			s.Group = r.Match
+		}
+	}
+	if r.MaxCrawlDelay != nil {
+		s.MaxCrawlDelay = time.Duration(*r.MaxCrawlDelay)
+	}
+	if r.Daily != nil {
+		s.Daily = *r.Daily
+	}
+	if r.Retries != nil {
+		s.Retries = *r.Retries
+	}
+	s.MaxBody = cmp.Or(int64(r.MaxBody), s.MaxBody)
+	s.UserAgent = cmp.Or(r.UserAgent, s.UserAgent)
+	if len(r.Headers) > 0 {
+		if s.Headers = maps.Clone(s.Headers); s.Headers == nil {
+			s.Headers = map[string]string{}
+		}
+		maps.Copy(s.Headers, r.Headers)
+	}
+	if e.secret != nil {
+		s.Secret = e.secret
+	}
+	if r.Unverified != nil {
+		s.Unverified = *r.Unverified
+	}
+	if r.Proxy != "" {
+		if s.Proxy = nil; e.proxy != nil {
+			p := *e.proxy
+			p.Secret, p.Resolves = e.proxySecret, p.Resolves || r.ProxyResolves
+			s.Proxy = &p
+		}
+	}
+	switch r.Robots {
+	case "ignore":
+		s.Robots = &Exception{By: r.RobotsBy, Why: r.RobotsWhy}
+	case "obey":
+		s.Robots = nil
+	}
+	if r.Paused != nil {
+		s.Paused = *r.Paused
+	}
+	if e.broken != "" { // never without the login that the operator wanted
+		s.Paused = e.broken
+	}
+}
