@@ -180,5 +180,15 @@ const (
 	OpennessLicense            = NS + "OpennessLicense"
 )
 
+// Discovery of files on web sites.
+const (
+	FoundBy    = NS + "foundBy" // dataset -> how it was found
+	Discovery  = NS + "Discovery"
+	FoundOn    = NS + "foundOn"    // discovery -> the page that links to the file
+	FoundPath  = NS + "foundPath"  // discovery -> URLs of the pages that led there, from the first one, separated by spaces
+	FoundScore = NS + "foundScore" // discovery -> files per request that the link had promised
+	FoundLevel = NS + "foundLevel" // discovery -> what kind of page that is: home, list, item, filelist
+)
+
 // Search: a predicate that queries use and no triple has.
 const Matches = NS + "matches" // subject -> a text query, or a list of it and what it returns

@@ -135,6 +135,24 @@ func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding,
 	return Finding{Asked: r.asked}, fmt.Errorf("%w at %s: its page has no known sign, and none of %d well-known addresses answered", ErrUnknown, address, r.asked-1)
 }
 
+// Signs returns what the signs of a portal's page say of its software, without any request: one finding for each kind of
+// which the signs leave no doubt, the most likely first.
+func Signs(answer harvest.Answer) []Finding {
+	all, err := Rules()
+	root, rootErr := portalapi.Root(answer.URL)
+	if err != nil || rootErr != nil {
+		return nil
+	}
+	r := &search{address: answer.URL}
+	var found []Finding
+	for _, s := range r.suspects(all, read(answer)) {
+		if s.weight >= enough {
+			found = append(found, r.finding(s, s.Kind, s.Harvest, root))
+		}
+	}
+	return found
+}
+
 // bases returns the addresses below which probes are tried: the given one, or that of another host to which it
 // redirects, then the host, then, for software that is almost certain, the paths between, since software may be
 // installed below a path and its pages below that.
