@@ -41,6 +41,24 @@ func (g *Guard) Check(r *http.Request) error {
 	if !ok {
 		return problem.New(http.StatusUnauthorized, "A token is required", "send it as: Authorization: Bearer TOKEN")
 	}
+	return g.compare(given)
+}
+
+// CheckToken is Check for a token that was sent in the body of a request, as forms of pages do.
+func (g *Guard) CheckToken(r *http.Request, token string) error {
+	switch {
+	case r.Context().Value(localKey{}) != nil:
+		return nil
+	case g.closed:
+		return problem.New(http.StatusForbidden, "Writing is disabled", "this server was started without a token")
+	case token == "":
+		return problem.New(http.StatusUnauthorized, "A token is required", "the form has a field for it")
+	}
+	return g.compare(token)
+}
+
+// compare returns nil if a token is the server's.
+func (g *Guard) compare(given string) error {
 	sum := sha256.Sum256([]byte(given))
 	if subtle.ConstantTimeCompare(sum[:], g.digest[:]) != 1 {
 		return problem.New(http.StatusForbidden, "Wrong token", "the token is not this server's")

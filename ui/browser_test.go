@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"odarchive/ui"
 )
 
 // window is a tab that records what must not happen in it.
@@ -517,4 +520,66 @@ func TestBrowserPicturesOfAServer(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestBrowserBeginsADiscoveryWithoutScript fills in the form of campaigns, gets a fault, corrects it, and gives an order,
+// as somebody does whose browser runs no scripts; then a page refreshes itself with them.
+func TestBrowserBeginsADiscoveryWithoutScript(t *testing.T) {
+	ctx, end := openBrowser(t)
+	defer end()
+	store := &campaigns{}
+	w := newWindow(t, ctx, siteOf(newWorld(), func(o *ui.Options) { o.Campaigns = store }))
+	w.media(false, 390, 900)
+	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	text := func() string {
+		got, err := chromedp.Run(w.ctx, chromedp.TextContent(chromedp.CSS("main")))
+		if err != nil {
+			return "" // while a form leads to the next page
+		}
+		return got
+	}
+	w.open("/campaign")
+	w.do(chromedp.SendKeys(chromedp.CSS("#site-url"), "www.city.example"), chromedp.SendKeys(chromedp.CSS("#site-words"), "trees"), chromedp.SendKeys(chromedp.CSS("#site-token"), "wrong\r"))
+	w.waitText(text, "not the token of this server")
+	w.do(chromedp.SendKeys(chromedp.CSS("#site-token"), "right\r"))
+	w.waitText(text, "Files found")
+	if len(store.begun) != 1 || store.begun[0].Discover.Keywords[0] != "trees" || store.begun[0].Discover.URL != "https://www.city.example/" {
+		t.Fatalf("%+v", store.begun)
+	}
+	w.do(chromedp.SendKeys(chromedp.CSS("#order-token"), "right"), chromedp.Click(chromedp.CSS(`button[value="stop"]`)))
+	deadline := time.Now().Add(20 * time.Second)
+	for ordered := false; !ordered && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		store.mu.Lock()
+		ordered = slices.Contains(store.orders, "stop www.city.example")
+		store.mu.Unlock()
+	}
+	if !slices.Contains(store.orders, "stop www.city.example") {
+		t.Errorf("orders: %q", store.orders)
+	}
+	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false}); err != nil {
+		t.Fatal(err)
+	}
+	w.open("/campaign?name=www.city.example")
+	w.until(`document.querySelector("[data-live-mark]").hidden === false`)
+	eval[bool](w, `(() => { document.querySelector("#order-token").value = "typed"; document.querySelector("#live dd").textContent = "old"; return true; })()`)
+	w.until(`document.querySelector("#live dd").textContent === "87"`)
+	if got := eval[string](w, `document.querySelector("#order-token").value`); got != "typed" {
+		t.Errorf("the refresh has taken away what was typed: %q", got)
+	}
+	w.report("campaigns")
+}
+
+// waitText waits until a text contains another.
+func (w *window) waitText(text func() string, want string) {
+	w.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for time.Now().Before(deadline) {
+		if strings.Contains(text(), want) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	w.t.Fatalf("never contained %q: %s", want, text())
 }

@@ -306,8 +306,13 @@ func (w *world) changes(_ context.Context, from, to catalog.Version, key []strin
 func (w *world) crawl() (crawler.Status, error) { return w.status, nil }
 
 // site serves the pages of the small world.
-func site(w *world) http.Handler {
-	u, err := ui.New(ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Crawl: w.crawl, Campaigns: campaigns{}, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"})
+func site(w *world) http.Handler { return siteOf(w, func(*ui.Options) {}) }
+
+// siteOf is site with other options.
+func siteOf(w *world, change func(*ui.Options)) http.Handler {
+	o := ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Crawl: w.crawl, Campaigns: &campaigns{}, Authorise: authorise, Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"}
+	change(&o)
+	u, err := ui.New(o)
 	if err != nil {
 		panic(err)
 	}

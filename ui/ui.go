@@ -15,12 +15,14 @@ import (
 // Options of New. Archive and Mint are required.
 type Options struct {
 	Archive   Archive
-	Select    Select        // nil: pages have no parts that need a query
-	Describe  Describe      // nil: pages show no triples
-	Changes   Changes       // nil: differences are shown by line only
-	Harvests  Harvests      // nil: no harvests are shown
-	Crawl     Crawl         // nil: pages do not show the state of the crawl
-	Campaigns Campaigns     // nil: no campaigns are shown
+	Select    Select    // nil: pages have no parts that need a query
+	Describe  Describe  // nil: pages show no triples
+	Changes   Changes   // nil: differences are shown by line only
+	Harvests  Harvests  // nil: no harvests are shown
+	Crawl     Crawl     // nil: pages do not show the state of the crawl
+	Campaigns Campaigns // nil: no campaigns are shown
+	// Authorise returns nil if whoever sends a request with a token may give orders. Nil: pages have no forms for orders.
+	Authorise func(r *http.Request, token string) error
 	Fixity    func() Fixity // nil: pages do not show fixity
 	Mint      ns.Mint
 	Examples  []Example // in the console; nil for Examples(Mint)
@@ -38,6 +40,7 @@ type UI struct {
 	harvests  Harvests
 	crawl     Crawl
 	campaigns Campaigns
+	authorise func(*http.Request, string) error
 	fixity    func() Fixity
 	mint      ns.Mint
 	examples  []Example
@@ -58,7 +61,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, authorise: o.Authorise, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -106,6 +109,7 @@ func (u *UI) Routes(r chi.Router) {
 		r.Get(pattern, h)
 		r.Head(pattern, h)
 	}
+	r.Post("/campaign", problem.Handler(u.campaignForm))
 	r.Get("/quality.json", problem.Handler(u.quality))
 	r.Get("/harvests.json", problem.Handler(u.harvestsJSON))
 	r.Get("/completion.json", problem.Handler(u.completion))

@@ -41,7 +41,11 @@ import (
 func (a *Faces) Handler() (http.Handler, error) {
 	read := reader{a.store.Archive, a.crawl.Frontier, a.crawl.Pipeline}
 	guard := sparqlapi.NewGuard(a.store.Config.Serve.Token)
-	pages, err := ui.New(ui.Options{Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Fixity: a.Fixity, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
+	var authorise func(*http.Request, string) error
+	if a.store.Config.Serve.Token != "" && a.store.ReadOnlyReason == "" {
+		authorise = guard.CheckToken
+	}
+	pages, err := ui.New(ui.Options{Authorise: authorise, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Fixity: a.Fixity, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
 	if err != nil {
 		return nil, err
 	}
