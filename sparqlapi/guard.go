@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"odarchive/sparqlapi/problem"
@@ -13,14 +14,17 @@ import (
 
 // Guard checks the token that writing requires. It compares digests in constant time, so that the time of a refusal
 // reveals neither the token nor its length.
+//
+// After twenty wrong tokens, a client may try one a second: until then, it is refused whatever it sends.
 type Guard struct {
 	digest [sha256.Size]byte
 	closed bool // no token is set
+	wrong  *limiter
 }
 
 // NewGuard returns a guard for a token. With an empty token it refuses every write.
 func NewGuard(token string) *Guard {
-	return &Guard{digest: sha256.Sum256([]byte(token)), closed: token == ""}
+	return &Guard{digest: sha256.Sum256([]byte(token)), closed: token == "", wrong: newLimiter(Rate{PerSecond: 1, Burst: 20})}
 }
 
 type localKey struct{}
@@ -29,8 +33,16 @@ type localKey struct{}
 // no token.
 func Local(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, true) }
 
-// Check returns nil if r may write, or else a problem of status 401 or 403.
+type checkedKey struct{}
+
+// checked is what Check returned for a request before.
+type checked struct{ err error }
+
+// Check returns nil if r may write, or else a problem of status 401, 403 or 429.
 func (g *Guard) Check(r *http.Request) error {
+	if before, ok := r.Context().Value(checkedKey{}).(checked); ok {
+		return before.err
+	}
 	if r.Context().Value(localKey{}) != nil {
 		return nil
 	}
@@ -41,7 +53,7 @@ func (g *Guard) Check(r *http.Request) error {
 	if !ok {
 		return problem.New(http.StatusUnauthorized, "A token is required", "send it as: Authorization: Bearer TOKEN")
 	}
-	return g.compare(given)
+	return g.compare(r, given)
 }
 
 // CheckToken is Check for a token that was sent in the body of a request, as forms of pages do.
@@ -54,16 +66,30 @@ func (g *Guard) CheckToken(r *http.Request, token string) error {
 	case token == "":
 		return problem.New(http.StatusUnauthorized, "A token is required", "the form has a field for it")
 	}
-	return g.compare(token)
+	return g.compare(r, token)
 }
 
-// compare returns nil if a token is the server's.
-func (g *Guard) compare(given string) error {
+// compare returns nil if a token is the server's. It counts wrong ones.
+func (g *Guard) compare(r *http.Request, given string) error {
+	client := guesser(r)
+	if wait := g.wrong.wait(client); wait > 0 {
+		return &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many wrong tokens", RetryAfter: wait, Detail: "this address has sent too many wrong tokens"}
+	}
 	sum := sha256.Sum256([]byte(given))
 	if subtle.ConstantTimeCompare(sum[:], g.digest[:]) != 1 {
+		g.wrong.take(client)
 		return problem.New(http.StatusForbidden, "Wrong token", "the token is not this server's")
 	}
 	return nil
+}
+
+// guesser returns the network whose wrong tokens are counted together. Unlike the limit of requests, it has no exception
+// for this machine, where a proxy may be.
+func guesser(r *http.Request) netip.Prefix {
+	if network, ok := clientNetwork(r); ok {
+		return network
+	}
+	return netip.Prefix{}
 }
 
 // Require wraps a handler that only requests with leave to write may reach.

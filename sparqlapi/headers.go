@@ -6,8 +6,15 @@ import (
 	"strings"
 )
 
+// assetsPath is where the pages' scripts and style sheets are; no archived byte is below it.
+const assetsPath = "/assets/"
+
 // secure sets the security headers of every answer. Handlers of archived bytes and the pages of ui set policies of
 // their own.
+//
+// Archived scripts have the origin of the pages, whose policy (script-src 'self') would let them run if somebody found a
+// way to name one in a page. So what a browser says it requests as code (Sec-Fetch-Dest, W3C Fetch Metadata) is answered
+// from assetsPath only.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -15,9 +22,16 @@ func secure(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		if slices.Contains(code, r.Header.Get("Sec-Fetch-Dest")) && !strings.HasPrefix(r.URL.Path, assetsPath) {
+			http.Error(w, "The archive serves no scripts and style sheets here.", http.StatusForbidden)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// code are the destinations of requests whose answers a browser runs or applies to a page.
+var code = []string{"audioworklet", "embed", "frame", "iframe", "manifest", "object", "paintworklet", "script", "serviceworker", "sharedworker", "style", "worker", "xslt"}
 
 // exposed are the response headers that scripts of other sites may read.
 const exposed = "Content-Disposition, Content-Length, Content-Range, ETag, Last-Modified, Link, Location, Memento-Datetime, Odarchive-Left-Out, Odarchive-Warning, Retry-After, Vary, X-Request-Id"

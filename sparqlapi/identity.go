@@ -1,6 +1,7 @@
 package sparqlapi
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -78,12 +79,14 @@ func identify(guard *Guard) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			client := clientAddress(r)
-			if guard.Check(r) == nil {
+			err := guard.Check(r)
+			if err == nil {
 				client = "token"
 			} else if network, ok := clientNetwork(r); ok {
 				client = network.String()
 			}
-			next.ServeHTTP(w, r.WithContext(fair.WithClient(r.Context(), client)))
+			ctx := context.WithValue(r.Context(), checkedKey{}, checked{err}) // a wrong token counts once
+			next.ServeHTTP(w, r.WithContext(fair.WithClient(ctx, client)))
 		})
 	}
 }

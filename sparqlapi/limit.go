@@ -58,6 +58,21 @@ func (l *limiter) take(client netip.Prefix) (wait time.Duration) {
 	return wait
 }
 
+// wait returns how long the client must wait until take permits a request.
+func (l *limiter) wait(client netip.Prefix) time.Duration {
+	l.mu.Lock()
+	bucket, ok := l.clients[client]
+	l.mu.Unlock()
+	if !ok {
+		return 0
+	}
+	now := l.now()
+	if missing := 1 - bucket.TokensAt(now); missing > 0 {
+		return time.Duration(missing / l.rate.PerSecond * float64(time.Second))
+	}
+	return 0
+}
+
 // limit answers requests over the rate with status 429. Clients on this machine are not limited: they are the operator,
 // or a proxy that sees the real addresses and has its own limits.
 func limit(r Rate) func(http.Handler) http.Handler {

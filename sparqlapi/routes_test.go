@@ -169,6 +169,36 @@ func TestWritingNeedsTheTokenAndTheTokenReachesNoLog(t *testing.T) {
 	}
 }
 
+func TestArchivedBytesAreNeverCode(t *testing.T) {
+	t.Parallel()
+	h, a := server(t, nil)
+	address := "/api/v1/get/file/id/" + a.resources[0].ID + "_1"
+	for dest, want := range map[string]int{"": 200, "empty": 200, "document": 200, "image": 200, "script": 403, "worker": 403, "style": 403, "iframe": 403} {
+		if got := ask(h, "GET", address, "", "Sec-Fetch-Dest", dest).StatusCode; got != want {
+			t.Errorf("as %q: %d, want %d", dest, got, want)
+		}
+	}
+	if got := ask(h, "GET", "/assets/console.js", "", "Sec-Fetch-Dest", "script").StatusCode; got == 403 {
+		t.Error("the pages' own scripts are refused")
+	}
+}
+
+func TestWrongTokensAreTriedSlowly(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, nil)
+	send := func(with string) *http.Response {
+		return ask(h, "POST", "/post/resource", `{"href":"http://new.example/x.csv"}`, "Authorization", "Bearer "+with, "Content-Type", "application/json")
+	}
+	for i := range 20 {
+		if got := send("wrong").StatusCode; got != 403 {
+			t.Fatalf("wrong token %d: %d", i, got)
+		}
+	}
+	if res := send(token); res.StatusCode != 429 || res.Header.Get("Retry-After") != "1" {
+		t.Errorf("after twenty wrong tokens, the right one: %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+	}
+}
+
 func TestPostedResourcesAreTakenOrRefused(t *testing.T) {
 	t.Parallel()
 	h, a := server(t, nil)

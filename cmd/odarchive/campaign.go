@@ -223,7 +223,7 @@ settings, and Socrata, udata and Kaggle as documents, are in crawler/harvest/web
 	f.BoolVar(&dry, "dry-run", false, "only show the first requests, and what one item becomes")
 	f.BoolVar(&c.json, "json", false, "machine-readable summary")
 	f.StringVar(&c.server, "endpoint", "", "address of a running odarchive to ask; by default the server that holds --data, if there is one")
-	f.StringVar(&c.cfg.Serve.Token, "token", c.cfg.Serve.Token, "the server's token")
+	c.cfg.TokenFlags(f, "the server's token")
 	c.cfg.FetchFlags(f)
 	c.cfg.AnswersFlag(f)
 	return cmd

@@ -79,7 +79,7 @@ func (c *cli) remote(ctx context.Context) *faces.Remote {
 // remoteFlags defines the flags that name a server.
 func (c *cli) remoteFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.server, "endpoint", "", "address of a running odarchive to ask; by default the server that holds --data, if there is one")
-	cmd.Flags().StringVar(&c.cfg.Serve.Token, "token", c.cfg.Serve.Token, "the server's token")
+	c.cfg.TokenFlags(cmd.Flags(), "the server's token")
 }
 
 // print prints one result: as JSON for programs, or as a line for people.

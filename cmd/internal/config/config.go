@@ -315,7 +315,7 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.Var(&q.MaxUpdate, "max-update", "maximum size of the text of an update")
 	f.Var(&q.MaxGraph, "max-graph", "maximum size of a graph sent to the graph store")
 	f.BoolVar(&q.Strict, "strict", q.Strict, "refuse queries that call functions which do not exist, and answers of SERVICE that may lack rows, instead of warning")
-	f.StringVar(&c.Serve.Token, "token", c.Serve.Token, "secret that permits adding, crawling and updating over HTTP")
+	c.TokenFlags(f, "secret that permits adding, crawling and updating over HTTP")
 }
 
 // Load sets every flag that was not given from the environment, or else from the file, if that is not "". A name in the

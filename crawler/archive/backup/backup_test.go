@@ -307,8 +307,17 @@ func TestAKillInTheMiddleLeavesNoHalfBackup(t *testing.T) {
 		target := filepath.Join(dir, fmt.Sprintf("restored-%d", i))
 		os.MkdirAll(target+".restoring/packs", 0o755) // what a killed restore leaves
 		os.WriteFile(target+".restoring/packs/junk", []byte("x"), 0o644)
+		if _, err := Restore(t.Context(), target, []string{path}, nil); !errors.Is(err, ErrExists) {
+			t.Fatalf("a directory that may be somebody's was overwritten: %v", err)
+		}
+		os.WriteFile(target+".restoring/"+unfinished, nil, 0o644)
 		if _, err := Restore(t.Context(), target, []string{path}, nil); err != nil {
 			t.Fatalf("%s: %v", path, err)
+		}
+		for _, name := range []string{"", "packs", "odarchive.json"} {
+			if info, err := os.Stat(filepath.Join(target, name)); err == nil && info.Mode().Perm()&0o007 != 0 {
+				t.Errorf("everybody may read %q: %v", name, info.Mode())
+			}
 		}
 		if n := open(t, target).check(); n != 30 {
 			t.Errorf("%s has %d files", path, n)

@@ -32,10 +32,7 @@ func Restore(ctx context.Context, dir string, paths []string, p Progress) (info 
 		return info, fmt.Errorf("restore: %w", err)
 	}
 	work := dir + ".restoring"
-	if err := os.RemoveAll(work); err != nil { // left by a restore that was killed
-		return info, fmt.Errorf("restore: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Join(work, packsDir), 0o755); err != nil {
+	if err := prepare(work); err != nil {
 		return info, fmt.Errorf("restore: %w", err)
 	}
 	defer func() {
@@ -58,7 +55,34 @@ func Restore(ctx context.Context, dir string, paths []string, p Progress) (info 
 	if err := os.Rename(work, dir); err != nil {
 		return info, fmt.Errorf("restore: %w", err)
 	}
+	os.Remove(filepath.Join(dir, unfinished)) // it does no harm there
 	return info, syncDir(filepath.Dir(dir))
+}
+
+// unfinished is the file by which a directory is known to be left by a restore that was killed.
+const unfinished = "unfinished-restore"
+
+// prepare makes a directory for a restore. It removes one that a killed restore has left, and no other.
+func prepare(work string) error {
+	left, err := os.ReadDir(work)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if len(left) > 0 {
+		if _, err := os.Lstat(filepath.Join(work, unfinished)); err != nil {
+			return fmt.Errorf("%w: %s is not what an interrupted restore has left; move it away", ErrExists, work)
+		}
+		if err := os.RemoveAll(work); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(work, 0o750); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(work, unfinished), nil, 0o640); err != nil {
+		return err
+	}
+	return os.Mkdir(filepath.Join(work, packsDir), 0o750)
 }
 
 // applyBackup applies one backup to a directory. before is the ID of the last one that was applied, "" if there is
@@ -149,7 +173,7 @@ func restoreFile(dir, name string, body io.Reader, sum hash.Hash) error {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || name == packsDir {
 		return fmt.Errorf("%w: a file named %q", ErrBroken, name)
 	}
-	f, err := os.Create(filepath.Join(dir, name))
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o640)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"fmt"
 	"net/http"
 
 	"odarchive/crawler/address"
@@ -8,8 +9,8 @@ import (
 )
 
 // Client returns a client for requests that are not visits, such as a document for LOAD. It reaches only the networks
-// that the fetcher may reach, through the proxies that visits use. It sends no login, since anybody's query may name the
-// address. The caller must limit sizes and times.
+// and ports that the fetcher may reach, through the proxies that visits use. It sends no login, since anybody's query may
+// name the address. The caller must limit sizes and times.
 func (f *Fetcher) Client() *http.Client { return &http.Client{Transport: &client{f: f}} }
 
 // Patient is Client for requests whose answers may take long to begin, such as federated queries: only the context of a
@@ -22,8 +23,8 @@ func (f *Fetcher) Patient() *http.Client {
 // the login that is set for the host.
 func (f *Fetcher) Portals() http.RoundTripper { return &client{f: f, login: true} }
 
-// UserAgent returns the User-Agent header, which users of Client must set. A host for which the operator has set another
-// one gets that.
+// UserAgent returns the User-Agent header that requests of Client without one get. A host for which the operator has set
+// another one gets that.
 func (f *Fetcher) UserAgent() string { return f.opts.userAgent("") }
 
 // client is the transport of Client, Patient and Portals.
@@ -35,11 +36,17 @@ type client struct {
 
 // RoundTrip sends a request with what the operator has set for its host.
 func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := permitted(req); err != nil {
+		if req.Body != nil {
+			req.Body.Close() // as http.RoundTripper promises
+		}
+		return nil, err
+	}
 	set := c.settings(req)
 	out := req
-	if set.UserAgent != "" || len(set.Headers) > 0 || set.Secret != nil {
+	if name := req.Header.Get("User-Agent"); name == "" || set.UserAgent != "" || len(set.Headers) > 0 || set.Secret != nil {
 		out = req.Clone(req.Context())
-		if set.UserAgent != "" {
+		if name == "" || set.UserAgent != "" {
 			out.Header.Set("User-Agent", c.f.opts.userAgent(set.UserAgent))
 		}
 		for name, value := range set.Headers {
@@ -65,4 +72,16 @@ func (c *client) settings(req *http.Request) (set hosts.Settings) {
 		set.Secret = nil
 	}
 	return set
+}
+
+// permitted returns an error for the ports of other protocols.
+func permitted(req *http.Request) error {
+	u, err := address.Parse(req.URL.String())
+	if err != nil {
+		return err
+	}
+	if why := forbiddenPort(u); why != "" {
+		return fmt.Errorf("%s must not be requested: %s", u, why)
+	}
+	return nil
 }

@@ -48,6 +48,7 @@ var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("100.64.0.0/10"), // shared address space; Alibaba's metadata service
 	netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("192.88.99.0/24"), // relays of 6to4, deprecated (RFC 7526)
 	netip.MustParsePrefix("198.18.0.0/15"),
 	netip.MustParsePrefix("198.51.100.0/24"),
 	netip.MustParsePrefix("203.0.113.0/24"),
@@ -65,6 +66,7 @@ var notPublic = []netip.Prefix{
 
 var (
 	nat64  = netip.MustParsePrefix("64:ff9b::/96")
+	siit   = netip.MustParsePrefix("::ffff:0:0:0/96") // IPv4-translated (RFC 7915)
 	sixTo4 = netip.MustParsePrefix("2002::/16")
 )
 
@@ -79,7 +81,7 @@ func public(a netip.Addr) bool {
 	}
 	b := a.As16()
 	switch { // packets go to the IPv4 address inside
-	case nat64.Contains(a):
+	case nat64.Contains(a), siit.Contains(a):
 		return public(netip.AddrFrom4([4]byte(b[12:16])))
 	case sixTo4.Contains(a):
 		return public(netip.AddrFrom4([4]byte(b[2:6])))

@@ -249,10 +249,10 @@ func TestOnlyPublicAddressesMayBeFetched(t *testing.T) {
 	t.Parallel()
 	g := guard{nets: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}
 	for addr, want := range map[string]bool{
-		"8.8.8.8": true, "2606:4700::1111": true, "10.1.2.3": true, "64:ff9b::808:808": true, "2002:808:808::1": true, "::ffff:8.8.8.8": true,
+		"8.8.8.8": true, "2606:4700::1111": true, "10.1.2.3": true, "64:ff9b::808:808": true, "2002:808:808::1": true, "::ffff:0:8.8.8.8": true, "::ffff:8.8.8.8": true,
 		"10.2.0.1": false, "127.0.0.1": false, "0.0.0.0": false, "::": false, "::1": false, "169.254.169.254": false, "fe80::1": false, "224.0.0.1": false,
 		"255.255.255.255": false, "192.168.0.1": false, "172.16.0.1": false, "100.100.100.200": false, "168.63.129.16": false, "fd00::1": false,
-		"::ffff:10.2.0.1": false, "::7f00:1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "2001:0:4136:e378::1": false, "fec0::1": false,
+		"::ffff:10.2.0.1": false, "::7f00:1": false, "64:ff9b::7f00:1": false, "::ffff:0:127.0.0.1": false, "::ffff:0:10.0.0.1": false, "192.88.99.1": false, "2002:7f00:1::": false, "2001:0:4136:e378::1": false, "fec0::1": false,
 		"192.0.2.1": false, "198.18.0.1": false, "ff02::1": false, "2001:db8::1": false,
 	} {
 		if got := g.allows(netip.MustParseAddr(addr)); got != want {
