@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/graphs"
+	"odarchive/crawler/harvest/software"
 	"odarchive/crawler/links"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
@@ -51,7 +52,8 @@ func newLinked(t *testing.T, hosts ...string) *linked {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Campaigns = &campaign.Store{Archive: l.Pipeline.Archive, Frontier: l.Pipeline.Frontier, Graphs: store, Clock: l.clock.now}
+	l.Campaigns = &campaign.Store{Archive: l.Pipeline.Archive, Frontier: l.Pipeline.Frontier, Graphs: store, Clock: l.clock.now,
+		Software: sync.OnceValues(func() (*software.Helper, error) { return software.New(software.Options{}) })}
 	return l
 }
 

@@ -14,7 +14,9 @@ import (
 
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/harvest/discover"
+	"odarchive/crawler/harvest/software"
 	"odarchive/crawler/harvest/webapi"
+	"odarchive/crawler/relevance"
 	"odarchive/sparqlapi/problem"
 	"odarchive/ui"
 )
@@ -47,7 +49,9 @@ func (c *campaigns) Show(ctx context.Context, name string) (campaign.Shown, erro
 	all, _ := c.List(ctx)
 	for _, one := range all {
 		if one.Document.Name == name {
-			return campaign.Shown{Campaign: one, Tasks: []campaign.Task{{Kind: campaign.TaskEndpoint, Address: "https://city.example/sparql", Result: "<script>x</script>", Bad: true}}}, nil
+			return campaign.Shown{Campaign: one, Tasks: []campaign.Task{{Kind: campaign.TaskEndpoint, Address: "https://city.example/sparql", Result: "<script>x</script>", Bad: true}},
+				Sites: []campaign.Site{{URL: "https://city.example/", Software: software.Site{Systems: []software.System{{Name: "Drupal", Version: "10<", Weight: 80}}, Seen: 17}, Score: relevance.Tally{Pages: 5, Sum: 10},
+					Best: []campaign.Best{{URL: "https://city.example/data?<", Level: software.FileList, Score: 3.5, Why: []relevance.Part{{What: "<b>open data", Where: "title"}}}}}}}, nil
 		}
 	}
 	return campaign.Shown{}, campaign.ErrUnknown
@@ -100,7 +104,7 @@ func TestCampaignsAreShown(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/crawls":                         {`href="/campaign?name=city"`, ">paused<"},
 		"/campaign":                       {`href="/campaign?name=www.city.example"`, "431 of 2", ">87<", `data-live=`, `action="/campaign"`, "follows links from", `aria-current="page">Campaigns`},
-		"/campaign?name=city":             {"paused by an order", "city.example/sparql", "&lt;script&gt;x", "b=&lt;i&gt;", `value="resume"`},
+		"/campaign?name=city":             {"paused by an order", "city.example/sparql", "&lt;script&gt;x", "b=&lt;i&gt;", `value="resume"`, "Drupal 10&lt;", "<td class=\"n\">1.00</td>", "filelist, 3.50", "&lt;b&gt;open data in the title"},
 		"/campaign?name=www.city.example": {"Budget &lt;2026&gt;", "the page lists files", "0.83", "Finances &lt;i&gt;", "https://www.city.example/finances/budget", "trees, &lt;b&gt;", "TYPO3 12", ">87<", `value="21"`, `data-live="3000"`, `value="pause"`, `value="stop"`},
 		"/campaign?name=kaggle":           {"answered 503", "API_KAGGLE", "600/h", "/datasets/list/{ref}", `value="again"`, "Nothing yet"},
 	} {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -21,7 +20,6 @@ import (
 func (c *cli) discover() *cobra.Command {
 	var d crawl.Discovery
 	var fresh bool
-	var rules string
 	cmd := &cobra.Command{
 		Use:   "discover URL",
 		Short: "Find the data files of a web site that no portal lists, with few requests",
@@ -51,13 +49,6 @@ Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wr
 			d.Options.URL = args[0]
 			if _, err := d.Options.Normalise(); err != nil {
 				return usageError{err}
-			}
-			if rules != "" {
-				text, err := os.ReadFile(rules)
-				if err != nil {
-					return err
-				}
-				d.Rules = string(text)
 			}
 			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
 				bar := c.progress(int64(d.Options.Budget), "requests")
@@ -90,7 +81,6 @@ Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wr
 	f.BoolVar(&d.Explain, "explain", false, "print the pages that led to each file, and why")
 	f.BoolVar(&d.Dry, "dry-run", false, "print what is found, and keep nothing")
 	f.BoolVar(&fresh, "fresh", false, "start from the beginning instead of continuing or beginning another round")
-	f.StringVar(&rules, "software-rules", "", "file with rules of one's own for the pages of content management systems")
 	f.StringVar(&c.cfg.Fetch.KeepAnswers, "keep-pages", c.cfg.Fetch.KeepAnswers, "keep the pages, byte for byte, in WARC files in this directory")
 	f.BoolVar(&c.json, "json", false, "a line of JSON for each file; the summary goes to standard error")
 	c.cfg.FetchFlags(f)

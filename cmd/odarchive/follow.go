@@ -39,6 +39,7 @@ next round, or to a server. 'odarchive campaign' lists, shows, pauses and stops 
 		Example: `  odarchive follow people --seed https://example.org/foaf.rdf --depth 3
   odarchive follow city --seed https://data.example.org/ --scope domain --graphs
   odarchive follow both --seed https://a.example/void --scope prefix:https://a.example/data/ --scope 'pattern:^https://b\.example/'
+  odarchive follow trees --seed https://city.example/ --accept any --keyword trees --keyword parks
   odarchive follow shop --seed https://shop.example/ --rules shop.toml --graphs
   odarchive query 'SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } } GROUP BY ?g'`,
 		Args: exactly("NAME"),
@@ -64,6 +65,8 @@ next round, or to a server. 'odarchive campaign' lists, shows, pauses and stops 
 	f.StringVar(&d.Accept, "accept", "rdf", "what to ask servers for: rdf, any, or the value of an Accept field")
 	f.BoolVar(&d.Graphs, "graphs", false, "keep the statements of documents in named graphs")
 	f.BoolVar(&d.Vocabularies, "vocabularies", false, "follow the IRIs of properties and classes too")
+	f.StringArrayVar(&d.Keywords, "keyword", nil, "word or phrase to look for: links that promise it are visited first (repeatable)")
+	f.StringArrayVar(&d.Entities, "entity", nil, "name of a place or an organisation to look for (repeatable)")
 	f.StringVar(&d.Every, "every", "", "how often the documents change, as 168h: a hint for the schedule of a server")
 	f.StringVar(&rules, "rules", "", "file with rules that turn pages into statements, in TOML or the YAML of Squirrel's scraper")
 	f.BoolVar(&c.json, "json", false, "machine-readable summary")

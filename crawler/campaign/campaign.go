@@ -31,6 +31,8 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/graphs"
 	"odarchive/crawler/harvest/discover"
+	"odarchive/crawler/harvest/software"
+	"odarchive/crawler/relevance"
 	"odarchive/crawler/scrape"
 	"odarchive/triplestore/kv"
 )
@@ -62,6 +64,11 @@ type Campaign struct {
 	Edition int    `json:"edition"`          // of Document: a new one is a reason to look at unchanged documents again
 	Cursor  string `json:"cursor,omitempty"` // where queueing a round goes on, in hexadecimal; "" if it is done
 	Queuing bool   `json:"queuing,omitempty"`
+
+	Scoring   int    `json:"scoring,omitempty"`   // edition of what the document says of scores
+	Rescoring bool   `json:"rescoring,omitempty"` // the priorities of open URLs are not those of Scoring yet
+	Rescored  string `json:"rescored,omitempty"`  // where that goes on, in hexadecimal
+	Described int    `json:"described,omitempty"` // Counts.Pages when the graph about the sites was written
 }
 
 // Counts are the figures of a campaign.
@@ -75,6 +82,7 @@ type Counts struct {
 	TooDeep    int `json:"tooDeep"`
 	OverBudget int `json:"overBudget"` // links that Max or Host leave out
 	Documents  int `json:"documents"`  // with statements, that this round read
+	Pages      int `json:"pages"`      // that have a score, in all rounds; of a campaign that scores
 	Changed    int `json:"changed"`    // statements of content graphs that this round changed
 	Tasks      int `json:"tasks"`      // endpoints and portals to be read
 	TasksDone  int `json:"tasksDone"`
@@ -99,6 +107,8 @@ type Store struct {
 	Context func(iri string) ([]byte, error)
 	// Refuses, if not nil, reports that a URL is out of the scope of the archive, whatever that of a campaign says.
 	Refuses func(url string) bool
+	// Software returns what knows the software of sites, for campaigns that score. It may be nil: then no page has a score.
+	Software func() (*software.Helper, error)
 
 	mu      sync.Mutex
 	scopes  map[campaignID]compiled             // guarded by mu
@@ -111,6 +121,8 @@ type compiled struct {
 	edition int
 	scope   *scope
 	rules   *scrape.Rules // nil for none
+	scoring int
+	scorer  *relevance.Scorer // nil if the campaign does not score
 }
 
 // Tables in kv.SpaceCampaigns, by first byte of the key. See FORMAT.md.
@@ -124,6 +136,7 @@ const (
 	tableSpilled  = 'l' // campaign, resource, part -> links
 	tableProgress = 'g' // campaign           -> progress
 	tablePace     = 'p' // campaign           -> pace
+	tableSite     = 's' // campaign, host     -> Site
 )
 
 type campaignID [8]byte
@@ -193,10 +206,10 @@ func (s *Store) scopeOf(id campaignID, c Campaign) (*scope, error) {
 func (s *Store) compiledOf(id campaignID, c Campaign) (compiled, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known, ok := s.scopes[id]; ok && known.edition == c.Edition {
+	if known, ok := s.scopes[id]; ok && known.edition == c.Edition && known.scoring == c.Scoring {
 		return known, nil
 	}
-	made := compiled{edition: c.Edition}
+	made := compiled{edition: c.Edition, scoring: c.Scoring}
 	var err error
 	if made.scope, err = newScope(c.Document); err != nil {
 		return compiled{}, err
@@ -204,6 +217,11 @@ func (s *Store) compiledOf(id campaignID, c Campaign) (compiled, error) {
 	made.scope.refuses = s.Refuses
 	if c.Document.Rules != "" {
 		if made.rules, err = scrape.Read([]byte(c.Document.Rules)); err != nil {
+			return compiled{}, fmt.Errorf("campaign %s: %w", c.Document.Name, err)
+		}
+	}
+	if c.Document.scored() {
+		if made.scorer, err = relevance.New(c.Document.relevance()); err != nil {
 			return compiled{}, fmt.Errorf("campaign %s: %w", c.Document.Name, err)
 		}
 	}
@@ -229,13 +247,14 @@ func (s *Store) Get(ctx context.Context, name string) (c Campaign, err error) {
 	return c, err
 }
 
-// Shown is a campaign with its tasks.
+// Shown is a campaign with its tasks, and with the sites that have the best scores, if it scores.
 type Shown struct {
 	Campaign
 	Tasks []Task `json:"tasks"`
+	Sites []Site `json:"sites,omitempty"`
 }
 
-// Show returns a campaign with its tasks. The error wraps ErrUnknown if there is none.
+// Show returns a campaign with its tasks and sites. The error wraps ErrUnknown if there is none.
 func (s *Store) Show(ctx context.Context, name string) (Shown, error) {
 	c, err := s.Get(ctx, name)
 	if err != nil {
@@ -245,7 +264,11 @@ func (s *Store) Show(ctx context.Context, name string) (Shown, error) {
 	if tasks == nil {
 		tasks = []Task{} // [] in JSON
 	}
-	return Shown{c, tasks}, err
+	if err != nil || !c.Document.scored() {
+		return Shown{Campaign: c, Tasks: tasks}, err
+	}
+	sites, err := s.Sites(ctx, name)
+	return Shown{c, tasks, sites}, err
 }
 
 // List returns all campaigns, sorted by name.
@@ -300,12 +323,16 @@ func (s *Store) Run(ctx context.Context, d Document) (c Campaign, err error) {
 			c.Edition++
 			again = true
 		}
+		if known && !c.Document.sameScores(d) {
+			c.Scoring++
+			c.Rescoring, c.Rescored = true, ""
+		}
 		c.Document = d
 		if again {
 			c.Round++
 			c.Began, c.Ended = now, time.Time{}
 			before := c.Counts
-			c.Counts = Counts{URLs: before.URLs, Spilled: before.Spilled}
+			c.Counts = Counts{URLs: before.URLs, Spilled: before.Spilled, Pages: before.Pages}
 			c.Queuing, c.Cursor = true, ""
 		} else if c.State == Paused {
 			c.Queuing, c.Cursor = true, "" // what was put off meanwhile

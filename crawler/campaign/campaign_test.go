@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/crawler/harvest/software"
 	"odarchive/crawler/links"
+	"odarchive/crawler/relevance"
 )
 
 func TestAScopeAllowsWhatItNames(t *testing.T) {
@@ -56,6 +58,8 @@ func TestDocumentsThatAreMalformedAreNamed(t *testing.T) {
 		"follow":  func(d *Document) { d.Follow = []links.Kind{"everything"} },
 		"every":   func(d *Document) { d.Every = "often" },
 		"rules":   func(d *Document) { d.Rules = "x" },
+		"weights": func(d *Document) { d.Weights = &relevance.Weights{Title: 1000} },
+		"entity":  func(d *Document) { d.Entities = []string{"--"} },
 		"document": func(d *Document) {
 			d.Seeds = strings.Fields(strings.Repeat("http://a.example/"+strings.Repeat("x", 1000)+" ", 900))
 		},
@@ -70,7 +74,7 @@ func TestDocumentsThatAreMalformedAreNamed(t *testing.T) {
 
 func TestTheRecordOfAURLIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	m := member{url: "http://a.example/x", kind: links.SeeAlso, from: "0123456789abcdef01234567", depth: 3, round: 2, edition: 1, tries: 1, cut: true}
+	m := member{url: "http://a.example/x", kind: links.SeeAlso, from: "0123456789abcdef01234567", depth: 3, round: 2, edition: 1, tries: 1, cut: true, score: -1.25, base: 0.125, text: "Bäume (CSV)"}
 	b := m.encode()
 	if got, err := decodeMember(b); err != nil || got != m {
 		t.Errorf("%+v, %v", got, err)
@@ -79,6 +83,27 @@ func TestTheRecordOfAURLIsReadAsItWasWritten(t *testing.T) {
 		if _, err := decodeMember(b[:i]); err == nil {
 			t.Errorf("%d of %d bytes are a record", i, len(b))
 		}
+	}
+}
+
+func TestRecordsOfTheFirstVersionAreRead(t *testing.T) {
+	t.Parallel()
+	old := []byte{1, 3, 2, 1, 1, 1, 2, 'u', 'v', 1, 'k', 1, 'f'}
+	want := member{url: "uv", kind: "k", from: "f", depth: 3, round: 2, edition: 1, tries: 1, cut: true}
+	if got, err := decodeMember(old); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestSitesKeepTheirBestPages(t *testing.T) {
+	t.Parallel()
+	var s Site
+	for i := range 20 {
+		s.add(seenPage{url: fmt.Sprintf("http://a.example/%d", i), level: software.Item, score: relevance.Score{Value: float64(i % 7)}, site: software.Site{Seen: 1}})
+	}
+	s.add(seenPage{url: "http://a.example/6", score: relevance.Score{Value: 9}, site: software.Site{Seen: 1}})
+	if len(s.Best) != maxBest || s.Best[0].URL != "http://a.example/6" || s.Best[0].Score != 9 || s.Best[1].Score != 6 || s.Software.Seen != 21 || s.Score.Pages != 21 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler/harvest/discover"
 	"odarchive/crawler/harvest/webapi"
 	"odarchive/crawler/links"
+	"odarchive/crawler/relevance"
 	"odarchive/crawler/scrape"
 )
 
@@ -39,8 +40,11 @@ type Document struct {
 	Vocabularies bool         `toml:"vocabularies,omitempty" json:"vocabularies,omitempty"` // follow predicates and classes too
 	Follow       []links.Kind `toml:"follow,omitempty" json:"follow,omitempty"`             // kinds of links to follow; default all
 	Every        string       `toml:"every,omitempty" json:"every,omitempty"`               // how often the documents change, as "168h": a hint for the schedule. Of other kinds: how often a server begins a round
-	Keywords     []string     `toml:"keywords,omitempty" json:"keywords,omitempty"`         // of every kind: what the campaign looks for
+	Keywords     []string     `toml:"keywords,omitempty" json:"keywords,omitempty"`         // of every kind: what the campaign looks for. Links have scores then, and the best are visited first
+	Entities     []string     `toml:"entities,omitempty" json:"entities,omitempty"`         // names of places and organisations that it looks for
 	Rules        string       `toml:"rules,omitempty" json:"rules,omitempty"`               // rules for pages, in TOML or the YAML of Squirrel; see package scrape
+	// Weights of the scores of links, pages and sites. They may be changed while the campaign runs.
+	Weights *relevance.Weights `toml:"weights,omitempty" json:"weights,omitempty"`
 }
 
 // Defaults and limits of a document.
@@ -158,6 +162,9 @@ func (d Document) normaliseFollow() (Document, error) {
 			}
 			d.Rules = string(text)
 		}
+	}
+	if err := d.relevance().Check(); err != nil {
+		return d, badf("%v", err)
 	}
 	if len(d.Rules) > maxRules {
 		return d, badf("rules of %d bytes: at most %d are allowed", len(d.Rules), maxRules)

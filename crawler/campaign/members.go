@@ -5,11 +5,14 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
 	"odarchive/crawler/links"
+	"odarchive/crawler/relevance"
 	"odarchive/ns"
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
@@ -25,9 +28,19 @@ type member struct {
 	edition int        // of the document by which its links were followed; 0 for none
 	tries   int        // visits of this round that are to be repeated
 	cut     bool       // it has links within scope that were too deep
+	score   float64    // priority by the best link to it; 0 if the campaign does not score
+	base    float64    // what that link has of its page, its site and the site's software
+	text    string     // of that link's anchor
 }
 
-const memberVersion = 1
+// Versions of the record. The first has no scores.
+const (
+	memberVersion1 = 1
+	memberVersion  = 2
+)
+
+// isSeed reports whether the URL is a seed, rather than the target of a link.
+func (m member) isSeed() bool { return m.kind == "" }
 
 func (m member) encode() []byte {
 	b := []byte{memberVersion}
@@ -37,8 +50,13 @@ func (m member) encode() []byte {
 	for _, s := range []string{m.url, string(m.kind), m.from} {
 		b = fields.AppendText(b, s)
 	}
-	return b
+	b = binary.AppendVarint(b, milli(m.score))
+	b = binary.AppendVarint(b, milli(m.base))
+	return fields.AppendText(b, m.text)
 }
+
+// milli returns thousands of a score.
+func milli(score float64) int64 { return int64(math.Round(score * 1000)) }
 
 func flag(b bool) int {
 	if b {
@@ -49,12 +67,17 @@ func flag(b bool) int {
 
 func decodeMember(b []byte) (m member, err error) {
 	r := fields.Reader{B: b}
-	if r.Byte() != memberVersion {
+	version := r.Byte()
+	if version != memberVersion && version != memberVersion1 {
 		r.Fail()
 	}
 	m.depth, m.round, m.edition, m.tries = int(r.Uvarint()), int(r.Uvarint()), int(r.Uvarint()), int(r.Uvarint())
 	m.cut = r.Uvarint() != 0
 	m.url, m.kind, m.from = r.Text(), links.Kind(r.Text()), r.Text()
+	if version == memberVersion {
+		m.score, m.base = float64(r.Varint())/1000, float64(r.Varint())/1000
+		m.text = r.Text()
+	}
 	if err := r.End(); err != nil {
 		return m, fmt.Errorf("campaign: the record of a URL is damaged: %w", err)
 	}
@@ -84,6 +107,9 @@ func setMember(txn *kv.Txn, id campaignID, resource string, m member) error {
 type found struct {
 	URL      string     `json:"u"`
 	Kind     links.Kind `json:"k,omitempty"`
+	Score    float64    `json:"s,omitempty"` // priority
+	Base     float64    `json:"b,omitempty"` // as member.base
+	Text     string     `json:"t,omitempty"` // as member.text
 	resource string
 }
 
@@ -99,17 +125,19 @@ func (f *found) identify() bool {
 
 // adding adds URLs to one campaign in a transaction.
 type adding struct {
-	s     *Store
-	ctx   context.Context // of the transaction
-	txn   archive.Txn
-	id    campaignID
-	c     *Campaign
-	scope *scope
-	seeds []string
-	again []string // URLs that are to be visited although they are known
+	s      *Store
+	ctx    context.Context // of the transaction
+	txn    archive.Txn
+	id     campaignID
+	c      *Campaign
+	scope  *scope
+	scorer *relevance.Scorer // nil if the campaign does not score
+	seeds  []found
+	again  []string // URLs that are to be visited although they are known
 	// listed are files of a portal, which are registered as the portal describes them, after the URLs of the campaign.
 	listed []catalog.Seed
 	hosts  map[string]int
+	raised []frontier.Prioritisation
 }
 
 // extend adds URLs to a campaign in a transaction: f calls add. It does nothing if there is no such campaign.
@@ -119,11 +147,11 @@ func (s *Store) extend(ctx context.Context, id campaignID, f func(*adding) error
 		if err != nil || !known {
 			return err
 		}
-		scope, err := s.scopeOf(id, c)
+		made, err := s.compiledOf(id, c)
 		if err != nil {
 			return err
 		}
-		a := &adding{s: s, ctx: ctx, txn: txn, id: id, c: &c, scope: scope}
+		a := &adding{s: s, ctx: ctx, txn: txn, id: id, c: &c, scope: made.scope, scorer: made.scorer}
 		if err := f(a); err != nil {
 			return err
 		}
@@ -140,8 +168,16 @@ func (a *adding) add(f found, from string, depth int) error {
 		return err
 	}
 	if known {
+		better := m.round < a.c.Round && !m.isSeed() && f.Score >= m.score+raise
+		if better {
+			a.raised = append(a.raised, frontier.Prioritisation{URL: m.url, From: m.score, To: f.Score})
+			m.score, m.base, m.text = f.Score, f.Base, f.Text
+		}
 		if depth >= m.depth {
-			return nil
+			if !better {
+				return nil
+			}
+			return setMember(txn, a.id, f.resource, m)
 		}
 		m.depth = depth
 		if m.cut && m.round >= a.c.Round { // links that were too deep may be followed now
@@ -171,10 +207,10 @@ func (a *adding) add(f found, from string, depth int) error {
 	if err := a.count(host, n+1); err != nil {
 		return err
 	}
-	m = member{url: f.URL, kind: f.Kind, from: from, depth: depth, round: a.c.Round - 1}
+	m = member{url: f.URL, kind: f.Kind, from: from, depth: depth, round: a.c.Round - 1, score: f.Score, base: f.Base, text: f.Text}
 	a.c.Counts.URLs++
 	a.c.Counts.Pending++
-	a.seeds, a.again = append(a.seeds, f.URL), append(a.again, f.URL)
+	a.seeds, a.again = append(a.seeds, f), append(a.again, f.URL)
 	if err := txn.Set(kv.SpaceCampaigns, key(tableReverse, resourceKey(f.resource), a.id[:]), nil); err != nil {
 		return err
 	}
@@ -224,19 +260,26 @@ func (a *adding) count(host string, n int) error {
 func (a *adding) finish() error {
 	if len(a.seeds) > 0 {
 		listing := archive.Listing{}
-		for _, url := range a.seeds {
-			listing.Seeds = append(listing.Seeds, a.c.Document.seed(url))
+		var urls []string
+		for _, f := range a.seeds {
+			seed := a.c.Document.seed(f.URL)
+			seed.Priority = f.Score
+			listing.Seeds = append(listing.Seeds, seed)
+			urls = append(urls, f.URL)
 		}
 		fresh, err := a.txn.Register(a.ctx, a.s.Clock(), listing)
 		if err != nil {
 			return err
 		}
-		if err := noteKnown(a.txn.KV(), a.id, a.seeds, fresh); err != nil {
+		if err := noteKnown(a.txn.KV(), a.id, urls, fresh); err != nil {
 			return err
 		}
 		if err := a.s.Frontier.AddIn(a.txn.KV(), listing.Seeds...); err != nil {
 			return err
 		}
+	}
+	if err := a.s.Frontier.PrioritiseIn(a.txn.KV(), a.raised...); err != nil {
+		return err
 	}
 	if err := a.s.Frontier.MakeDueIn(a.txn.KV(), a.again...); err != nil {
 		return err

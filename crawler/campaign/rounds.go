@@ -28,6 +28,9 @@ func (s *Store) Prepare(ctx context.Context, name string) error {
 			break
 		}
 	}
+	if err := s.rescore(ctx, id); err != nil {
+		return fmt.Errorf("campaign %s: %w", name, err)
+	}
 	return s.Drain(ctx, name)
 }
 
@@ -52,6 +55,7 @@ func (s *Store) addSeeds(ctx context.Context, id campaignID) error {
 					a.c.Counts.OutOfScope++
 					continue
 				}
+				a.scoreOf(&f)
 				if err := a.add(f, "", 0); err != nil {
 					return err
 				}

@@ -190,6 +190,7 @@ func (s *Store) AddLinks(ctx context.Context, t Task, list []links.Link) error {
 						return err
 					}
 				}
+				a.scoreOf(&f, l.Text)
 				if err := a.add(f, "", t.Depth+1); err != nil {
 					return err
 				}
@@ -221,6 +222,8 @@ func (s *Store) AddFiles(ctx context.Context, t Task, list []catalog.Seed) (adde
 					a.c.Counts.TooDeep++
 					continue
 				}
+				a.scoreOf(&f, seed.Title, seed.DatasetTitle, seed.Format)
+				seed.Priority = f.Score
 				if err := a.add(f, "", t.Depth); err != nil {
 					return err
 				}

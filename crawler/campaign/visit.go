@@ -11,6 +11,7 @@ import (
 	"odarchive/crawler/graphs"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/links"
+	"odarchive/crawler/relevance"
 	"odarchive/crawler/scrape"
 	"odarchive/crawler/web/fetch"
 	"odarchive/triplestore/kv"
@@ -29,6 +30,7 @@ type Visit struct {
 	seen   bool // its document was read for that before
 
 	document *links.Document
+	looked   *looked // of the first page, if a campaign scores
 	content  *graphs.Content
 }
 
@@ -38,6 +40,8 @@ type membership struct {
 	c      Campaign // as of the beginning of the visit
 	scope  *scope
 	rules  *scrape.Rules // for pages; nil for none
+	scorer *relevance.Scorer
+	seen   *seenPage // what the visit adds to the record of the site; nil for nothing
 	member member
 	ruled  []links.Link // that the rules have found, each once
 	links  []found      // to be added, identified
@@ -68,7 +72,7 @@ func (s *Store) Begin(ctx context.Context, resource, url string) (v *Visit, err 
 			if v == nil {
 				v = &Visit{s: s, resource: resource, url: url}
 			}
-			v.in = append(v.in, membership{id: id, c: c, scope: made.scope, rules: made.rules, member: m})
+			v.in = append(v.in, membership{id: id, c: c, scope: made.scope, rules: made.rules, scorer: made.scorer, member: m})
 			return true, nil
 		})
 		if err == nil && v != nil {
@@ -172,7 +176,7 @@ func (v *Visit) Read(ctx context.Context, final string, kind detect.Detection, n
 			return err
 		}
 	}
-	o.Page = v.pageRules(final)
+	o.Page = v.onPage(final, h)
 	var err error
 	v.document, err = links.Read(ctx, links.Input{URL: final, Name: name, Found: kind, Header: h, Size: size, Body: body}, o)
 	if err != nil {
@@ -186,7 +190,7 @@ func (v *Visit) Read(ctx context.Context, final string, kind detect.Detection, n
 		}
 		v.document.Quads = nil
 	}
-	return v.s.view(ctx, func(txn *kv.Txn) error {
+	err = v.s.view(ctx, func(txn *kv.Txn) error {
 		for i := range v.in {
 			if err := v.choose(txn, &v.in[i], final); err != nil {
 				return err
@@ -194,15 +198,21 @@ func (v *Visit) Read(ctx context.Context, final string, kind detect.Detection, n
 		}
 		return nil
 	})
+	v.looked = nil // the page is large
+	return err
 }
 
 // choose selects the links that a campaign follows.
 func (v *Visit) choose(txn *kv.Txn, m *membership, final string) error {
-	m.links, m.spill, m.tasks, m.counts, m.member.cut = nil, nil, nil, Counts{}, false
+	m.links, m.spill, m.tasks, m.counts, m.member.cut, m.seen = nil, nil, nil, Counts{}, false, nil
 	if !m.active() {
 		return nil
 	}
 	deep := m.member.depth >= m.c.Document.Depth
+	scoring, err := v.score(txn, m, final)
+	if err != nil {
+		return err
+	}
 	var fresh []found
 	for _, l := range m.withRuled(v.document.Links) {
 		m.counts.Links++
@@ -229,7 +239,8 @@ func (v *Visit) choose(txn *kv.Txn, m *membership, final string) error {
 		if err != nil {
 			return err
 		}
-		if !isKnown || known.depth > m.member.depth+1 {
+		scoring.link(&f, l)
+		if !isKnown || known.depth > m.member.depth+1 || known.round < m.c.Round && f.Score >= known.score+raise {
 			fresh = append(fresh, f)
 		}
 	}
@@ -294,6 +305,7 @@ func (v *Visit) record(ctx context.Context, txn archive.Txn, at membership, act 
 		return err
 	}
 	open := m.round < c.Round
+	before := m.edition
 	read := v.document != nil
 	if again && !read && open && m.tries < maxTries {
 		m.tries++
@@ -322,11 +334,20 @@ func (v *Visit) record(ctx context.Context, txn archive.Txn, at membership, act 
 		}
 	}
 	c.Counts.Changed += changed
-	a := &adding{s: v.s, ctx: ctx, txn: txn, id: at.id, c: &c, scope: at.scope}
+	a := &adding{s: v.s, ctx: ctx, txn: txn, id: at.id, c: &c, scope: at.scope, scorer: at.scorer}
 	if deeper && m.round < c.Round {
 		a.again = append(a.again, m.url)
 	}
 	if read {
+		if at.seen != nil {
+			added, err := seePage(txn.KV(), at.id, c.Edition, *at.seen, before == c.Edition)
+			if err != nil {
+				return err
+			}
+			if added {
+				c.Counts.Pages++
+			}
+		}
 		c.Counts.Links += at.counts.Links
 		c.Counts.OutOfScope += at.counts.OutOfScope
 		c.Counts.TooDeep += at.counts.TooDeep

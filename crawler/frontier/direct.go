@@ -40,6 +40,32 @@ func (f *Frontier) MakeDueIn(txn *kv.Txn, urls ...string) error {
 	return b.finish()
 }
 
+// Prioritisation changes the priority of a URL.
+type Prioritisation struct {
+	URL      string
+	From, To float64
+}
+
+// PrioritiseIn changes the priorities of known URLs, inside a transaction. URLs that are unknown or malformed are skipped,
+// and those whose priority is not From, since an operator has set it, or another source.
+func (f *Frontier) PrioritiseIn(txn *kv.Txn, list ...Prioritisation) error {
+	b := f.newBatch(txn, f.opts.Now())
+	for _, p := range list {
+		u, known, err := b.lookup(p.URL)
+		var bad *BadURL
+		if errors.As(err, &bad) || err == nil && (!known || u.Priority != p.From || p.From == p.To) {
+			continue
+		}
+		if err == nil {
+			err = b.requeue(u, func() { u.Priority = p.To })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return b.finish()
+}
+
 // LeaseURL leases one known URL, whether it is due or not. The error wraps ErrUnknown, or ErrLeaseLost if its group is
 // leased.
 func (f *Frontier) LeaseURL(ctx context.Context, raw string) (*Lease, error) {

@@ -10,7 +10,7 @@ package relevance
 
 // Options is what a scorer looks for, as a campaign's document writes it. The zero value looks for data of any kind.
 type Options struct {
-	Keywords []string `toml:"keywords" json:"keywords,omitempty"` // words and phrases; at most MaxKeywords
+	Keywords []string `toml:"keywords" json:"keywords,omitempty"` // words and phrases, at most MaxKeywords
 	Entities []string `toml:"entities" json:"entities,omitempty"` // names of places and organisations, likewise
 	Weights  Weights  `toml:"weights" json:"weights,omitzero"`
 }
@@ -30,6 +30,10 @@ type Weights struct {
 	Anchor  float64 `toml:"anchor" json:"anchor,omitempty"`   // in the text of a link; default 1
 	Address float64 `toml:"address" json:"address,omitempty"` // in an address; default 0.5
 	Text    float64 `toml:"text" json:"text,omitempty"`       // in running text; default 0.2
+
+	Page     float64 `toml:"page" json:"page,omitempty"`         // what a link has of the score of its page; default 0.3
+	Site     float64 `toml:"site" json:"site,omitempty"`         // of the score of its site; default 0.2
+	Software float64 `toml:"software" json:"software,omitempty"` // of what the rules for the site's software say; default 1
 }
 
 // Page is what is scored of a page.

@@ -111,7 +111,7 @@ const (
 	Added        = NS + "added"        // harvest activity -> number of new URLs
 	Graph        = NS + "graph"        // portal -> named graph with its harvested catalog; version -> named graph with its statements
 	GraphOmitted = NS + "graphOmitted" // version -> why there is no named graph with its statements
-	Software     = NS + "software"     // portal -> software that it runs
+	Software     = NS + "software"     // portal or site -> software that it runs
 )
 
 // Records of WARC files (crawler/warc/rows).
@@ -192,3 +192,13 @@ const (
 
 // Search: a predicate that queries use and no triple has.
 const Matches = NS + "matches" // subject -> a text query, or a list of it and what it returns
+
+// Sites that campaigns look at.
+const (
+	Site         = NS + "Site"         // class: the pages of one host
+	SoftwareSign = NS + "softwareSign" // site -> what gives its software away
+	PagesSeen    = NS + "pagesSeen"    // site -> number of pages that were looked at
+	Score        = NS + "score"        // site or page -> how much it has to do with what a campaign looks for
+	BestPage     = NS + "bestPage"     // site -> page with a high score
+	PageLevel    = NS + "pageLevel"    // page -> what it is for somebody who looks for data, as a word
+)

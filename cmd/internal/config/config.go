@@ -73,6 +73,7 @@ type Fetch struct {
 	Workers           int
 	ScopeAllow        []string // rules of what may be fetched (package scope)
 	ScopeDeny         []string
+	SoftwareRules     string // file with an operator's rules for the software of sites, "" for none
 	WARC              string // directory of WARC files of what is fetched; "" for none
 	KeepAnswers       string // directory of WARC files of what portals answer to harvests; "" for none
 }
@@ -251,6 +252,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.ScopeAllow, "scope-allow", nil, "rule of what may be fetched, as domain:example.org or type:text/*; then nothing else may (repeatable; 'odarchive scope -h' explains rules)")
 	f.StringArrayVar(&s.ScopeDeny, "scope-deny", nil, "rule of what must not be fetched, as host:data.example.org or size:>1GiB (repeatable)")
 	f.IntVar(&s.Workers, "workers", s.Workers, "number of hosts to fetch from at the same time")
+	f.StringVar(&s.SoftwareRules, "software-rules", s.SoftwareRules, "file with rules for the software of sites, beside the built-in ones: what its addresses and pages are")
 }
 
 // HookFlags adds the flags of commands that tell others of changes.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,6 +25,7 @@ import (
 	"odarchive/crawler/graphs"
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/harvest/schemaorg"
+	"odarchive/crawler/harvest/software"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/scope"
 	"odarchive/crawler/supervise"
@@ -57,8 +59,9 @@ type Crawl struct {
 	Graphs    *graphs.Store // statements of documents
 	Campaigns *campaign.Store
 	Scope     *scope.Scope
-	Jobs      *supervise.Jobs // of the background
-	Tape      *tape.Tape      // of --warc; nil without it
+	Software  func() (*software.Helper, error) // rules for the software of sites, read when they are first needed
+	Jobs      *supervise.Jobs                  // of the background
+	Tape      *tape.Tape                       // of --warc; nil without it
 
 	Answers *tape.Tape // of --keep-answers; nil without it
 
@@ -69,6 +72,8 @@ type Crawl struct {
 
 	store    *store.Store
 	spoolDir string // a temporary one, to be removed
+
+	softwareRules string // an operator's; "" for none
 }
 
 // New builds a Crawl by the settings of the store. It fetches nothing yet.
@@ -148,7 +153,10 @@ func (c *Crawl) build() error {
 	if c.Graphs, err = graphs.New(s.Mint, s.DB, c.Ledger.Has); err != nil {
 		return err
 	}
-	c.Campaigns = &campaign.Store{Archive: s.Archive, Frontier: c.Frontier, Graphs: c.Graphs, Clock: s.Clock, Context: schemaorg.Context,
+	if err := c.readSoftwareRules(); err != nil {
+		return err
+	}
+	c.Campaigns = &campaign.Store{Archive: s.Archive, Frontier: c.Frontier, Graphs: c.Graphs, Clock: s.Clock, Context: schemaorg.Context, Software: c.Software,
 		Refuses: func(url string) bool {
 			return c.Scope.Refuses(scope.Question{Area: scope.Campaign, URL: url, Size: -1}) != ""
 		}}
@@ -183,6 +191,35 @@ func (c *Crawl) openSpool() (*spool.Spool, error) {
 // fetchRobots is the pipeline's Fetch, for the gate, which is built before the pipeline.
 func (c *Crawl) fetchRobots(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
 	return c.Pipeline.Fetch(ctx, r)
+}
+
+// maxSoftwareRules bounds the file of --software-rules, in bytes.
+const maxSoftwareRules = 1 << 20
+
+// readSoftwareRules reads the operator's rules for software, if there are any. Only these are checked at once.
+func (c *Crawl) readSoftwareRules() error {
+	var o software.Options
+	name := c.store.Config.Fetch.SoftwareRules
+	if name != "" {
+		in, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("--software-rules: %w", err)
+		}
+		defer in.Close()
+		text, err := io.ReadAll(io.LimitReader(in, maxSoftwareRules))
+		if err != nil {
+			return fmt.Errorf("--software-rules: %w", err)
+		}
+		o.Rules = string(text)
+	}
+	c.softwareRules = o.Rules
+	c.Software = sync.OnceValues(func() (*software.Helper, error) { return software.New(o) })
+	if name != "" {
+		if _, err := c.Software(); err != nil {
+			return fmt.Errorf("--software-rules: %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // newRule returns the schedule that the settings name.

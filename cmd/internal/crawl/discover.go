@@ -13,7 +13,6 @@ import (
 // Discovery is what Discover looks for, and who hears of it.
 type Discovery struct {
 	Options discover.Options
-	Rules   string              // an operator's rules for software; "" for none
 	Found   func(discover.Find) // called for each file after it was kept; may be nil
 	Explain bool                // finds have the path that led to them
 	Tracker *discover.Tracker   // receives the progress; may be nil
@@ -44,7 +43,7 @@ func (c *Crawl) Discover(ctx context.Context, d Discovery, opts harvest.Options)
 func (c *Crawl) discoverer(d Discovery) (discover.Source, *politeness.Transport) {
 	polite := c.politeTransport(scope.Campaign)
 	return discover.Source{
-		Options: d.Options, Rules: d.Rules, Found: d.Found, Explain: d.Explain, Tracker: d.Tracker, Now: c.store.Clock,
+		Options: d.Options, Rules: c.softwareRules, Found: d.Found, Explain: d.Explain, Tracker: d.Tracker, Now: c.store.Clock,
 		Robots: judge{c.Gate.Robots, c.inScope(scope.Campaign)},
 		HTTP:   &http.Client{Transport: polite, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		Catalog: func(kind, url string, doer harvest.Doer) harvest.Harvester {

@@ -62,6 +62,9 @@ func (c *Crawl) Follow(ctx context.Context, name string, opts crawler.RunOptions
 	if err == nil && now.State == campaign.Running {
 		now, err = c.Campaigns.GiveUp(ctx, name)
 	}
+	if err == nil {
+		err = c.Campaigns.DescribeSites(ctx, name)
+	}
 	return now, summary, err
 }
 
@@ -161,8 +164,11 @@ func (c *Crawl) prepareCampaigns(ctx context.Context, begin bool) error {
 	}
 	all, err := c.Campaigns.List(ctx)
 	for _, one := range all {
-		if err == nil && one.State == campaign.Running && one.Queuing {
+		if err == nil && one.State == campaign.Running && (one.Queuing || one.Rescoring) {
 			err = c.Campaigns.Prepare(ctx, one.Document.Name)
+		}
+		if err == nil {
+			err = c.Campaigns.DescribeSites(ctx, one.Document.Name)
 		}
 	}
 	return err

@@ -134,10 +134,39 @@ func (h *Helper) recognise(site *Site, page *Page) {
 			site.add(found)
 		}
 	}
-	slices.SortStableFunc(site.Systems, func(a, b System) int { return cmp.Compare(b.Weight, a.Weight) })
-	if len(site.Systems) > maxSystems {
-		site.Systems = site.Systems[:maxSystems]
+	site.sort()
+}
+
+// Add adds what was seen elsewhere of the same site.
+func (s *Site) Add(other Site) {
+	for _, found := range other.Systems {
+		s.add(found)
 	}
+	s.sort()
+	s.Seen += other.Seen
+	for level, n := range other.Pages {
+		if s.Pages == nil {
+			s.Pages = map[Level]int{}
+		}
+		s.Pages[level] += n
+	}
+}
+
+// sort puts the most certain system first.
+func (s *Site) sort() {
+	slices.SortStableFunc(s.Systems, func(a, b System) int { return cmp.Compare(b.Weight, a.Weight) })
+	if len(s.Systems) > maxSystems {
+		s.Systems = s.Systems[:maxSystems]
+	}
+}
+
+// Name returns the site's software with its version, as "Drupal 10"; "" if it is not known.
+func (s *Site) Name() string {
+	name := s.Software()
+	if name != "" && s.Systems[0].Version != "" {
+		name += " " + s.Systems[0].Version
+	}
+	return name
 }
 
 // add adds what one page shows of a system. Pages of one system show the same signs, so the weight of a site is that of
