@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"odarchive/crawler/campaign"
@@ -19,10 +18,8 @@ import (
 )
 
 const (
-	harvestsAtOnce = 4               // campaigns that are harvests
-	longestPause   = 24 * time.Hour  // that a host may ask them for; they wait meanwhile
-	progressEvery  = 5 * time.Second // between two records of the progress
-	shownFinds     = 20
+	harvestsAtOnce = 4              // campaigns that are harvests
+	longestPause   = 24 * time.Hour // that a host may ask them for; they wait meanwhile
 )
 
 // harvestCampaign makes one attempt at the round of a campaign that is a harvest, from the mark of the last attempt on,
@@ -54,9 +51,18 @@ func (c *Crawl) harvestCampaign(ctx context.Context, t campaign.Task) error {
 		return nil
 	}
 	done := campaign.Harvested{Round: now.Round, Edition: now.Edition, Failed: err, Result: summaryOfHarvest(report)}
-	if errors.Is(err, webapi.ErrBudget) {
+	switch {
+	case errors.Is(err, webapi.ErrBudget):
 		done.Failed = nil
 		done.Why = fmt.Sprintf("%s; the next round continues where this one ended", sentenceOf(err))
+	case err == nil && now.Document.Kind == campaign.KindDiscover: // why it looks no further
+		shown, err := c.Campaigns.Get(ctx, t.Campaign)
+		if err != nil {
+			return err
+		}
+		if shown.Progress != nil {
+			done.Why = shown.Progress.State
+		}
 	}
 	if done.Failed != nil {
 		c.store.Log.Warn("the harvest of a campaign failed", "campaign", t.Campaign, "error", err)
@@ -85,9 +91,9 @@ func (c *Crawl) runCampaignHarvest(ctx context.Context, now campaign.Campaign) (
 	d := now.Document
 	w := &watch{c: c, name: d.Name, now: discover.Progress{State: "begins", Expected: -1, Began: c.store.Clock().UTC()}}
 	if now.Progress != nil {
-		w.now.Finds = now.Progress.Finds
+		w.before = now.Progress.Finds
 	}
-	h, source, err := c.campaignHarvester(ctx, now, w)
+	h, source, err := c.campaignHarvester(now, w)
 	if err != nil {
 		return harvest.Report{}, err
 	}
@@ -101,13 +107,18 @@ func (c *Crawl) runCampaignHarvest(ctx context.Context, now campaign.Campaign) (
 	return report, err
 }
 
-// campaignHarvester returns the harvester of a campaign, and the name of the source by which it is resumed.
-func (c *Crawl) campaignHarvester(_ context.Context, now campaign.Campaign, w *watch) (harvest.Harvester, string, error) {
+// campaignHarvester returns the harvester of a campaign, and the name of the source by which it is resumed. A discovery has
+// the name that Discover gives it, so that each continues what the other has begun.
+func (c *Crawl) campaignHarvester(now campaign.Campaign, w *watch) (harvest.Harvester, string, error) {
 	d := now.Document
-	source := string(d.Kind) + " " + d.Address() + " campaign " + d.Name
-	if d.Kind != campaign.KindAPI {
-		return nil, source, fmt.Errorf("%w: there is no harvester for campaigns of the kind %s", webapi.ErrDocument, d.Kind)
+	if d.Kind == campaign.KindDiscover {
+		w.tracker = &discover.Tracker{}
+		h, polite := c.discoverer(Discovery{Options: *d.Discover, Explain: true, Tracker: w.tracker})
+		polite.Longest, w.meter = longestPause, polite.Traffic
+		w.now.Budget = d.Discover.Budget
+		return h, HarvestSource{Kind: DiscoverKind, Address: d.Discover.URL}.name(harvest.Selection{}), nil
 	}
+	source := string(d.Kind) + " " + d.Address() + " campaign " + d.Name
 	api, err := webapi.Compile(*d.API)
 	if err != nil {
 		return nil, source, fmt.Errorf("%w: %w", webapi.ErrDocument, err)
@@ -141,112 +152,4 @@ func (c *Crawl) answers() (_ *tape.Tape, err error) {
 		return c.Answers, err
 	}
 	return c.ownAnswers, err
-}
-
-// watch is the progress of the harvest of a campaign that runs.
-type watch struct {
-	c     *Crawl
-	name  string
-	used  func() int                         // requests of the round
-	meter func() (requests int, bytes int64) // of this attempt
-
-	mu    sync.Mutex
-	now   discover.Progress // guarded by mu
-	saved time.Time         // guarded by mu
-}
-
-func (w *watch) update(f func(*discover.Progress)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f(&w.now)
-	w.now.Changed = w.c.store.Clock().UTC()
-}
-
-// progress returns a copy of the progress.
-func (w *watch) progress() discover.Progress {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p := w.now
-	p.Finds = append([]discover.Find(nil), p.Finds...)
-	if w.used != nil {
-		p.Requests = w.used()
-	}
-	return p
-}
-
-// asked notes a request that is about to be sent.
-func (w *watch) asked(address string) {
-	w.update(func(p *discover.Progress) {
-		p.State = "asks " + address
-		p.Pages++
-	})
-}
-
-// reported notes what the harvest has brought so far.
-func (w *watch) reported(r harvest.Report) {
-	w.update(func(p *discover.Progress) { p.Files = r.Seeds })
-}
-
-// save keeps the progress, unless that was done a moment ago.
-func (w *watch) save(ctx context.Context) {
-	w.mu.Lock()
-	recent := time.Since(w.saved) < progressEvery
-	if !recent {
-		w.saved = time.Now()
-	}
-	w.mu.Unlock()
-	if recent {
-		return
-	}
-	if err := w.c.Campaigns.SaveProgress(ctx, w.name, w.progress()); err != nil {
-		w.c.store.Log.Warn("the progress of a campaign could not be kept", "campaign", w.name, "error", err)
-	}
-}
-
-// ended notes how the harvest ended.
-func (w *watch) ended(ctx context.Context, r harvest.Report, err error) {
-	w.update(func(p *discover.Progress) {
-		p.Files = r.Seeds
-		switch {
-		case errors.Is(err, webapi.ErrBudget):
-			p.State, p.Done = sentenceOf(err), true
-		case ctx.Err() != nil:
-			p.State = "interrupted"
-		case err != nil:
-			p.State, p.Done = err.Error(), true
-		default:
-			p.State, p.Done = "complete", true
-		}
-	})
-	w.mu.Lock()
-	w.saved = time.Time{}
-	w.mu.Unlock()
-	w.save(context.WithoutCancel(ctx))
-}
-
-// watching is a harvest.Keeper that shows the latest files that were kept.
-type watching struct {
-	harvest.Keeper
-	w *watch
-}
-
-// Keep implements harvest.Keeper.
-func (k watching) Keep(ctx context.Context, step harvest.Step) (int, error) {
-	added, err := k.Keeper.Keep(ctx, step)
-	if err != nil {
-		return added, err
-	}
-	requests := k.w.progress().Requests
-	k.w.update(func(p *discover.Progress) {
-		for _, s := range step.Seeds {
-			find := discover.Find{URL: s.URL, Page: s.Dataset, Title: s.Title, Score: 1, Requests: requests, Why: "listed by the interface"}
-			if s.DatasetTitle != "" {
-				find.Why = "a file of the dataset \u201c" + s.DatasetTitle + "\u201d"
-			}
-			p.Finds = append([]discover.Find{find}, p.Finds...)
-			p.Finds = p.Finds[:min(len(p.Finds), shownFinds)]
-		}
-	})
-	k.w.save(ctx)
-	return added, nil
 }

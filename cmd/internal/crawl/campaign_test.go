@@ -16,6 +16,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/campaign"
+	"odarchive/crawler/harvest/discover"
 	"odarchive/crawler/harvest/webapi"
 )
 
@@ -198,5 +199,89 @@ func TestAHostThatAsksToWaitIsNotAskedMeanwhile(t *testing.T) {
 	now, _, err := c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
 	if err != nil || now.State != campaign.Finished || now.Why != "" || p.asked.Load() != 11 {
 		t.Fatalf("%+v, %v, %d requests", now, err, p.asked.Load())
+	}
+}
+
+// TestADiscoveryIsACampaign discovers a small site, is paused, goes on in another process, and says what was found and why.
+func TestADiscoveryIsACampaign(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	var stop atomic.Pointer[func()]
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page := func(links ...string) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, "<!doctype html><title>%s</title><body><main><ul>", r.URL.Path)
+			for _, l := range links {
+				fmt.Fprintf(w, `<li><a href="%s">data %s</a></li>`, l, l)
+			}
+			fmt.Fprint(w, "</ul></main></body>")
+		}
+		asked.Add(1)
+		switch {
+		case r.URL.Path == "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
+		case r.URL.Path == "/":
+			page("/data/1", "/private/x")
+		case strings.HasPrefix(r.URL.Path, "/data/"):
+			n := 0
+			fmt.Sscan(strings.TrimPrefix(r.URL.Path, "/data/"), &n)
+			if f := stop.Load(); n == 6 && f != nil {
+				(*f)()
+			}
+			links := []string{fmt.Sprintf("/files/table-%d.csv", n)}
+			if n < 12 {
+				links = append(links, fmt.Sprintf("/data/%d", n+1))
+			}
+			page(links...)
+		case strings.HasPrefix(r.URL.Path, "/files/"):
+			w.Header().Set("Content-Type", "text/csv")
+			fmt.Fprintf(w, "a,b\n%s,1\n", r.URL.Path)
+		case strings.HasPrefix(r.URL.Path, "/private/"):
+			t.Errorf("%s was requested", r.URL.Path)
+			fallthrough
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	dir := t.TempDir()
+	c, end := openIn(t, dir)
+	pause := func() {
+		if _, err := c.Campaigns.Pause(context.Background(), "site"); err != nil {
+			t.Error(err)
+		}
+	}
+	stop.Store(&pause)
+	d := campaign.Document{Name: "site", Kind: campaign.KindDiscover, Keywords: []string{"table"}, Discover: &discover.Options{URL: s.URL, Budget: 200, Whole: true}}
+	if _, err := c.Campaigns.Run(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	now, _, err := c.Follow(t.Context(), "site", crawler.RunOptions{Once: true})
+	if err != nil || now.State != campaign.Paused {
+		t.Fatalf("%+v, %v", now, err)
+	}
+	end()
+	stop.Store(nil)
+	c, end = openIn(t, dir)
+	defer end()
+	if _, err := c.Campaigns.Resume(t.Context(), "site"); err != nil {
+		t.Fatal(err)
+	}
+	now, _, err = c.Follow(t.Context(), "site", crawler.RunOptions{Once: true})
+	if err != nil || now.State != campaign.Finished || now.Progress == nil || !now.Progress.Done || now.Why != now.Progress.State {
+		t.Fatalf("%s %q, %v, %.300s", now.State, now.Why, err, fmt.Sprintf("%+v", now.Progress))
+	}
+	p := now.Progress
+	if p.Files != 12 || len(p.Finds) < 12 || p.Requests == 0 || p.Requests > p.Budget || p.Budget != 200 {
+		t.Errorf("%+v", p)
+	}
+	for _, f := range p.Finds {
+		if f.Page == "" || f.Why == "" || len(f.Path) == 0 {
+			t.Errorf("not explained: %+v", f)
+		}
+	}
+	stats, err := c.store.Archive.Stats(t.Context())
+	if err != nil || stats.Versions < 12 {
+		t.Errorf("%d versions of the files, %v", stats.Versions, err)
 	}
 }

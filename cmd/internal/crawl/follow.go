@@ -109,6 +109,9 @@ func (c *Crawl) keepCampaigns(ctx context.Context, only string) error {
 			}
 			for _, t := range open {
 				id := t.Campaign + " " + t.Kind + " " + t.Address
+				if t.IsHarvest() { // two harvests of one source would take each other's marks
+					id = t.Kind + " " + t.Address
+				}
 				mu.Lock()
 				begun := busy[id] || t.IsHarvest() && (harvests == harvestsAtOnce || only != "" && only != t.Campaign)
 				if !begun {
