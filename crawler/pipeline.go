@@ -32,6 +32,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/scope"
+	"odarchive/crawler/series"
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/warc/tape"
 	"odarchive/crawler/web/fetch"
@@ -276,6 +277,10 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 			result = p.result(job, ex, act)
 		}
 		if err := p.Frontier.Done(txn.KV(), lease, job, result); err != nil {
+			return err
+		}
+		counted := series.Visit{Outcome: act.Outcome, Class: act.ErrorClass, Bytes: result.Size, Took: ex.End.Sub(ex.Start)}
+		if err := series.Add(txn.KV(), now, counted); err != nil {
 			return err
 		}
 		return following.Record(ctx, txn, act, result.Passing)

@@ -11,6 +11,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/series"
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/politeness"
 )
@@ -38,6 +39,8 @@ type Status struct {
 	Kept    int       `json:"kept"` // new versions
 	Bytes   int64     `json:"bytes"`
 	Rate    float64   `json:"rate"` // fetches a second, over the last minute
+
+	Errors map[catalog.ErrorClass]int `json:"errors"` // by class
 }
 
 // Internal describes the faults of this program with single URLs.
@@ -128,6 +131,11 @@ func (s Status) Reasons() string {
 	return strings.Join(reasons, ", ")
 }
 
+// Series returns what was visited over time: series.Read.
+func (p *Pipeline) Series(from, to time.Time, step time.Duration) ([]series.Slot, error) {
+	return series.Read(p.Archive.DB(), from, to, step)
+}
+
 // Hosts returns the hosts whose names sort after after, in that order, at most limit of them (0: all).
 func (p *Pipeline) Hosts(after string, limit int) ([]HostStatus, error) {
 	infos, err := p.Frontier.Hosts(after, limit)
@@ -184,6 +192,7 @@ type progress struct {
 	mu      sync.Mutex // guards what follows
 	since   time.Time
 	sofar   Summary
+	errors  map[catalog.ErrorClass]int
 	seconds [60]struct {
 		at int64
 		n  int
@@ -203,6 +212,12 @@ func (p *progress) add(r Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sofar.Add(r)
+	if r.ErrorClass != "" {
+		if p.errors == nil {
+			p.errors = map[catalog.ErrorClass]int{}
+		}
+		p.errors[r.ErrorClass]++
+	}
 	second := &p.seconds[now%int64(len(p.seconds))]
 	if second.at != now {
 		second.at, second.n = now, 0
@@ -215,6 +230,8 @@ func (p *progress) into(s *Status) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.Since, s.Fetches, s.Bytes, s.Kept = p.since, p.sofar.Fetches, p.sofar.Bytes, p.sofar.Outcomes[catalog.Archived]
+	s.Errors = map[catalog.ErrorClass]int{} // {} in JSON
+	maps.Copy(s.Errors, p.errors)
 	s.Failed = p.sofar.Outcomes[catalog.NoVersion] + p.sofar.Outcomes[catalog.RetryLater]
 	n := 0
 	for _, second := range p.seconds {

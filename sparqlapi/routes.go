@@ -242,6 +242,7 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 		read(text, base+"/crawl/hosts", c.Hosts)
 		write.Post(base+"/crawl/inject", problem.Handler(c.Inject))
 		read(text, base+"/crawl/orders", c.Orders)
+		read(text, base+"/crawl/series", c.Series)
 		for _, kind := range []string{frontier.OrderRequeue, frontier.OrderDrop, frontier.OrderBoost} {
 			write.Post(base+"/crawl/"+kind, problem.Handler(c.Order(kind)))
 		}

@@ -24,6 +24,7 @@ type crawlsPage struct {
 	Campaigns []campaign.Campaign
 	First     bool // the page shows the newest visits, so it may refresh itself
 	Now       *crawlNow
+	Operation *operation // nil if there is nothing to show of it
 }
 
 // Crawl returns the state of the crawl; crawler.Pipeline.Status does.
@@ -87,6 +88,9 @@ func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if page.Now, err = u.crawlNow(); err != nil {
+		return err
+	}
+	if page.Operation, err = u.operated(q); err != nil {
 		return err
 	}
 	if len(page.Visits) >= query.Limit {

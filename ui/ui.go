@@ -15,12 +15,13 @@ import (
 // Options of New. Archive and Mint are required.
 type Options struct {
 	Archive   Archive
-	Select    Select    // nil: pages have no parts that need a query
-	Describe  Describe  // nil: pages show no triples
-	Changes   Changes   // nil: differences are shown by line only
-	Harvests  Harvests  // nil: no harvests are shown
-	Crawl     Crawl     // nil: pages do not show the state of the crawl
-	Campaigns Campaigns // nil: no campaigns are shown
+	Select    Select     // nil: pages have no parts that need a query
+	Describe  Describe   // nil: pages show no triples
+	Changes   Changes    // nil: differences are shown by line only
+	Harvests  Harvests   // nil: no harvests are shown
+	Crawl     Crawl      // nil: pages do not show the state of the crawl
+	Campaigns Campaigns  // nil: no campaigns are shown
+	Operation *Operation // nil: the page of crawls shows no orders, and nothing over time
 	// Authorise returns nil if whoever sends a request with a token may give orders. Nil: pages have no forms for orders.
 	Authorise func(r *http.Request, token string) error
 	Fixity    func() Fixity // nil: pages do not show fixity
@@ -41,6 +42,7 @@ type UI struct {
 	crawl     Crawl
 	campaigns Campaigns
 	authorise func(*http.Request, string) error
+	operation *Operation
 	fixity    func() Fixity
 	mint      ns.Mint
 	examples  []Example
@@ -61,7 +63,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, authorise: o.Authorise, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, authorise: o.Authorise, operation: o.Operation, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}

@@ -12,11 +12,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"odarchive/crawler"
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/series"
 	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
@@ -43,6 +45,8 @@ type Progress interface {
 	// Hosts returns at most limit hosts whose names follow after, in the order of names.
 	Hosts(after string, limit int) ([]crawler.HostStatus, error)
 	Host(name string) (crawler.HostStatus, bool, error)
+	// Series returns what was visited over time, in slots.
+	Series(from, to time.Time, step time.Duration) ([]series.Slot, error)
 }
 
 // API holds the handlers.
@@ -52,7 +56,8 @@ type API struct {
 	CampaignStore CampaignStore // nil: there are no routes of campaigns
 	Scope         Scope         // nil: there are no routes of the scope
 	Backup        func(ctx context.Context, w io.Writer, since *backup.Info) error
-	Log           *slog.Logger // logs backups that fail after their beginning was sent; may be nil
+	Now           func() time.Time // the archive's clock; nil for time.Now
+	Log           *slog.Logger     // logs backups that fail after their beginning was sent; may be nil
 }
 
 const maxBody = 64 << 20

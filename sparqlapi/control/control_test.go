@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"odarchive/crawler"
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/series"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -77,6 +79,10 @@ func (p fakeProgress) Hosts(after string, limit int) (list []crawler.HostStatus,
 
 func (p fakeProgress) Host(name string) (crawler.HostStatus, bool, error) {
 	return crawler.HostStatus{Host: name}, name == "h001", p.err
+}
+
+func (p fakeProgress) Series(from, to time.Time, step time.Duration) ([]series.Slot, error) {
+	return []series.Slot{{At: from, Visits: int64(to.Sub(from) / step)}}, p.err
 }
 
 func ask(h func(http.ResponseWriter, *http.Request) error, method, address, body string) *httptest.ResponseRecorder {
@@ -238,5 +244,24 @@ func TestABackupFollowsOnTheOneThatIsPosted(t *testing.T) {
 	}
 	if w := ask(a.Copy, "POST", "/backup", `{"id":"abc"}`); w.Code != 200 || got == nil || got.ID != "abc" {
 		t.Errorf("a following backup: %d after %+v", w.Code, got)
+	}
+}
+
+func TestTheSeriesIsAskedForByTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	a := &API{Progress: fakeProgress{}, Now: func() time.Time { return now }}
+	for address, want := range map[string]string{
+		"/crawl/series": `{"slots":[{"at":"2026-11-20T06:00:00Z","visits":24,`,
+		"/crawl/series?from=2026-11-21T00:00:00Z&to=2026-11-21T01:00:00Z&step=5m": `{"slots":[{"at":"2026-11-21T00:00:00Z","visits":12,`,
+		"/crawl/series?step=1s":                    "expected a time such as",
+		"/crawl/series?from=yesterday":             "is not an RFC 3339 time",
+		"/crawl/series?from=2027-01-01T00:00:00Z":  "before",
+		"/crawl/series?step=-1h":                   "expected a time such as",
+		"/crawl/series?from=-0001-01-01T00:00:00Z": "is not an RFC 3339 time",
+	} {
+		if w := ask(a.Series, "GET", address, ""); !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %s", address, w.Code, w.Body)
+		}
 	}
 }

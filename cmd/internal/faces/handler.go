@@ -45,7 +45,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if a.store.Config.Serve.Token != "" && a.store.ReadOnlyReason == "" {
 		authorise = guard.CheckToken
 	}
-	pages, err := ui.New(ui.Options{Authorise: authorise, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Fixity: a.Fixity, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
+	pages, err := ui.New(ui.Options{Authorise: authorise, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
 		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},
-		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, Backup: a.Backup, Log: a.store.Log},
+		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
 		LinkedData: described,
 		UI:         pages,

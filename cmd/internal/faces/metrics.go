@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/politeness"
 	"odarchive/sparqlapi"
@@ -132,6 +133,22 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 		held = 1
 	}
 	gauge("crawl_held", "1 while the crawl stands still: paused, out of its hours, or short of room.", held)
+	lag := int64(0)
+	if now := c.faces.store.Clock(); s.Held == "" && s.NextDue.Before(now) && !s.NextDue.IsZero() {
+		lag = int64(now.Sub(s.NextDue).Seconds())
+	}
+	gauge("crawl_lag_seconds", "How long the host that is due for longest has been waiting for a worker, 0 while the crawl stands still.", lag)
+	for _, class := range []catalog.ErrorClass{catalog.ErrNetwork, catalog.ErrDNS, catalog.ErrTLS, catalog.ErrTimeout, catalog.ErrHTTPStatus, catalog.ErrDiskFull, catalog.ErrInternal} {
+		s.Errors[class] += 0 // a series that is there from the beginning can be compared
+	}
+	for class, n := range s.Errors {
+		out <- prometheus.MustNewConstMetric(description("crawl_errors_total", "Fetches since the process began that stored no version, by reason.", "class"), prometheus.CounterValue, float64(n), string(class))
+	}
+	refused := int64(0)
+	for _, r := range c.faces.crawl.Scope.Refusals() {
+		refused += r.Count
+	}
+	out <- prometheus.MustNewConstMetric(description("scope_refused_total", "What the rules of the scope refused, since the directory was created."), prometheus.CounterValue, float64(refused))
 	for _, j := range s.Jobs {
 		running := 0.0
 		if j.State == supervise.Running || j.State == supervise.Done {
@@ -142,6 +159,9 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 	}
 	for outcome, n := range s.Outcomes {
 		out <- prometheus.MustNewConstMetric(description("visits_by_outcome", "Visits by outcome.", "outcome"), prometheus.GaugeValue, float64(n), string(outcome))
+	}
+	for _, why := range []string{"politeness", "robots", "retry-after", "back-off", "network"} {
+		s.Waiting[why] += 0 // a series that is there from the beginning can be compared
 	}
 	for why, n := range s.Waiting {
 		out <- prometheus.MustNewConstMetric(description("crawl_hosts_waiting", "Hosts met lately that wait, by reason.", "reason"), prometheus.GaugeValue, float64(n), why)
