@@ -1,14 +1,12 @@
 package triplestore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 	"odarchive/triplestore/internal/dict"
@@ -233,7 +231,7 @@ func (l *loader) identify(ctx context.Context, keys []term.Key) ([]term.ID, erro
 			fresh = append(fresh, uint32(i))
 		}
 	}
-	slices.SortFunc(fresh, func(a, b uint32) int { return cmp.Compare(keys[a], keys[b]) })
+	fresh = sortedKeys(keys, fresh)
 	sorted := make([]term.Key, len(fresh))
 	for i, n := range fresh {
 		sorted[i] = keys[n]
