@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// order is the place of an entry in a segment: literals of one layer, of similar size and near each other are neighbours, so that
-// the boxes around blocks of them are small.
+// order is the sort key of an entry in a segment. It puts literals of one layer that are of similar size and near each
+// other next to each other, so that the boxes around the blocks of a segment are small.
 type order struct {
 	layer uint32
-	class uint8  // by the longer side of the box
-	curve uint64 // position of its middle on a Hilbert curve
+	class uint8  // size class, by the longer side of the box
+	curve uint64 // position of the box's middle on a Hilbert curve
 }
 
 func orderOf(e *Entry) order {
@@ -34,18 +34,18 @@ func compare(a, b order) int {
 	return cmp.Or(cmp.Compare(a.layer, b.layer), cmp.Compare(a.class, b.class), cmp.Compare(a.curve, b.curve))
 }
 
-// curveBits is the number of bits of a coordinate on the curve: cells of two metres.
+// curveBits is the number of bits of a coordinate on the curve. A cell is about two metres wide.
 const curveBits = 24
 
 // cell returns the cell of a coordinate in the range from 0 to 1.
 func cell(v float64) uint32 {
-	if math.IsNaN(v) { // the middle between two infinities
+	if math.IsNaN(v) { // the middle of an infinite box
 		v = 0
 	}
 	return uint32(min(max(v, 0), 1) * (1<<curveBits - 1))
 }
 
-// ordered returns the cell of a coordinate of an unknown range: cells are in the order of the coordinates.
+// ordered returns the cell of a coordinate whose range is not known. Cells have the order of the coordinates.
 func ordered(v float64) uint32 {
 	if math.IsNaN(v) {
 		v = 0

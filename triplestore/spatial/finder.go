@@ -7,10 +7,10 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Finder finds literals by region. It may be used concurrently, until Close.
+// Finder finds literals by region. Its methods may be called concurrently until Close.
 type Finder interface {
-	// Search appends the ids of at least those literals of the dataset that are in a region to out, and returns the new
-	// ones sorted, each once. Others among them are no objects of any quad, or unknown to the dataset.
+	// Search appends to out the ids of the dataset's literals in a region, sorted and without duplicates. It may append
+	// further ids: of literals that no quad has, or that the dataset does not know.
 	Search(r Region, out []term.ID) ([]term.ID, error)
 	Close()
 }
@@ -23,8 +23,8 @@ type Searcher interface {
 	CountPlaces(r Region) float64
 }
 
-// SearcherOf returns the Searcher that ds is, or that a dataset below it is. ok is false if there is none: then
-// literals have to be read one by one.
+// SearcherOf returns ds if it is a Searcher, or else the nearest dataset below ds that is one. ok is false if there is
+// none; then the literals must be read one by one.
 func SearcherOf(ds any) (s Searcher, ok bool) {
 	for ds != nil {
 		if s, ok := ds.(Searcher); ok {
@@ -42,8 +42,8 @@ func SearcherOf(ds any) (s Searcher, ok bool) {
 	return nil, false
 }
 
-// RegionOf returns the region of the literals whose box may meet that of a literal. ok is false if that is no geometry
-// that can be indexed.
+// RegionOf returns the region of the literals whose boxes may meet the box of the literal k. ok is false if k is not a
+// geometry that is indexed.
 func RegionOf(k term.Key) (r Region, ok bool) {
 	if !Takes(k) {
 		return r, false
@@ -56,5 +56,5 @@ func RegionOf(k term.Key) (r Region, ok bool) {
 	return r, !r.Empty()
 }
 
-// Has reports whether the region contains the box of an entry.
+// Has reports whether the box of an entry meets the region.
 func (r Region) Has(e Entry) bool { return r.in(e.Layer) && r.meets(e.Box) }

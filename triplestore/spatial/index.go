@@ -20,35 +20,35 @@ const (
 	letters     = "bh"
 
 	cacheBytes = 32 << 20
-	tailMax    = 512     // entries that are searched one by one
-	growMax    = 300_000 // entries in memory that Add reports as full
-	fanout     = 3       // a segment is merged with the one before it unless that has this many times its entries
+	tailMax    = 512     // entries of the tail, which are searched one by one
+	growMax    = 300_000 // entries in memory from which on Add returns full
+	fanout     = 3       // a segment is merged with the one before it if that has less than this many times its entries
 )
 
-// Index finds literals by their boxes. Searches may run concurrently, also with everything else; Add, Flush and Reset
-// are called by one goroutine at a time.
+// Index finds literals by their boxes. Searches may run concurrently with each other and with all other methods. Only
+// one goroutine at a time may call Add, Flush and Reset.
 type Index struct {
 	db     *kv.DB
 	keep   bool // segments are stored in db; otherwise they stay in memory
 	values *segments.Values
 
-	mu     sync.RWMutex // guards what follows
-	segs   []*segment   // of Flush, large and old ones first
-	next   uint64       // number of the next stored segment
-	frozen []*segment   // being stored
-	grow   []*segment   // added since, in memory
-	tail   []Entry      // likewise, in no order; never changed, only appended to
-	known  map[term.ID]bool
+	mu     sync.RWMutex     // guards what follows
+	segs   []*segment       // made by Flush, older and larger ones first
+	next   uint64           // number of the next stored segment
+	frozen []*segment       // in memory, about to be stored by Flush
+	grow   []*segment       // in memory, added since Flush began
+	tail   []Entry          // added after grow, unsorted; elements are only appended, never changed, since Views share it
+	known  map[term.ID]bool // ids that were added since the last Flush
 }
 
-// NewIndex returns an empty index. If keep is set, Flush stores segments in db.
+// NewIndex returns an empty index. If keep is set, Flush stores segments in db; otherwise they stay in memory.
 func NewIndex(db *kv.DB, keep bool) *Index {
 	values := segments.Open(db, kv.SpaceSpatial, name, letters, keep, cacheBytes)
 	return &Index{db: db, keep: keep, values: values, next: 1, known: map[term.ID]bool{}}
 }
 
-// Has reports whether a literal was added since the last Flush. Others may be indexed too; adding them again does no
-// harm.
+// Has reports whether a literal was added since the last Flush. A literal for which it returns false may be indexed
+// nevertheless; adding it again does no harm.
 func (x *Index) Has(id term.ID) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -84,7 +84,7 @@ func (x *Index) sortTail() {
 	x.grow, x.tail = append(x.grow, inMemory(list)), nil
 }
 
-// Growing returns how many literals are in memory only.
+// Growing returns the number of literals that are only in memory.
 func (x *Index) Growing() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -94,7 +94,7 @@ func (x *Index) Growing() int {
 // all returns the segments. The caller holds mu.
 func (x *Index) all() []*segment { return slices.Concat(x.segs, x.frozen, x.grow) }
 
-// Entries returns the number of entries. A literal may count several times.
+// Entries returns the number of entries. A literal may have several entries, in different segments.
 func (x *Index) Entries() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -133,7 +133,7 @@ type View struct {
 func (x *Index) View() *View {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	v := &View{segs: x.all(), tail: x.tail, snap: x.db.Snapshot()} // the snapshot is newer than the list
+	v := &View{segs: x.all(), tail: x.tail, snap: x.db.Snapshot()} // the snapshot has all segments in the list
 	v.read = x.values.Reader(v.snap)
 	return v
 }
@@ -141,7 +141,7 @@ func (x *Index) View() *View {
 // Close releases the view.
 func (v *View) Close() { v.snap.Close() }
 
-// Search appends the ids of the literals in a region to out, and returns them sorted, each once.
+// Search implements Finder.
 func (v *View) Search(r Region, out []term.ID) ([]term.ID, error) {
 	from := len(out)
 	if r.Empty() {
@@ -162,9 +162,9 @@ func (v *View) Search(r Region, out []term.ID) ([]term.ID, error) {
 	return out[:from+len(slices.Compact(out[from:]))], nil
 }
 
-// Load reads the list of segments and returns the mark of the last Flush. ok is false if nothing was stored, or by an
-// older version. After an
-// error the index is empty and can be built again, except after segments.ErrNewer.
+// Load opens the stored index and returns the mark of its last Flush. ok is false if there is none, or if an older
+// version of this package stored it: then the index is empty and must be built. The same is true after an error, except
+// segments.ErrNewer.
 func (x *Index) Load() (mark []byte, ok bool, err error) {
 	snap := x.db.Snapshot()
 	defer snap.Close()
@@ -179,7 +179,7 @@ func (x *Index) Load() (mark []byte, ok bool, err error) {
 	}
 	mark = slices.Clone(r.Bytes(r.Count(1)))
 	next := r.Uvarint()
-	if version < listVersion && !r.Bad() { // without the literals that have become geometries since
+	if version < listVersion && !r.Bad() { // it lacks literals that were not geometries then
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.segs, x.next = nil, next
@@ -211,14 +211,15 @@ func Mark(db *kv.DB) (mark []byte, ok bool, err error) {
 	return segments.Mark(db, kv.SpaceSpatial, name, listVersion)
 }
 
-// Reset empties the index in memory. What is stored stays until the next Flush.
+// Reset empties the index. Stored segments stay in the database until the next Flush.
 func (x *Index) Reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.segs, x.frozen, x.grow, x.tail, x.known = nil, nil, nil, nil, map[term.ID]bool{}
 }
 
-// Flush stores the entries in memory, merged with segments of similar size, and records mark: what the index covers.
+// Flush stores the entries in memory, merged with segments of similar size, and mark, by which the caller knows which
+// quads the index covers.
 func (x *Index) Flush(ctx context.Context, mark []byte) error {
 	if err := x.flush(ctx, mark); err != nil {
 		return fmt.Errorf("%s: store: %w", name, err)
@@ -229,7 +230,7 @@ func (x *Index) Flush(ctx context.Context, mark []byte) error {
 func (x *Index) flush(ctx context.Context, mark []byte) error {
 	x.mu.Lock()
 	x.sortTail()
-	x.frozen, x.grow = append(x.frozen, x.grow...), nil // what an earlier Flush could not store is still frozen
+	x.frozen, x.grow = append(x.frozen, x.grow...), nil // frozen is not empty if an earlier Flush failed
 	frozen, list, number := x.frozen, slices.Clone(x.segs), x.next
 	x.next++
 	x.mu.Unlock()
@@ -270,9 +271,9 @@ func (x *Index) flush(ctx context.Context, mark []byte) error {
 	}
 	x.mu.Lock()
 	x.segs, x.frozen = list, nil
-	clear(x.known) // Add runs in the same goroutine, so all of it was frozen
+	clear(x.known) // nothing was added meanwhile, since Add and Flush are not called concurrently
 	x.mu.Unlock()
-	return x.values.DeleteOthers(keep) // a View reads them in its snapshot
+	return x.values.DeleteOthers(keep) // older Views still read the deleted segments in their snapshots
 }
 
 func encodeList(mark []byte, next uint64, list []*segment) []byte {
@@ -287,7 +288,8 @@ func encodeList(mark []byte, next uint64, list []*segment) []byte {
 	return b
 }
 
-// Verify reads every stored value and compares the checksums, and the entries with their fences and their order.
+// Verify reads all segments. It compares the checksums of stored values, the boxes of the fences, and the order of the
+// entries.
 func (x *Index) Verify(ctx context.Context) error {
 	v := x.View()
 	defer v.Close()

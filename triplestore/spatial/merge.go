@@ -8,7 +8,7 @@ import (
 	"odarchive/triplestore/internal/segments"
 )
 
-// placed is an entry and its place in the order.
+// placed is an entry and its sort key.
 type placed struct {
 	order
 	Entry
@@ -18,7 +18,7 @@ func comparePlaced(a, b placed) int {
 	return cmp.Or(compare(a.order, b.order), cmp.Compare(a.ID, b.ID))
 }
 
-// sorted returns entries in the order of a segment, each once.
+// sorted returns entries in the order of a segment, without duplicates.
 func sorted(list []Entry) []Entry {
 	all := make([]placed, len(list))
 	for i, e := range list {
@@ -34,7 +34,7 @@ func sorted(list []Entry) []Entry {
 	return out
 }
 
-// inMemory makes a segment of entries, which it keeps.
+// inMemory returns a segment in memory with some entries.
 func inMemory(list []Entry) *segment {
 	w := segmentWriter{s: &segment{mem: []Entry{}}}
 	for _, e := range sorted(list) {
@@ -44,13 +44,14 @@ func inMemory(list []Entry) *segment {
 	return w.s
 }
 
-// segmentWriter makes a segment of entries that come in order. With to, it is stored.
+// segmentWriter makes a segment of entries, which must be added in order.
 type segmentWriter struct {
 	s     *segment
-	to    *segments.Writer
-	block []Entry
+	to    *segments.Writer // where the segment is stored; nil for a segment in memory
+	block []Entry          // the current block
 }
 
+// add adds an entry.
 func (w *segmentWriter) add(e Entry) error {
 	if n := len(w.block); n >= blockEntries || n > 0 && w.block[0].Layer != e.Layer {
 		if err := w.endBlock(); err != nil {
@@ -92,7 +93,8 @@ func (w *segmentWriter) finish() error {
 	return err
 }
 
-// merge writes the entries of segments in order, each once. It holds one block of each segment in memory.
+// merge writes the entries of several segments to w in order, without duplicates. It has one block of each segment in
+// memory.
 func merge(ctx context.Context, read segments.Reader, sources []*segment, w *segmentWriter) error {
 	type cursor struct {
 		s    *segment

@@ -14,28 +14,29 @@ import (
 
 const (
 	segmentVersion = 1
-	blockEntries   = 256 // a block ends after this many entries, and with its layer
-	groupBlocks    = 64  // blocks whose common box is compared first
+	blockEntries   = 256 // entries of a block; it has fewer if its layer ends
+	groupBlocks    = 64  // blocks of a group
 )
 
-// segment is a sorted list of entries, in blocks. Those of memory segments are in mem, others are stored.
+// segment is a sorted list of entries in blocks. A search compares the boxes around groups of blocks first, then those
+// around blocks, then those of entries.
 type segment struct {
-	number  uint64 // 0: in memory
+	number  uint64 // 0 for a segment in memory
 	entries int
-	fences  []fence
-	groups  []fence // of groupBlocks fences each
-	mem     []Entry
+	fences  []fence // of the blocks
+	groups  []fence // of the groups
+	mem     []Entry // the entries of a segment in memory; nil for a stored one
 }
 
-// fence describes a block, or a group of blocks.
+// fence describes a block or a group of blocks.
 type fence struct {
-	layer uint32 // of a block
-	n     int    // entries
-	first int    // entries of the segment before the block
-	box   Box
+	layer uint32 // of a block; not set for a group
+	n     int    // number of entries
+	first int    // index of the block's first entry in the segment; not set for a group
+	box   Box    // around all entries
 }
 
-// group makes the groups of the fences.
+// group sets the groups.
 func (s *segment) group() {
 	s.groups = s.groups[:0]
 	for part := range slices.Chunk(s.fences, groupBlocks) {
@@ -48,7 +49,7 @@ func (s *segment) group() {
 	}
 }
 
-// blocks calls f with the number of each block that may have entries of a region, until it returns an error. inside
+// blocks calls f with the index of each block that may have entries in a region, until f returns an error. inside
 // reports that all entries of the block are in the region.
 func (s *segment) blocks(r Region, f func(i int, inside bool) error) error {
 	for g := range s.groups {
@@ -80,7 +81,7 @@ func (s *segment) count(r Region) float64 {
 	return n
 }
 
-// search appends the ids of the entries in a region.
+// search appends the ids of the entries in a region to out.
 func (s *segment) search(read segments.Reader, r Region, out []term.ID) ([]term.ID, error) {
 	err := s.blocks(r, func(i int, inside bool) error {
 		f := &s.fences[i]
@@ -106,12 +107,13 @@ func (s *segment) search(read segments.Reader, r Region, out []term.ID) ([]term.
 	return out, err
 }
 
-// block is an encoded block: the version, the number of entries, the bytes of an id, whether all are points, the
-// smallest id, and the columns. Each id is the difference from the smallest one.
+// block is a stored block: the version, the number of entries, the number of bytes of an id, whether all boxes are
+// points, the smallest id, a column of ids and the columns of coordinates. An id is stored as the difference from the
+// smallest one.
 type block struct {
-	n, width int
+	n, width int // number of entries, and bytes of an id
 	points   bool
-	least    uint64
+	least    uint64 // smallest id
 	ids      []byte
 	boxes    []byte
 }
@@ -136,7 +138,7 @@ func (b *block) box(k int) Box {
 	return Box{b.number(k), b.number(b.n + k), b.number(2*b.n + k), b.number(3*b.n + k)}
 }
 
-// encodeBlock writes entries of one layer.
+// encodeBlock encodes a block of entries, which must be in one layer.
 func encodeBlock(list []Entry) []byte {
 	least, most, points := uint64(math.MaxUint64), uint64(0), true
 	for _, e := range list {
@@ -174,7 +176,7 @@ func encodeBlock(list []Entry) []byte {
 	return b
 }
 
-// open reads the head of a block.
+// open reads block i, which must be stored.
 func (s *segment) open(read segments.Reader, i int) (block, error) {
 	raw, err := read(segments.Key('b', s.number, uint64(i)))
 	if err != nil {
@@ -200,7 +202,7 @@ func (s *segment) open(read segments.Reader, i int) (block, error) {
 	return b, nil
 }
 
-// load appends the entries of a block.
+// load appends the entries of block i to out.
 func (s *segment) load(read segments.Reader, i int, out []Entry) ([]Entry, error) {
 	f := &s.fences[i]
 	if s.mem != nil {
@@ -236,7 +238,7 @@ func (s *segment) head() []byte {
 
 const fenceBytes = 4 + 2 + 4*4
 
-// openSegment reads the fences of a stored segment, size bytes in all.
+// openSegment reads the fences of a stored segment. size is the length of their encoding in bytes.
 func openSegment(read segments.Reader, number, size uint64) (*segment, error) {
 	s := &segment{number: number}
 	b, err := segments.Parts(read, 'h', number, 0, size)

@@ -1,14 +1,16 @@
-// Package spatial finds geometry literals by the boxes around them.
+// Package spatial finds geometry literals by their bounding boxes.
 //
-// An Index holds the id of each literal and its box, rounded outwards to 32-bit numbers, so what it finds for a Region
-// are candidates: every literal that may meet the region, and some that do not. The caller compares the geometries.
-// Geographic geometries, and those of web maps, which can be compared with them, share one layer of longitudes and
-// latitudes; each other reference system has a layer of its own. Literals that are malformed or empty are not indexed:
-// no relation that the index serves holds for them.
+// An Index has the id and the box of each literal. Boxes are rounded outwards to 32-bit numbers, so a search for a
+// Region returns candidates: every literal that may meet the region, and some that do not. The caller compares the
+// geometries.
 //
-// An Index is a set of immutable segments, in a key-value database or in memory. It only grows; a literal that no quad
-// has any more is found nevertheless, and the caller, who joins the literals with quads, drops it. The index is derived
-// from the quads and can always be rebuilt. FORMAT.md describes the segments.
+// Each reference system has a layer of its own. Geographic systems share the layer of longitudes and latitudes; so does
+// the system of web maps, whose coordinates are transformed. Malformed and empty literals are not indexed, since no
+// relation holds for them.
+//
+// An Index consists of immutable segments, in a key-value database or in memory. Literals are never removed: a search
+// may return literals that no quad has any more, which the caller drops when it joins them with quads. The index can
+// always be rebuilt from the quads. FORMAT.md describes the segments.
 package spatial
 
 import (
@@ -29,7 +31,7 @@ type Entry struct {
 // Box is a rectangle with sides parallel to the axes, borders included.
 type Box struct{ MinX, MinY, MaxX, MaxY float32 }
 
-// nothing contains no point.
+// nothing is a box without points. It is the neutral element of Box.or.
 var nothing = Box{float32(math.Inf(1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Inf(-1))}
 
 // meets reports whether the boxes have a point in common.
@@ -41,12 +43,12 @@ func (b Box) contains(c Box) bool {
 	return b.MinX <= c.MinX && c.MaxX <= b.MaxX && b.MinY <= c.MinY && c.MaxY <= b.MaxY
 }
 
-// or returns the smallest box around both.
+// or returns the smallest box that contains b and c.
 func (b Box) or(c Box) Box {
 	return Box{min(b.MinX, c.MinX), min(b.MinY, c.MinY), max(b.MaxX, c.MaxX), max(b.MaxY, c.MaxY)}
 }
 
-// share estimates the share of c that lies in b.
+// share returns the part of c's area that lies in b, from 0 to 1.
 func (b Box) share(c Box) float64 {
 	along := func(bMin, bMax, cMin, cMax float32) float64 {
 		if bMax < cMin || cMax < bMin {
@@ -75,7 +77,7 @@ func down(v float64) float32 {
 
 func up(v float64) float32 { return -down(-v) }
 
-// place returns the layer and the box of a geometry. ok is false if it has no point.
+// place returns the layer and the box of a geometry. ok is false if the geometry is empty.
 func place(g *geometry.Geometry) (layer uint32, b geometry.Box, ok bool) {
 	if g.Empty() {
 		return 0, b, false
@@ -98,7 +100,7 @@ func Takes(k term.Key) bool {
 	return len(k) > 1 && k[0] == '^' && geometry.IsDatatype(k.Datatype())
 }
 
-// EntryOf returns the entry of a literal. ok is false if it does not belong into the index.
+// EntryOf returns the entry of a literal. ok is false if the literal is not indexed.
 func EntryOf(id term.ID, k term.Key) (e Entry, ok bool) {
 	if !Takes(k) {
 		return e, false
@@ -111,18 +113,19 @@ func EntryOf(id term.ID, k term.Key) (e Entry, ok bool) {
 	return Entry{ID: id, Layer: layer, Box: outward(b)}, ok
 }
 
-// Region is where literals are looked for.
+// Region is the union of some boxes in one layer, or everything.
 type Region struct {
 	layer      uint32
-	boxes      []Box // any of them
-	everywhere bool  // in any layer
+	boxes      []Box
+	everywhere bool // the boxes apply to all layers
 }
 
-// slack is added to regions of longitudes and latitudes, in degrees, about a metre: web maps end before the poles, and
-// their coordinates are rounded when they are transformed.
+// slack is added to each side of regions in the layer of longitudes and latitudes, in degrees; it is about a metre. It
+// covers what is lost when coordinates of web maps are transformed: they are rounded, and these maps end before the
+// poles.
 const slack = 1e-5
 
-// Meeting returns the region of the literals whose box may meet that of a geometry.
+// Meeting returns the region of the literals whose boxes may meet the box of a geometry.
 func Meeting(g *geometry.Geometry) Region {
 	layer, b, ok := place(g)
 	if !ok {
@@ -131,8 +134,8 @@ func Meeting(g *geometry.Geometry) Region {
 	return regionOf(layer, b)
 }
 
-// Within returns the region of the literals that geometry.Distance may find at most a distance, in metres, from a
-// geometry. In a reference system that is not geographic, a metre is a unit of the coordinates.
+// Within returns the region of the literals whose distance from a geometry, by geometry.Distance, may be at most
+// metres. In reference systems that are not geographic, the unit of the coordinates counts as a metre.
 func Within(g *geometry.Geometry, metres float64) Region {
 	layer, b, ok := place(g)
 	switch {
@@ -152,6 +155,7 @@ func Everywhere() Region {
 	return r
 }
 
+// regionOf returns the region of some boxes in a layer, with slack.
 func regionOf(layer uint32, boxes ...geometry.Box) Region {
 	r := Region{layer: layer}
 	for _, b := range boxes {
@@ -166,10 +170,10 @@ func regionOf(layer uint32, boxes ...geometry.Box) Region {
 // Empty reports whether nothing can be found in the region.
 func (r Region) Empty() bool { return len(r.boxes) == 0 }
 
-// in reports whether the region has a part in a layer.
+// in reports whether the region's boxes apply to a layer.
 func (r Region) in(layer uint32) bool { return r.everywhere || r.layer == layer }
 
-// meets reports whether a box of the region's layer may belong to a literal of the region.
+// meets reports whether a box meets one of the region's boxes.
 func (r Region) meets(b Box) bool {
 	for i := range r.boxes {
 		if r.boxes[i].meets(b) {
