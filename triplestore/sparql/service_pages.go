@@ -16,12 +16,12 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Many public endpoints cut their answers off after a number of rows, with status 200 and without a word. So an answer
-// whose length looks like such a limit is not taken for complete before the endpoint has been asked for what follows.
+// Many public endpoints cut answers off after a number of rows, with status 200 and without saying so. If the length of
+// an answer looks like such a limit, the endpoint is asked for the rows that follow.
 //
-// A page begins with the last row of the page before it. If that row is another one, the endpoint does not keep its
-// solutions in one order; then all of them are asked for again in the order of their variables, and those that have
-// come already are left out.
+// Each page begins with the last row of the page before. If that row differs, the endpoint does not keep its solutions
+// in a fixed order; then all solutions are requested again with ORDER BY, and those that were passed on already are
+// skipped.
 
 // pager reads one answer, page by page.
 type pager struct {
@@ -33,15 +33,15 @@ type pager struct {
 	out  chan<- []term.Key
 
 	passed int64      // rows passed on
-	some   *bool      // set before the first
-	last   []term.Key // of the pages so far
+	some   *bool      // is set before the first row is passed on
+	last   []term.Key // the last row passed on
 	blanks bool       // a row has a blank node
 	broken bool       // a row has a term that is not RDF
 	seed   maphash.Seed
 	sums   []uint64 // hashes of the rows passed on
 }
 
-// read asks for an answer and passes its solutions on. It sets some before the first one.
+// read requests an answer and passes its solutions on to out. It sets *some before the first one.
 func (f *Federation) read(ctx context.Context, req exec.ServiceRequest, form rowForm, ep *endpoint, out chan<- []term.Key, some *bool) error {
 	p := &pager{f: f, ctx: ctx, ep: ep, text: serviceQuery(req, form), vars: req.Vars, out: out, some: some, seed: maphash.MakeSeed()}
 	first, err := p.page(nil, 0, p.pass)
@@ -70,8 +70,8 @@ func (f *Federation) read(ctx context.Context, req exec.ServiceRequest, form row
 	return err
 }
 
-// follow asks for the pages after the first one, which had n rows. The error is errUnordered if the pages do not fit
-// together.
+// follow requests the pages after the first one, which had n rows. The error is errUnordered if a page does not
+// continue the one before.
 func (p *pager) follow(n int) error {
 	for total := n; ; {
 		next, err := p.page(nil, total-1, func(i int, row []term.Key) error {
@@ -103,7 +103,7 @@ func (p *pager) follow(n int) error {
 // errUnordered is the error of pages that do not continue each other.
 var errUnordered = errors.New("the pages are not parts of one answer")
 
-// inOrder asks for all pages in the order of their variables, and passes on what has not come yet. n is the number of
+// inOrder requests all pages with ORDER BY, and passes on the rows that were not passed on before. n is the number of
 // rows of an answer that was cut off.
 func (p *pager) inOrder(n int) error {
 	order := slices.DeleteFunc(slices.Clone(p.vars), func(v algebra.Var) bool { return strings.HasPrefix(string(v), ".") })
@@ -149,10 +149,11 @@ func (p *pager) inOrder(n int) error {
 	return nil
 }
 
-// page is what one request brought.
+// page describes the answer to one request.
 type page struct {
-	rows, max int
-	partial   bool
+	rows    int
+	max     int  // limit of rows that the endpoint names; 0 if it names none
+	partial bool // the endpoint says that the answer is not complete
 }
 
 // page sends one request and calls each with its rows, which are valid during the call.
@@ -176,13 +177,14 @@ func (p *pager) page(order []algebra.Var, offset int, each func(i int, row []ter
 	}
 }
 
-// pass passes a row on, and remembers it.
+// pass passes a row on and remembers it for follow and inOrder.
 func (p *pager) pass(_ int, row []term.Key) error {
 	p.last = append(p.last[:0], row...)
 	p.sums = append(p.sums, p.sum(row))
 	return p.send(row)
 }
 
+// send passes a row on.
 func (p *pager) send(row []term.Key) error {
 	limit := p.f.MaxRows
 	if limit <= 0 {
@@ -204,8 +206,8 @@ func (p *pager) send(row []term.Key) error {
 	}
 }
 
-// warnOfBroken says so if a row has a term that is not RDF, like an IRI with spaces, which some endpoints have. Such a term
-// can be in a result but in no graph (filler).
+// warnOfBroken adds a warning if a row has a term that is not RDF. Some endpoints have such terms, for example IRIs
+// with spaces. They can be in a result, but not in a graph (see filler).
 func (p *pager) warnOfBroken(row []term.Key) {
 	for _, k := range row {
 		if err := rdfio.Check(term.Quad{S: term.IRI("s:s"), P: term.IRI("p:p"), O: k}); k != "" && err != nil {
@@ -216,7 +218,7 @@ func (p *pager) warnOfBroken(row []term.Key) {
 	}
 }
 
-// sum returns a hash of a row, in which all blank nodes are alike: their labels differ from page to page.
+// sum returns a hash of a row. All blank nodes count as equal, since their labels may differ from page to page.
 func (p *pager) sum(row []term.Key) uint64 {
 	var h maphash.Hash
 	h.SetSeed(p.seed)
@@ -225,7 +227,7 @@ func (p *pager) sum(row []term.Key) uint64 {
 			k = "_"
 		}
 		h.WriteString(string(k))
-		h.WriteByte(0xff) // in no term
+		h.WriteByte(0xff) // ends the term: no term contains this byte
 	}
 	return h.Sum64()
 }
@@ -233,10 +235,11 @@ func (p *pager) sum(row []term.Key) uint64 {
 // same reports whether two rows may be the same one.
 func (p *pager) same(a, b []term.Key) bool { return p.sum(a) == p.sum(b) }
 
-// wasCut notes that an answer of n rows was not complete.
+// wasCut records that an answer of n rows was not complete.
 func (e *endpoint) wasCut(n int) { e.cut.CompareAndSwap(0, int64(n)) }
 
-// mayBeCut reports whether an answer of n rows may be cut off there. max is the limit that the endpoint has named, or 0.
+// mayBeCut reports whether an answer of n rows may be cut off there. max is the limit that the endpoint has named, or
+// 0.
 func (e *endpoint) mayBeCut(n, max int) bool {
 	if max > 0 {
 		return n >= max
@@ -245,10 +248,10 @@ func (e *endpoint) mayBeCut(n, max int) bool {
 	return cut > 0 && n >= cut || isRound(n)
 }
 
-// leastCut is the smallest number of rows that is taken for a limit.
+// leastCut is the smallest number of rows that isRound takes for a limit.
 const leastCut = 100
 
-// isRound reports whether somebody may have chosen n as a limit: 100, 250, 2000, 10000, 1024.
+// isRound reports whether n looks like a limit that a person has set, such as 100, 250, 2000, 10000 or 1024.
 func isRound(n int) bool {
 	if n < leastCut {
 		return false
@@ -262,7 +265,8 @@ func isRound(n int) bool {
 	return n < 10 || n < 100 && n%10 == 5
 }
 
-// declaredMax returns the limit of rows that an endpoint names, or 0. Virtuoso does when it applies one.
+// declaredMax returns the limit of rows that an endpoint names in its answer, or 0. Virtuoso names its limit when it
+// has applied it.
 func declaredMax(h http.Header) int {
 	n, err := strconv.Atoi(h.Get("X-SPARQL-MaxRows"))
 	if err != nil || n < 0 {
@@ -271,8 +275,8 @@ func declaredMax(h http.Header) int {
 	return n
 }
 
-// declaredPartial reports whether an endpoint says that it ended the query before all rows were found. Virtuoso does so
-// when its time is over.
+// declaredPartial reports whether an endpoint says that it has ended the query before it found all rows. Virtuoso says
+// so when the query's time is over.
 func declaredPartial(h http.Header) bool {
 	return h.Get("X-SQL-State") == "S1TAT"
 }

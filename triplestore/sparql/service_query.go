@@ -8,15 +8,15 @@ import (
 	"odarchive/triplestore/sparql/internal/syntax"
 )
 
-// rowForm is how the rows that restrict an answer are written into a query.
+// rowForm is the form in which a query contains the rows that restrict its solutions.
 type rowForm int32
 
 const (
-	asValues rowForm = iota // VALUES of SPARQL 1.1
-	asFilter                // FILTER, for endpoints that know SPARQL 1.0 only
+	asValues rowForm = iota // as VALUES of SPARQL 1.1
+	asFilter                // as FILTER, for endpoints with SPARQL 1.0
 )
 
-// serviceQuery returns the query to send: the pattern, restricted to solutions that agree with the rows.
+// serviceQuery returns the query to send: the pattern, restricted to solutions that agree with a row of the request.
 func serviceQuery(req exec.ServiceRequest, form rowForm) string {
 	switch {
 	case req.Rows == nil:
@@ -39,7 +39,8 @@ func serviceQuery(req exec.ServiceRequest, form rowForm) string {
 	return string(append(append(append(b, " }\n"...), req.Op.Text...), " }"...))
 }
 
-// filterQuery restricts the solutions by comparing values. That may let more of them pass than agree with the rows.
+// filterQuery restricts the solutions with a FILTER. Since = compares values and not terms, more solutions may pass
+// than agree with the rows.
 func filterQuery(req exec.ServiceRequest) string {
 	b := []byte("SELECT * WHERE { ")
 	b = append(append(b, req.Op.Text...), " FILTER ("...)
@@ -58,8 +59,8 @@ func filterQuery(req exec.ServiceRequest) string {
 	return string(append(b, ") }"...))
 }
 
-// pageQuery returns a query for the solutions of text from the number offset on, in the endpoint's own order if vars is
-// nil, or else in that of these variables.
+// pageQuery returns a query for the solutions of the query text from number offset on. They are ordered by vars, or in
+// the endpoint's own order if vars is nil.
 func pageQuery(text string, vars []algebra.Var, offset int) string {
 	if len(vars) > 0 {
 		text += " ORDER BY"
@@ -73,7 +74,7 @@ func pageQuery(text string, vars []algebra.Var, offset int) string {
 	return text + " OFFSET " + strconv.Itoa(offset)
 }
 
-// ownLimit returns the LIMIT of a pattern that is a subquery, or -1.
+// ownLimit returns the LIMIT of a pattern that is a subquery, -1 for other patterns.
 func ownLimit(op algebra.Op) int64 {
 	switch op := op.(type) {
 	case algebra.Slice:

@@ -5,17 +5,18 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// The chains of a Parallel below a group aggregate the rows of a portion where they compute them. When it is the
-// portion's turn, its groups are added to those of the query. Portions come in the order of their rows, and so do
-// groups: the result is that of one chain. Sums of doubles depend on the order of what is added. So a portion keeps the
-// rows of sums, and where there are doubles the query adds up rows.
+// If the input of a group is a Parallel, its chains can aggregate the rows that they compute. Each portion then has
+// groups of its own, which are added to those of the query when it is the portion's turn. Portions are added in the
+// order of their rows, so the result and the order of groups are those of a single chain. Only sums of doubles would
+// differ, since they depend on the order of additions. Therefore portions with sums also keep their rows, and if a sum
+// has doubles, the query adds up the rows.
 
 const (
-	minSummed    = 512 // from so many rows of a portion on, the number of its groups tells whether it saves work
-	rowsPerGroup = 8   // what a group must have in a portion, on average
+	minSummed    = 512 // rows of a portion after which it is decided whether aggregating in chains saves work
+	rowsPerGroup = 8   // average number of rows of a group in a portion from which on it does
 )
 
-// sumInChains makes the chains of the input aggregate rows, if the plan says so.
+// sumInChains makes the chains of the input aggregate rows, if the plan has set plan.Parallel.Groups.
 func (g *group) sumInChains() {
 	in := g.in
 	if t, ok := in.(*traced); ok {
@@ -31,8 +32,8 @@ func (g *group) sumInChains() {
 	p.addSum = g.addSum
 }
 
-// sumUp aggregates a batch of a chain. kept is true if its rows are not needed any more, and more is false if the next
-// rows of the portion should not be aggregated.
+// sumUp aggregates a batch in a chain. kept reports that the rows of the batch are no longer needed; more reports that
+// the next rows of the portion should be aggregated as well.
 func (p *parallel) sumUp(c *chain, b *batch) (kept, more bool, err error) {
 	if c.sum == nil {
 		if c.sum, err = p.newSum(c.q); err != nil {
@@ -53,14 +54,14 @@ func (p *parallel) sumUp(c *chain, b *batch) (kept, more bool, err error) {
 	return !c.sum.sums(), true, nil
 }
 
-// stopSums makes the chains return the rows of further portions.
+// stopSums makes the chains return the rows of further portions instead of aggregating them.
 func (p *parallel) stopSums() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.summing = false
 }
 
-// onlyRows stops the aggregation in chains, and reports whether no groups of portions will come any more.
+// onlyRows stops the aggregation in chains. It reports whether all portions that aggregate rows have been added.
 func (g *group) onlyRows() bool {
 	p := g.chains
 	if p == nil {
@@ -77,7 +78,8 @@ func (g *group) onlyRows() bool {
 	return true
 }
 
-// addSum adds the groups of a portion to those of the query, or lets it return the rows that they are made of.
+// addSum adds the groups of a portion to those of the query. If sums must be computed from rows, it leaves c.sent at 0,
+// so that the portion returns its rows.
 func (g *group) addSum(c *chain) error {
 	s := c.sum
 	if s.rounds() || g.rounds() {
@@ -107,7 +109,7 @@ func (g *group) addSum(c *chain) error {
 	return g.q.check()
 }
 
-// sums reports whether there are sums, whose rows are kept.
+// sums reports whether there is a SUM or AVG, for which portions keep rows.
 func (g *group) sums() bool {
 	for _, a := range g.aggs {
 		if a.a.Func == "SUM" || a.a.Func == "AVG" {
@@ -117,6 +119,7 @@ func (g *group) sums() bool {
 	return false
 }
 
+// rounds reports whether an aggregate has added up doubles, whose sum is rounded.
 func (g *group) rounds() bool {
 	for _, a := range g.aggs {
 		if a.rounds {
@@ -126,7 +129,7 @@ func (g *group) rounds() bool {
 	return false
 }
 
-// reset removes all groups and keeps the room.
+// reset removes all groups and keeps their memory for further ones.
 func (g *group) reset() {
 	g.set.clear()
 	for _, a := range g.aggs {
@@ -141,7 +144,8 @@ func (g *aggregate) reset() {
 	g.sizes = 0
 }
 
-// addGroups adds the groups of another aggregate, whose rows come after all so far; nrs are their groups here.
+// addGroups adds the groups of another aggregate, whose rows come after those that were added so far. Group i of o is
+// group nrs[i] here.
 func (g *aggregate) addGroups(o *aggregate, nrs []int32) error {
 	for i, nr := range nrs {
 		switch g.a.Func {
@@ -154,7 +158,7 @@ func (g *aggregate) addGroups(o *aggregate, nrs []int32) error {
 			}
 			continue
 		}
-		if acc := o.accs[i]; acc != nil { // it has the best id, too
+		if acc := o.accs[i]; acc != nil { // the accumulator includes o.best[i]
 			if err := g.accumulate(nr, acc.Result()); err != nil {
 				return err
 			}
@@ -168,7 +172,7 @@ func (g *aggregate) addGroups(o *aggregate, nrs []int32) error {
 	return nil
 }
 
-// keepBest adds an id to a SAMPLE, MIN or MAX. It returns false if an accumulator is needed.
+// keepBest adds an id to a SAMPLE, MIN or MAX. It returns false if the id cannot be compared without an accumulator.
 func (g *aggregate) keepBest(nr int32, id term.ID) bool {
 	if g.a.Func != "SAMPLE" {
 		return g.extreme(nr, id)
@@ -179,7 +183,7 @@ func (g *aggregate) keepBest(nr int32, id term.ID) bool {
 	return true
 }
 
-// addSum adds the sum of group i of another aggregate.
+// addSum adds the sum of group i of another aggregate to that of group nr.
 func (g *aggregate) addSum(nr int32, o *aggregate, i int32) error {
 	if v := o.n[i]; g.accs[nr] == nil && o.accs[i] == nil {
 		if s := g.n[nr] + v; (s > g.n[nr]) == (v > 0) {

@@ -5,21 +5,22 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// lateral runs its right plan for some rows of the left at a time. The right plan reads them through its Seed.
+// lateral runs its right plan in rounds, each for a number of rows of the left. The right plan reads the rows through
+// its Seed.
 type lateral struct {
 	q     *query
 	node  *plan.Lateral
 	l     op
 	limit int
-	rows  *block // left rows of this round
+	rows  *block // left rows of the current round
 	all   []int
 	seed  *block
-	from  []int // left column of each seed column except the last, which numbers the rows
-	right *block
-	perm  []int32 // right rows by left row
-	heads []int32 // start in perm for each left row, and one more
-	li    int
-	rj    int32
+	from  []int   // left column of each seed column except the last, which has the numbers of the rows
+	right *block  // right rows of the current round
+	perm  []int32 // indexes of right rows, sorted by left row
+	heads []int32 // for each left row, where its right rows start in perm; and the end of the last ones
+	li    int     // the next left row to join
+	rj    int32   // the next of its right rows
 	p     *pairs
 	marks []term.ID
 	out   batch
@@ -97,7 +98,7 @@ func (o *lateral) next() (*batch, error) {
 	}
 }
 
-// nextRound reads the next left rows and finds all their partners.
+// nextRound reads the next left rows and finds the right rows of each.
 func (o *lateral) nextRound() error {
 	o.rows.reset()
 	o.seed.reset()
@@ -169,8 +170,8 @@ func (o *lateral) nextRound() error {
 	return nil
 }
 
-// sortByRow turns the counts in heads into positions and fills perm. Before, heads[i+2] is the number of partners of
-// left row i, since the numbers of rows begin with 1; after, its partners are perm[heads[i]:heads[i+1]].
+// sortByRow turns the counts in heads into positions and fills perm. Before the call, heads[i+2] is the number of right
+// rows of left row i, since the numbers of rows begin with 1. After it, they are perm[heads[i]:heads[i+1]].
 func (o *lateral) sortByRow(nr int, pairing bool) {
 	sum := int32(0)
 	for i := 0; i < o.rows.n; i++ {

@@ -10,12 +10,13 @@ import (
 	"odarchive/triplestore/sparql/internal/plan"
 )
 
-// parallel runs a chain of operators on several processors. The rows of its source are divided into portions. Each
-// portion goes through a copy of the chain, and the outputs are returned in the order of the portions, as if there
-// were one copy. The goroutine of the query works on portions, too; helpers join it while processors are idle. A
-// helper never waits: when it is far enough ahead, it ends, and another one starts when there is room.
+// parallel runs a chain of operators on several processors. It divides the rows of its source into portions. Each
+// portion is processed by a copy of the chain. The outputs are returned in the order of the portions, so the result is
+// that of a single chain. The query's goroutine processes portions as well; helper goroutines are started while
+// processors are idle. A helper never waits: it ends when enough portions are in line, and another one is started
+// later.
 type parallel struct {
-	q         *query // runs nothing itself, so that helpers may fork it at any time
+	q         *query // is only forked, which helpers may do at any time
 	node      *plan.Parallel
 	ctx       context.Context // context of all operators below
 	cancel    context.CancelFunc
@@ -30,23 +31,23 @@ type parallel struct {
 	size int // rows of the next portion
 
 	mu      sync.Mutex // guards what follows
-	changed *sync.Cond // a portion is no longer busy, or a helper has ended
-	line    []*portion // in order: the first one is returned next
+	changed *sync.Cond // signals that a portion is no longer busy or that a helper has ended
+	line    []*portion // portions in order; the first one is returned next
 	idle    []*chain
 	chains  []*chain
 	helpers int
-	dealt   int  // portions
-	ended   bool // there are no more portions
-	summing bool // new portions are aggregated where they are computed
+	dealt   int  // number of portions dealt
+	ended   bool // there are no further portions
+	summing bool // the rows of new portions are aggregated in the chains
 
-	newSum func(*query) (*group, error) // makes the groups of a chain; nil if rows are returned
-	addSum func(*chain) error           // adds up the groups of a portion, whose turn it is
+	newSum func(*query) (*group, error) // makes the groups of a chain; nil if rows are not aggregated
+	addSum func(*chain) error           // adds the groups of a portion when it is its turn
 
-	cur *portion // being returned; used by the query's goroutine only
+	cur *portion // the portion whose output is being returned; only used by the query's goroutine
 }
 
-// portion is some rows of the source on their way through a chain. While it is busy it belongs to a goroutine, else to
-// the next one that finds it in line.
+// portion is a number of rows of the source that a chain processes. While it is busy, one goroutine owns it; otherwise
+// the query's goroutine may take it from the line.
 type portion struct {
 	c    *chain
 	busy bool
@@ -56,8 +57,8 @@ type portion struct {
 }
 
 const (
-	maxWaiting = 1 << 15              // maximum rows of output that a portion keeps; the rest is computed when its turn comes
-	maxDeal    = 5 * time.Millisecond // after this time, a portion may be smaller than its size
+	maxWaiting = 1 << 15              // rows of output that a portion keeps at most; the rest is computed when it is returned
+	maxDeal    = 5 * time.Millisecond // time after which a portion is dealt although it is not full
 )
 
 func (q *query) openParallel(n *plan.Parallel) (op, error) {
@@ -114,7 +115,8 @@ func (p *parallel) next() (*batch, error) {
 	}
 }
 
-// advance waits for the next portion and works on later ones meanwhile. It returns false at the end.
+// advance waits for the next portion, which becomes cur, and processes later portions meanwhile. It returns false at
+// the end.
 func (p *parallel) advance() bool {
 	for {
 		c, more := p.choose()
@@ -130,8 +132,8 @@ func (p *parallel) advance() bool {
 	}
 }
 
-// choose decides what the query's goroutine does next: the first portion becomes cur, or c is a chain for another
-// portion. more is false at the end.
+// choose decides what the query's goroutine does next. If the first portion is not busy, it becomes cur; otherwise c is
+// a chain with which to process another portion. more is false at the end.
 func (p *parallel) choose() (c *chain, more bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +148,7 @@ func (p *parallel) choose() (c *chain, more bool) {
 		if c := p.freeChain(); c != nil {
 			return c, true
 		}
-		p.changed.Wait() // a helper works on the first portion
+		p.changed.Wait() // a helper is processing the first portion
 	}
 }
 
@@ -156,7 +158,7 @@ func (p *parallel) isFirst(x *portion) bool {
 	return p.line[0] == x
 }
 
-// release gives up a portion.
+// release ends the ownership of a portion.
 func (p *parallel) release(x *portion) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +184,7 @@ func (p *parallel) startHelpers() {
 	}
 }
 
-// help works on portions as long as there are any.
+// help is a helper: it processes portions until helperChain returns nil.
 func (p *parallel) help() {
 	defer p.work.Done()
 	defer p.q.opts.Workers.leave()
@@ -223,12 +225,12 @@ func (p *parallel) helperChain() *chain {
 		p.idle = append(p.idle, c)
 	}
 	p.helpers--
-	p.changed.Broadcast() // a chain may be idle again, or all portions may be dealt
+	p.changed.Broadcast() // a chain may have become idle, or the portions may have ended
 	return nil
 }
 
-// freeChain returns a chain for another portion, or nil if no portion is left or enough of them are in work. The
-// caller holds mu.
+// freeChain returns a chain for another portion, or nil if no portion is left or all chains are in use. The caller
+// holds mu.
 func (p *parallel) freeChain() *chain {
 	if p.ended {
 		return nil
@@ -243,13 +245,13 @@ func (p *parallel) freeChain() *chain {
 	}
 	c, err := p.newChain()
 	if err != nil {
-		return nil // the existing chains will do
+		return nil // the existing chains suffice
 	}
 	p.chains = append(p.chains, c)
 	return c
 }
 
-// nextPortion deals the next portion to a chain. If the source has ended, it returns nil and the chain is idle again.
+// nextPortion deals the next portion to a chain. If the source has ended, it makes the chain idle and returns nil.
 func (p *parallel) nextPortion(c *chain) *portion {
 	p.deal.Lock()
 	defer p.deal.Unlock()
@@ -306,7 +308,7 @@ func (p *parallel) fetch(f *feed) error {
 	return nil
 }
 
-// retire makes a chain ready for another portion.
+// retire makes a chain idle, ready for another portion.
 func (p *parallel) retire(c *chain) {
 	c.reset()
 	p.mu.Lock()
@@ -314,7 +316,7 @@ func (p *parallel) retire(c *chain) {
 	p.mu.Unlock()
 }
 
-// crash is a panic of a helper, to be repeated in the query's goroutine.
+// crash is the error of a portion whose helper has panicked. raise repeats the panic in the query's goroutine.
 type crash struct {
 	value any
 	stack []byte
@@ -345,8 +347,8 @@ func (p *parallel) close() {
 	}
 }
 
-// fork copies the query for another goroutine. The copy has its own caches and shares computed terms, the budget and
-// the trace.
+// fork returns a copy of the query for another goroutine. The copy has its own caches, and shares computed terms, the
+// budget and the trace.
 func (q *query) fork(ctx context.Context) *query {
 	f := *q
 	f.ctx, f.terms, f.seeds, f.answers = ctx, q.terms.fork(), map[*plan.Seed]*block{}, nil

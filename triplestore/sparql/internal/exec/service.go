@@ -16,16 +16,16 @@ var ErrNoService = errors.New("exec: SERVICE is not allowed here")
 // ErrNoEndpoint is the error for a SERVICE whose variable is not bound to an IRI.
 var ErrNoEndpoint = errors.New("SERVICE needs an IRI, and its variable has none")
 
-// service returns the solutions of endpoints, of one after the other. If its plan has an input, it asks for the
-// solutions that agree with the input's rows; or for all, once, if those are many.
+// service returns the solutions of one or more endpoints, one endpoint after the other. If its plan has an input, it
+// asks for the solutions that agree with a row of the input; if there are many rows, it asks once for all solutions.
 //
-// Endpoints answer slowly, so several are asked at a time: the next ones of this service, and those of the other
-// services of the query that can be asked already (startServices).
+// Endpoints answer slowly. Therefore several requests are sent at the same time: to the next endpoints of this service,
+// and to those of other services of the query whose input is known (startServices).
 type service struct {
 	q     *query
 	node  *plan.Service
 	l     op      // binds the names and keys; nil if there are none
-	calls []*call // not answered yet, in the order of their answers
+	calls []*call // calls whose answers were not returned yet, in the order in which they are returned
 	cols  []int   // for each column, the index of its variable in the request; -1 for the name
 	sure  []bool  // for each column, whether every solution must bind it
 	out   batch
@@ -33,18 +33,18 @@ type service struct {
 	err   error // of begin
 }
 
-// wanted is what the input wants of one endpoint.
+// wanted describes the solutions that are wanted of one endpoint.
 type wanted struct {
-	name term.ID
-	rows []term.ID // different rows of the keys, one after the other; those with blank nodes are left out
-	all  bool      // the keys do not restrict the solutions
-	seen map[string]struct{}
+	name term.ID             // of the endpoint
+	rows []term.ID           // the different rows of keys, one after the other
+	all  bool                // all solutions are wanted; rows does not matter
+	seen map[string]struct{} // rows as strings
 }
 
 const (
-	// maxBound is the number of different rows from which a service is asked for all its solutions instead.
+	// maxBound is the maximum number of different rows in a request. With more, all solutions are requested.
 	maxBound = 3000
-	// maxCalls is how many endpoints a query asks at a time.
+	// maxCalls is the maximum number of endpoints that a query asks at the same time.
 	maxCalls = 4
 )
 
@@ -65,8 +65,8 @@ func (q *query) openService(n *plan.Service) (op, error) {
 	return s, nil
 }
 
-// startServices asks endpoints for s, and for the other services of the query as long as fewer than maxCalls are asked.
-// The input of a service is a Seed, so that reading it takes no time.
+// startServices sends the requests of s, and those of the other services of the query as long as fewer than maxCalls
+// are open. The inputs of services can be read at once, since they are Seeds.
 func (q *query) startServices(s *service) {
 	s.start()
 	for _, other := range q.services {
@@ -77,7 +77,8 @@ func (q *query) startServices(s *service) {
 	}
 }
 
-// start begins to ask the first endpoint, and more of them as long as the query may.
+// start sends the request to the first endpoint, and to further ones while fewer than maxCalls requests of the query
+// are open.
 func (s *service) start() {
 	if !s.begun {
 		s.begun = true
@@ -93,7 +94,7 @@ func (s *service) start() {
 	}
 }
 
-// begin lists the endpoints to ask, and for what.
+// begin makes a call for each endpoint to ask.
 func (s *service) begin() error {
 	var constant term.ID
 	if s.node.Name.Slot < 0 {
@@ -137,7 +138,7 @@ func (s *service) begin() error {
 	return nil
 }
 
-// add notes the keys of row i, unless they are noted already. It uses buf and returns it.
+// add adds the keys of row i, unless rows has them. buf is a buffer to use; add returns it, possibly grown.
 func (w *wanted) add(b *batch, i int, keys []int, buf []byte) []byte {
 	if w.all {
 		return buf

@@ -9,33 +9,34 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// call asks one endpoint for a service.
+// call is a request to one endpoint of a service, and its answer.
 type call struct {
 	s      *service
 	want   *wanted
 	opened bool
 	err    error       // of open
 	rows   ServiceRows // the answer that is being read
-	keep   *block      // copies the answer, for later rounds; nil if it is not kept
-	held   *block      // the answer of a SILENT service, until it is whole; nil if solutions are returned as they come
-	kept   *block      // an answer that is whole, being returned
+	keep   *block      // gets a copy of the answer for later rounds; nil if there are none
+	held   *block      // gets the answer of a SILENT service until it is complete; nil if solutions are returned at once
+	kept   *block      // a complete answer that is being returned
 	shared bool        // kept belongs to the query
-	at     int         // in kept
+	at     int         // the next row of kept to return
 }
 
-// remoteError is an error of an endpoint, or of asking it. SILENT hides it, but not an error of the query itself.
+// remoteError is an error of an endpoint or of the request to it. SILENT hides such errors, but not errors of the query
+// itself.
 type remoteError struct{ err error }
 
 func (e *remoteError) Error() string { return e.err.Error() }
 func (e *remoteError) Unwrap() error { return e.err }
 
-// answered identifies the whole answer of an endpoint to a SERVICE.
+// answered identifies the complete answer of an endpoint to a SERVICE.
 type answered struct {
 	node *plan.Service
 	name term.ID
 }
 
-// open begins to ask the endpoint, or to return what it has answered before. It does nothing the second time.
+// open sends the request, or finds the answer to the same request of an earlier round. Further calls do nothing.
 func (c *call) open() {
 	if !c.opened {
 		c.opened = true
@@ -81,7 +82,8 @@ func (c *call) ask() error {
 	return nil
 }
 
-// restrict sets the keys and rows of a request. A row with a blank node is left out: no other endpoint knows the node.
+// restrict sets the keys and rows of a request. It leaves out rows with blank nodes, which no other endpoint knows. If
+// there are triple terms, which not every endpoint can read, it does not restrict the request.
 func (c *call) restrict(req *ServiceRequest) error {
 	s := c.s
 	k := len(s.node.Keys)
@@ -93,7 +95,7 @@ func (c *call) restrict(req *ServiceRequest) error {
 	for i := 0; i < len(terms); i += k {
 		row := terms[i : i+k]
 		for _, t := range row {
-			if t.Kind() == term.KindTriple { // not every endpoint can read one
+			if t.Kind() == term.KindTriple {
 				return nil
 			}
 		}
@@ -150,7 +152,7 @@ func (c *call) next() (*batch, error) {
 	return part.setPart(c.kept.cols, from, c.at), nil
 }
 
-// remember keeps the whole answer for later rounds.
+// remember keeps the complete answer for later rounds.
 func (c *call) remember() {
 	q := c.s.q
 	if q.answers == nil {
@@ -160,10 +162,11 @@ func (c *call) remember() {
 	c.keep, c.shared = nil, true
 }
 
-// serviceWait is how long solutions wait for more of them, since an endpoint may be slow.
+// serviceWait is the time for which solutions are collected into a batch before they are returned: an endpoint may be
+// slow.
 const serviceWait = 20 * time.Millisecond
 
-// read returns the next solutions of the endpoint.
+// read returns the next solutions of the endpoint, or nil after the last one.
 func (c *call) read() (*batch, error) {
 	s := c.s
 	n := 0
@@ -195,8 +198,8 @@ func (c *call) read() (*batch, error) {
 	return &s.out, nil
 }
 
-// put writes a solution into row n of the output. It returns false if the solution binds the name's variable to
-// something else.
+// put writes a solution into row n of the output. It returns false if the solution binds the variable of the endpoint's
+// name to another term.
 func (c *call) put(n int, row []term.Key) (bool, error) {
 	s := c.s
 	for i, at := range s.cols {
@@ -219,7 +222,7 @@ func (c *call) put(n int, row []term.Key) (bool, error) {
 	return true, nil
 }
 
-// close ends the call. It may be called twice.
+// close ends the call. It may be called more than once.
 func (c *call) close() {
 	if c.rows != nil {
 		c.rows.Close()
@@ -230,7 +233,7 @@ func (c *call) close() {
 		c.kept.free()
 	}
 	c.kept = nil
-	for _, b := range []**block{&c.keep, &c.held} { // not whole
+	for _, b := range []**block{&c.keep, &c.held} { // incomplete answers
 		if *b != nil {
 			(*b).free()
 			*b = nil

@@ -2,9 +2,9 @@ package exec
 
 import "sync/atomic"
 
-// Workers counts the goroutines that run the queries of one store, so that a query gets helpers only while processors
-// are idle. With as many queries as processors, each runs alone. Its methods may be called concurrently. A nil Workers
-// gives no helpers.
+// Workers counts the goroutines that run the queries of one store, so that queries start helpers only while processors
+// are idle. If there are as many queries as processors, none gets a helper. Its methods may be called concurrently. A
+// nil Workers allows no helpers.
 type Workers struct {
 	limit int32
 	busy  atomic.Int32
@@ -13,7 +13,7 @@ type Workers struct {
 // NewWorkers returns Workers for limit processors.
 func NewWorkers(limit int) *Workers { return &Workers{limit: int32(limit)} }
 
-// Limit returns how many goroutines may run.
+// Limit returns the number of processors, 1 for a nil Workers.
 func (w *Workers) Limit() int {
 	if w == nil {
 		return 1
@@ -21,14 +21,14 @@ func (w *Workers) Limit() int {
 	return int(w.limit)
 }
 
-// enter counts a query's own goroutine. It never waits.
+// enter counts a query's own goroutine.
 func (w *Workers) enter() {
 	if w != nil {
 		w.busy.Add(1)
 	}
 }
 
-// try counts one more goroutine if a processor is idle.
+// try counts a helper and returns true if a processor is idle.
 func (w *Workers) try() bool {
 	if w == nil {
 		return false

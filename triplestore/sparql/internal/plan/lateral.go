@@ -7,8 +7,8 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 )
 
-// lateralStep plans LATERAL: the right side runs for each row of l, whose values its leaves join with. If joining the
-// right side with many rows at once gives the same, it does.
+// lateralStep plans LATERAL: the right side runs once for each row of l, and its leaves are joined with the values of
+// the row. If the result is the same when the right side is joined with many rows at once, it plans that instead.
 func (b *builder) lateralStep(l Node, op algebra.Lateral, sc scope) (Node, error) {
 	lp := l.Info()
 	if _, none := l.(*Nothing); none {
@@ -63,19 +63,20 @@ func (b *builder) lateralStep(l Node, op algebra.Lateral, sc scope) (Node, error
 	return n, nil
 }
 
-// hasMinus reports whether a pattern has a MINUS that a LATERAL around it reaches. Both sides of it are joined with the
-// left row, so they share all variables of the row, also those that neither of them mentions.
+// hasMinus reports whether the right side of a LATERAL has a MINUS that is not inside a subquery. Both sides of the
+// MINUS are joined with the left row, so they share all variables of the row, including those that neither side
+// mentions.
 func hasMinus(op algebra.Op) bool {
 	switch op.(type) {
 	case algebra.Minus:
 		return true
 	case algebra.Project:
-		return false // only the variables it projects, which it mentions
+		return false // a subquery shares only the variables that it projects, and mentions all of them
 	}
 	return slices.ContainsFunc(algebra.Inputs(op), hasMinus)
 }
 
-// givenSolution returns the leaf for a Given.
+// givenSolution returns the leaf for a Given: a Seed with the variables of the left row.
 func (b *builder) givenSolution(op algebra.Given, sc scope) Node {
 	cols := b.slots(sc, op.Vars).And(setOf(b.given.Cols...))
 	if g := b.graph.Slot; g >= 0 && slices.Contains(b.given.Cols, g) {
@@ -91,7 +92,7 @@ func (b *builder) givenSolution(op algebra.Given, sc scope) Node {
 	return n
 }
 
-// inject joins the leaves of the right side of a LATERAL with its left row, which binds names.
+// inject joins the leaves of op, the right side of a LATERAL, with the left row. names are the variables of the row.
 func (b *builder) inject(op algebra.Op, names []algebra.Var) algebra.Op {
 	if len(names) == 0 && b.graph.Slot < 0 {
 		return op

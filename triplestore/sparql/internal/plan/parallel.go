@@ -17,8 +17,8 @@ func (b *builder) parallelFrom() float64 {
 	return parallelFrom
 }
 
-// parallel puts a Parallel over each chain of operators that treat every row by itself, if they have enough to do.
-// early means that few of the rows may be wanted: a LIMIT follows, and nothing in between needs all rows.
+// parallel puts a Parallel over each chain of operators that process every row independently, if they have enough work.
+// early means that possibly only a few rows are needed: a LIMIT follows, and no operator in between needs all rows.
 func (b *builder) parallel(n Node, early bool) Node {
 	top := n
 	work := 0.0
@@ -41,11 +41,12 @@ func (b *builder) parallel(n Node, early bool) Node {
 	return b.newParallel(top, source)
 }
 
+// newParallel returns a Parallel that runs the operators from in down to, but not including, source.
 func (b *builder) newParallel(in, source Node) *Parallel {
 	return &Parallel{In: in, Source: source, Props: *in.Info(), Workers: b.opts.Workers}
 }
 
-// parallelInputs looks for chains below an operator that is not rowwise.
+// parallelInputs applies parallel to the inputs of an operator that is not rowwise.
 func (b *builder) parallelInputs(n Node, early bool) {
 	switch n := n.(type) {
 	case *HashJoin: // with a service
@@ -71,19 +72,19 @@ func (b *builder) parallelInputs(n Node, early bool) {
 	}
 }
 
-// rowsPerGroup is how many rows a group must have, on average, for processors to aggregate rows by themselves: each of
-// them has groups of its own, and they are added up.
+// rowsPerGroup is the average number of rows of a group from which on several processors aggregate rows. Each processor
+// then has its own groups, and adding them up must cost less than the aggregation.
 const rowsPerGroup = 16
 
-// parallelGroup lets the processors that make the rows of a group aggregate them, too, if that gives the same. It does
-// not for sets of distinct values and for texts.
+// parallelGroup lets the processors that compute the rows of a Group also aggregate them. It does so only for
+// aggregates that can be added up with the same result: not for DISTINCT ones nor for GROUP_CONCAT.
 func (b *builder) parallelGroup(n *Group) {
 	n.In = b.parallel(n.In, false)
 	rows := n.In.Info().Rows
 	if n.Streaming || len(n.By) > 0 && n.Rows*rowsPerGroup > rows {
 		return
 	}
-	work := 0.0 // that of expressions: keeping rows apart costs as much as finding their groups
+	work := 0.0 // of the arguments only: finding the groups costs as much as distributing the rows
 	for _, a := range n.Aggs {
 		switch a.Func {
 		case "MIN", "MAX", "SAMPLE":
@@ -109,7 +110,7 @@ func (b *builder) parallelGroup(n *Group) {
 	p.Groups = true
 }
 
-// rowwise reports whether an operator treats each row of one input by itself, and returns that input and the
+// rowwise reports whether an operator processes each row of one input independently. It returns that input and the
 // operator's own work in nanoseconds.
 func rowwise(n Node) (in Node, work float64, ok bool) {
 	switch n := n.(type) {
@@ -128,7 +129,7 @@ func rowwise(n Node) (in Node, work float64, ok bool) {
 	case *Project:
 		return n.In, 0, true
 	case *HashJoin:
-		if Federated(n.R) { // both sides wait for others, and shall do so at the same time
+		if Federated(n.R) { // the two sides should wait for their endpoints at the same time
 			return nil, 0, false
 		}
 		return n.L, n.L.Info().Rows*costHashProbe + n.Rows*costRow*float64(len(n.Cols)), true

@@ -6,7 +6,7 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 )
 
-// service plans asking one endpoint for all its solutions.
+// service plans a request to one endpoint for all solutions of a pattern.
 func (b *builder) service(op algebra.Service, sc scope) *Service {
 	n := &Service{Op: op, Name: Pos{Slot: -1}}
 	for _, v := range Vars(op.In) {
@@ -18,12 +18,13 @@ func (b *builder) service(op algebra.Service, sc scope) *Service {
 	return n
 }
 
-// maxTogether is the estimated number of rows up to which several services are asked at the same time for what these
-// rows need. From more rows, each is asked for what the rows joined with those before it need.
+// maxTogether is the estimated number of rows up to which several services are asked at the same time for the solutions
+// that the rows need. With more rows, each service is asked only after the rows were joined with the services before
+// it, which may leave fewer rows.
 const maxTogether = 100
 
-// serviceSteps joins l with the first of the services, and with those after it that can be asked at the same time. It
-// returns how many those are.
+// serviceSteps joins l with the first service and with those after it that can be asked at the same time. done is the
+// number of services joined.
 func (b *builder) serviceSteps(l Node, ops []algebra.Service, sc scope) (n Node, done int, err error) {
 	lp := l.Info()
 	done = 1
@@ -44,7 +45,7 @@ func (b *builder) serviceSteps(l Node, ops []algebra.Service, sc scope) (n Node,
 	return n, done, err
 }
 
-// alone reports whether l has no rows that a service could be asked for.
+// alone reports whether l has no values with which a request could be restricted.
 func alone(l Node) bool {
 	switch l.(type) {
 	case *Nothing, *Unit:
@@ -53,8 +54,8 @@ func alone(l Node) bool {
 	return false
 }
 
-// serviceStep joins l with services, or with the services that its rows name. For each group of rows, it asks each
-// service for the solutions that the rows have use for.
+// serviceStep joins l with services. An endpoint may be named by a variable of l's rows. Rows are joined in groups: for
+// each group, each service is asked for the solutions that agree with one of its rows.
 func (b *builder) serviceStep(l Node, ops []algebra.Service, sc scope) (Node, error) {
 	lp := l.Info()
 	switch l.(type) {
@@ -93,7 +94,7 @@ func (b *builder) serviceStep(l Node, ops []algebra.Service, sc scope) (Node, er
 	return n, nil
 }
 
-// boundService plans asking a service for the solutions that agree with the rows of a Seed.
+// boundService plans a request to a service for the solutions that agree with a row of a Seed.
 func (b *builder) boundService(op algebra.Service, seed *Seed, sc scope) *Service {
 	s := b.service(op, sc)
 	s.L = seed
@@ -115,7 +116,7 @@ func (b *builder) boundService(op algebra.Service, seed *Seed, sc scope) *Servic
 	return s
 }
 
-// calls reports whether a step of the group asks other endpoints.
+// calls reports whether a step of the group is a SERVICE.
 func (g *group) calls() bool {
 	return slices.ContainsFunc(g.steps, func(s step) bool { return s.call != nil })
 }
@@ -128,8 +129,8 @@ func Federated(n Node) bool {
 	return slices.ContainsFunc(Inputs(n), Federated)
 }
 
-// localFirst puts the branches of a union that ask no endpoint before the others, where the order of rows does not
-// matter: an ASK ends with its first solution, so it may not need an answer that could be late or an error.
+// localFirst moves the branches of a union that ask no endpoint before the others. It is for queries that end with
+// their first solution, such as ASK: they may then not need an endpoint that is slow or fails.
 func localFirst(n Node) {
 	switch n := n.(type) {
 	case *Slice:
