@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/campaign"
 
@@ -54,26 +55,31 @@ func (c *cli) campaignList() *cobra.Command {
 		Example: "  odarchive campaign list --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			if r := c.remote(ctx); r != nil {
-				all, err := r.Campaigns(ctx)
-				if err != nil {
-					return err
-				}
-				return c.printCampaigns(all)
+			all, err := readCampaigns(ctx, c,
+				func(r *faces.Remote) ([]campaign.Campaign, error) { return r.Campaigns(ctx) },
+				func(s *campaign.Store) ([]campaign.Campaign, error) { return s.List(ctx) })
+			if err != nil {
+				return err
 			}
-			return c.reading(ctx, func(n *app.Node) error {
-				all, err := n.Campaigns.List(ctx)
-				if err != nil {
-					return err
-				}
-				return c.printCampaigns(all)
-			})
+			return c.printCampaigns(all)
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	c.remoteFlags(cmd)
 	c.readOnlyFlag(cmd)
 	return cmd
+}
+
+// readCampaigns returns what a server says of campaigns or, without a server, what the campaigns of the archive say.
+func readCampaigns[T any](ctx context.Context, c *cli, ask func(*faces.Remote) (T, error), read func(*campaign.Store) (T, error)) (v T, err error) {
+	if r := c.remote(ctx); r != nil {
+		return ask(r)
+	}
+	err = c.reading(ctx, func(n *app.Node) error {
+		v, err = read(n.Campaigns)
+		return err
+	})
+	return v, err
 }
 
 func (c *cli) printCampaigns(all []campaign.Campaign) error {
@@ -101,20 +107,13 @@ func (c *cli) campaignShow() *cobra.Command {
 		Example: "  odarchive campaign show city",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if r := c.remote(ctx); r != nil {
-				one, err := r.Campaign(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				return c.printCampaign(one)
+			one, err := readCampaigns(ctx, c,
+				func(r *faces.Remote) (campaign.Shown, error) { return r.Campaign(ctx, args[0]) },
+				func(s *campaign.Store) (campaign.Shown, error) { return s.Show(ctx, args[0]) })
+			if err != nil {
+				return err
 			}
-			return c.reading(ctx, func(n *app.Node) error {
-				one, err := n.Campaigns.Show(ctx, args[0])
-				if err != nil {
-					return err
-				}
-				return c.printCampaign(one)
-			})
+			return c.printCampaign(one)
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")

@@ -1,7 +1,8 @@
 // Package check verifies a whole archive against its checksums and repairs it.
 //
 // A check reads everything that is stored and writes nothing. A repair restores what the log, the snapshots, parity or
-// other records still hold, gives up the rest, names it, and has the lost files fetched again. It deletes no sound bytes.
+// other records still hold, gives up the rest, names it, and has the lost files fetched again. It deletes no sound
+// bytes.
 package check
 
 import (
@@ -280,30 +281,29 @@ func (c *Checker) checkGraphs(ctx context.Context, f *found, _ func(done, total 
 	return err
 }
 
-// checkEvents reads the log of events and looks for versions that it lacks.
+// checkEvents reads the log of events and looks for versions without an event.
 func (c *Checker) checkEvents(ctx context.Context, f *found, _ func(done, total int64)) error {
 	report, err := c.Store.Archive.CheckLog(ctx, false)
-	for _, fault := range report.Faults {
-		f.unsound = true
-		f.damage("%s", fault)
-	}
-	if more := report.Found - len(report.Faults); more > 0 {
-		f.damage("log of events: %d more", more)
-	}
+	addUnsound(f, "log of events", report.Faults, report.Found)
 	return err
 }
 
-// checkFrontier reads the records of the frontier and mends none.
+// checkFrontier reads the records of the frontier.
 func (c *Checker) checkFrontier(ctx context.Context, f *found, _ func(done, total int64)) error {
 	report, err := c.Frontier.Check(ctx, false)
-	for _, fault := range report.Faults {
-		f.unsound = true
-		f.damage("%s", fault)
-	}
-	if more := report.Found - len(report.Faults); more > 0 {
-		f.damage("frontier: %d more", more)
-	}
+	addUnsound(f, "frontier", report.Faults, report.Found)
 	return err
+}
+
+// addUnsound adds the faults of a part of the database. all is their number, of which faults are the first ones.
+func addUnsound[T any](f *found, part string, faults []T, all int) {
+	for _, fault := range faults {
+		f.unsound = true
+		f.damage("%v", fault)
+	}
+	if more := all - len(faults); more > 0 {
+		f.damage("%s: %d more", part, more)
+	}
 }
 
 // mendedSince returns the damages of a report that a later one does not have.

@@ -1,0 +1,55 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"odarchive/crawler/scope"
+	"odarchive/crawler/web/politeness"
+)
+
+// scopedClient returns a client for the requests of a campaign that are not visits: they wait for the host's turn, stay
+// within the scope, and obey robots.txt, because nobody has named these addresses.
+func (c *Crawl) scopedClient(name string) *http.Client {
+	return &http.Client{Transport: &scoped{c: c, campaign: name, next: c.politeTransport(scope.Campaign)}}
+}
+
+type scoped struct {
+	c        *Crawl
+	campaign string
+	next     *politeness.Transport
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *scoped) RoundTrip(r *http.Request) (*http.Response, error) {
+	link := r.URL.String()
+	if !s.c.Campaigns.Allows(r.Context(), s.campaign, link) {
+		return nil, fmt.Errorf("%s is out of the scope of campaign %s", link, s.campaign)
+	}
+	if !s.c.Campaigns.Running(r.Context(), s.campaign) {
+		return nil, fmt.Errorf("campaign %s does not run any more", s.campaign)
+	}
+	for {
+		verdict, err := s.c.Gate.Robots.Allowed(r.Context(), link)
+		var wait *politeness.Wait
+		switch {
+		case errors.As(err, &wait) && time.Until(wait.Until) < time.Minute:
+			timer := time.NewTimer(max(time.Until(wait.Until), time.Millisecond))
+			select {
+			case <-timer.C:
+				continue
+			case <-r.Context().Done():
+				timer.Stop()
+				return nil, context.Cause(r.Context())
+			}
+		case err != nil:
+			return nil, err
+		case !verdict.Allowed:
+			return nil, fmt.Errorf("%s: robots.txt: %s", link, verdict.Reason)
+		}
+		return s.next.RoundTrip(r)
+	}
+}
