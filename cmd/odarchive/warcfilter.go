@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,19 +84,19 @@ copied as they are. Where FILE.cdxj, the output of 'warc index', is beside a fil
 	return cmd
 }
 
-// selection copies the records of files that a filter selects.
+// selection copies the records that a filter selects.
 type selection struct {
 	ctx      context.Context
 	filter   cdxj.Filter
-	left     int // records that may still be copied; counts down to 0, negative for no limit
+	left     int // records that may still be copied; negative for no limit
 	out      io.Writer
 	found    *faults
-	compress bool
-	asItIs   bool // compress as the source does
-	copied   int
+	compress bool // write gzip members
+	asItIs   bool // compress if the source is compressed
+	copied   int  // records
 }
 
-// copyFrom copies what matches of one file.
+// copyFrom copies the selected records of one file.
 func (s *selection) copyFrom(c *cli, o *wacz.Opened, file wacz.File) error {
 	magic := make([]byte, 2)
 	n, _ := file.ReadAt(magic, 0)
@@ -120,7 +121,8 @@ func (s *selection) copyFrom(c *cli, o *wacz.Opened, file wacz.File) error {
 // errEnough ends a copy when the limit is reached.
 var errEnough = errors.New("the limit is reached")
 
-// byIndex copies what the index beside a file names. done is false if there is none that serves.
+// byIndex copies the selected records of a file, which it finds in the index beside the file. done is false if there is
+// no usable index; then nothing was copied.
 func (s *selection) byIndex(file wacz.File, packed bool) (done bool, err error) {
 	name := file.Name + ".cdxj"
 	source, err := os.Stat(file.Name)
@@ -133,7 +135,7 @@ func (s *selection) byIndex(file wacz.File, packed bool) (done bool, err error) 
 	}
 	index, err := cdxj.Open(name)
 	if err != nil {
-		return false, nil // the file itself has all that it takes
+		return false, nil // the file can be read without an index
 	}
 	defer index.Close()
 	if len(index.Metas) != 1 || index.Metas[0].Size != file.Size || index.Metas[0].File != filepath.Base(file.Name) || !s.filter.Indexed(index.Metas[0].Unlisted) {
@@ -149,7 +151,7 @@ func (s *selection) byIndex(file wacz.File, packed bool) (done bool, err error) 
 	if err != nil {
 		return false, s.ctx.Err()
 	}
-	slices.SortFunc(spans, func(a, b cdxj.Span) int { return int(min(max(a.Offset-b.Offset, -1), 1)) })
+	slices.SortFunc(spans, func(a, b cdxj.Span) int { return cmp.Compare(a.Offset, b.Offset) })
 	if slices.ContainsFunc(spans, func(p cdxj.Span) bool { return p.Length == 0 }) {
 		return false, nil // records share a gzip member
 	}
@@ -177,7 +179,8 @@ func (s *selection) byIndex(file wacz.File, packed bool) (done bool, err error) 
 	return true, nil
 }
 
-// matches reports whether a record is selected, and returns what was not read of its block, with what was.
+// matches reports whether a record is selected. It may read the beginning of the block, and returns a reader of the
+// whole block.
 func (s *selection) matches(rec *warc.Record, file wacz.File) (bool, io.Reader, error) {
 	one, m, body, err := cdxj.Describe(rec, file.Name, s.filter.NeedsHTTP())
 	if m != nil {
@@ -189,7 +192,7 @@ func (s *selection) matches(rec *warc.Record, file wacz.File) (bool, io.Reader, 
 	return s.filter.Matches(one), body, nil
 }
 
-// scan reads a whole file and copies what matches.
+// scan reads a whole file and copies the selected records.
 func (s *selection) scan(in io.Reader, file wacz.File, packed bool) error {
 	r := warc.NewReader(in, warc.Limits{})
 	report, before := s.found.of(file.Name), int64(-1)
@@ -205,7 +208,7 @@ func (s *selection) scan(in io.Reader, file wacz.File, packed bool) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file.Name, err)
 		}
-		shared := packed && rec.Offset == before // the member holds a record before
+		shared := packed && rec.Offset == before // the record before is in the same member
 		before = rec.Offset
 		matches, body, err := s.matches(rec, file)
 		if err != nil {
@@ -213,7 +216,7 @@ func (s *selection) scan(in io.Reader, file wacz.File, packed bool) error {
 		}
 		if matches && shared {
 			rec.Block = body
-			if err := s.again(rawRecord(rec)); err != nil && !errors.Is(err, errEnough) {
+			if err := s.rewrite(rawRecord(rec)); err != nil && !errors.Is(err, errEnough) {
 				return fmt.Errorf("%s: %w", file.Name, err)
 			} else if err != nil {
 				return nil
@@ -237,8 +240,8 @@ func (s *selection) scan(in io.Reader, file wacz.File, packed bool) error {
 	}
 }
 
-// raw copies the bytes of a record from its file. Only if source and output differ in being compressed, and if the
-// record shares its member with others, is it written anew.
+// raw copies the bytes of a record from its file. It rewrites the record if the record shares its member with others,
+// or if only one of source and output is compressed.
 func (s *selection) raw(file wacz.File, span cdxj.Span, packed bool) error {
 	if packed == s.compress && span.Length > 0 {
 		if _, err := io.Copy(s.out, io.NewSectionReader(file, span.Offset, span.Length)); err != nil {
@@ -250,11 +253,11 @@ func (s *selection) raw(file wacz.File, span cdxj.Span, packed bool) error {
 	if err != nil {
 		return err
 	}
-	return s.again(rawRecord(rec))
+	return s.rewrite(rawRecord(rec))
 }
 
-// again writes a record that cannot be copied as it is in the file.
-func (s *selection) again(record io.Reader) error {
+// rewrite writes a record in the compression of the output.
+func (s *selection) rewrite(record io.Reader) error {
 	if !s.compress {
 		if _, err := io.Copy(s.out, record); err != nil {
 			return err
@@ -271,6 +274,7 @@ func (s *selection) again(record io.Reader) error {
 	return s.count()
 }
 
+// count counts a copied record. It returns errEnough when the limit is reached.
 func (s *selection) count() error {
 	s.copied++
 	if s.left--; s.left == 0 {

@@ -64,12 +64,12 @@ each page, or a graph as DOT or GraphML with each edge once.`,
 	return cmd
 }
 
-// edges writes a graph in one format. The buffer keeps errors.
+// edges writes a graph in one format. Errors of writing are kept by out; its Flush returns them.
 type edges struct {
 	out    *bufio.Writer
 	format string
-	nodes  map[string]int  // of graphml
-	known  map[string]bool // edges of dot and graphml
+	nodes  map[string]int  // numbers of the nodes, for graphml
+	known  map[string]bool // edges written, for dot and graphml
 }
 
 func newEdges(out *bufio.Writer, format string) (*edges, error) {
@@ -107,19 +107,20 @@ func (e *edges) edge(from, to string) error {
 	return err
 }
 
-// dotName returns a quoted name in DOT, where only quotes are escaped, and a backslash at the end would escape one.
+// dotName returns a quoted name in DOT. Only quotation marks can be escaped there; backslashes are percent-encoded,
+// since one at the end would escape the closing mark.
 func dotName(s string) string {
 	return `"` + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `%5C`), `"`, `\"`) + `"`
 }
 
-// node returns the number of a node, and writes the node when it is new.
+// node returns the number of a node. It writes the node if it is new.
 func (e *edges) node(name string) int {
 	n, ok := e.nodes[name]
 	if !ok {
 		n = len(e.nodes)
 		e.nodes[name] = n
 		e.out.WriteString("<node id=\"n" + strconv.Itoa(n) + "\"><data key=\"address\">")
-		_ = xml.EscapeText(e.out, []byte(name)) // the buffer keeps its error
+		_ = xml.EscapeText(e.out, []byte(name)) // out keeps the error
 		e.out.WriteString("</data></node>\n")
 	}
 	return n
@@ -134,7 +135,7 @@ func (e *edges) end() {
 	}
 }
 
-// warcDerive returns the command that makes a file of a kind.
+// warcDerive returns a command that makes derived files of one kind.
 func (c *cli) warcDerive(name, what, long string, kind derive.Kind) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{

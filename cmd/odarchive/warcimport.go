@@ -136,7 +136,8 @@ the file without folders. Importing a file of that name again replaces the graph
 	return cmd
 }
 
-// describeRecords replaces the graph that describes the records of a file. Its faults are known from the import.
+// describeRecords replaces the graph that describes the records of a file. It does not report faults of the file, which
+// the import has reported.
 func (c *cli) describeRecords(ctx context.Context, n *app.Node, file wacz.File) error {
 	name := filepath.ToSlash(file.Name)
 	outer, inner, inside := strings.Cut(name, "!")

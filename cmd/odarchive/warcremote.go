@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -15,18 +14,16 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/warc/cdxj"
 	"odarchive/crawler/warc/wacz"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 func isWebAddress(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
-// firstPart is how many bytes of a file of the web are requested first: they tell whether it is a package.
+// firstPart is the number of bytes of a file of the web that are requested first. They show whether it is a package.
 const firstPart = 64 << 10
 
-// importURL imports from a file of the web.
+// importURL imports the files at an address: one calls the import of each.
 func (c *cli) importURL(ctx context.Context, n *app.Node, address string, one func(*wacz.Opened, wacz.File) error) error {
 	remote, err := n.Pipeline.OpenFile(ctx, address, 0, firstPart, int64(c.cfg.Fetch.MaxBody))
 	if err != nil {
@@ -39,7 +36,7 @@ func (c *cli) importURL(ctx context.Context, n *app.Node, address string, one fu
 	return errors.Join(eachFile(o, one), o.Close(), remote.Close())
 }
 
-// importSpan imports from a part of a file, which name is the path or the address of.
+// importSpan imports a part of a file. name is the path or the address of the file.
 func (c *cli) importSpan(ctx context.Context, n *app.Node, name string, span cdxj.Span, one func(*wacz.Opened, wacz.File) error) error {
 	part, done, err := c.openSpan(ctx, n, name, span)
 	if err != nil {
@@ -79,46 +76,24 @@ func (c *cli) openSpan(ctx context.Context, n *app.Node, name string, span cdxj.
 	return part, done, nil
 }
 
-// maxIndexLine bounds a line of an index, in bytes.
-const maxIndexLine = 1 << 20
-
-// importListed imports the captures of an index, one after the other. base is the folder or the address that the names of
-// files in the index are below. A line that names no part of a file is a fault.
-func (c *cli) importListed(ctx context.Context, n *app.Node, index, base string, found *faults, one func(*wacz.Opened, wacz.File) error) (err error) {
-	f, err := os.Open(index)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	var in io.Reader = f
-	if strings.HasSuffix(index, ".gz") {
-		if in, err = gzip.NewReader(f); err != nil {
-			return fmt.Errorf("%s: %w", index, err)
+// importListed imports the captures of an index, one after the other. base is the folder or the address below which the
+// files are that the index names. A line that does not name a part of a file is a fault.
+func (c *cli) importListed(ctx context.Context, n *app.Node, index, base string, found *faults, one func(*wacz.Opened, wacz.File) error) error {
+	return eachListLine(index, func(number int, line string) error {
+		if strings.HasPrefix(line, "!") { // describes the index
+			return nil
 		}
-	}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxIndexLine)
-	for number := 1; lines.Scan(); number++ {
-		if line := lines.Text(); strings.TrimSpace(line) == "" || strings.HasPrefix(line, "!") {
-			continue
-		}
-		part, done, err := c.openListed(ctx, n, base, lines.Text())
+		part, done, err := c.openListed(ctx, n, base, line)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
 			found.n++
 			fmt.Fprintf(c.stderr, "%s: line %d: %s\n", index, number, printable(err.Error()))
-			continue
+			return nil
 		}
-		if err := errors.Join(one(&wacz.Opened{Files: []wacz.File{part}}, part), done()); err != nil {
-			return err
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s: %w", index, err)
-	}
-	return nil
+		return errors.Join(one(&wacz.Opened{Files: []wacz.File{part}}, part), done())
+	})
 }
 
 // openListed opens the part of a file that a line of an index names.
@@ -137,8 +112,8 @@ func (c *cli) openListed(ctx context.Context, n *app.Node, base, line string) (w
 	return c.openSpan(ctx, n, name, capture.Span)
 }
 
-// below returns the path or address of a file that an index names, below a folder or an address. A name cannot lead
-// elsewhere.
+// below returns the path or address of the file with a name, below a folder or an address. Names that lead elsewhere,
+// such as ../x, are errors.
 func below(base, name string) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return "", fmt.Errorf("%.200q is not the name of a file below %s", name, base)

@@ -11,10 +11,10 @@ import (
 // arcVersion is the Version of records of ARC files.
 const arcVersion = "ARC/1"
 
-// readARC makes a record of the line that starts one in an ARC file: URL, IP address, date (14 digits), media type and
-// length, separated by spaces. Version 2 of ARC has five more fields before the length. The first record of a file,
-// whose URL is filedesc://NAME, is a warcinfo record here; a capture over HTTP is a response, any other a resource.
-// ARC records have no ids and no digests.
+// readARC parses the line that starts a record in an ARC file: URL, IP address, date (14 digits), media type and
+// length, separated by spaces. In version 2 of ARC, five more fields precede the length. The first record of a file,
+// whose URL is filedesc://NAME, becomes a warcinfo record; a capture over HTTP becomes a response, any other a
+// resource. ARC records have neither ids nor digests.
 func (r *Reader) readARC(line string) (*Record, error) {
 	f := strings.Split(line, " ")
 	if len(f) < 5 {
@@ -24,7 +24,7 @@ func (r *Reader) readARC(line string) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a record starts with %.40q", line)
 	}
-	at := len(f) - 4 // of the address, in version 1; a URL may hold spaces
+	at := len(f) - 4 // index of the IP address in version 1; counted from the end, since the URL may have spaces
 	if len(f) >= 10 && !isARCDate(f[at+1]) && isARCDate(f[len(f)-8]) {
 		at = len(f) - 9
 	}

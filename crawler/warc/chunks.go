@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Chunks takes the chunks of RFC 9112 §7.1 off a body that arrives in pieces, and finds its end. The zero value is ready.
+// Chunks decodes the chunked transfer coding (RFC 9112 §7.1) of a body that arrives in pieces, and finds its end. The
+// zero value is ready to use.
 type Chunks struct {
 	state chunkState
 	line  []byte // of a chunk's size, or a trailer
@@ -30,9 +31,9 @@ const maxChunkLine = 4 << 10
 // Complete reports whether the last chunk was seen and nothing before it was malformed.
 func (c *Chunks) Complete() bool { return c.state == chunkTrail || c.state == chunkOver }
 
-// Write takes the next piece of the body, and writes the data in it to out, whose errors are ignored. It returns how many
-// bytes of p are of the body, with its trailers: fewer than there are where the body has ended. No end is found behind
-// something malformed.
+// Write decodes the next piece of the body and writes the data in it to out, whose errors are ignored. It returns how
+// many bytes of p belong to the body and its trailers: fewer than len(p) if the body ends in p. In a malformed body, no
+// end is found.
 func (c *Chunks) Write(p []byte, out io.Writer) (n int) {
 	all := len(p)
 	for len(p) > 0 {
@@ -67,7 +68,8 @@ func (c *Chunks) Write(p []byte, out io.Writer) (n int) {
 	return all
 }
 
-// tooLong gives up a line, of which a trailer alone does not matter. ended reports whether its end was found.
+// tooLong handles a line that is too long: a trailer is ignored, any other line is malformed. ended reports whether the
+// end of the line was found.
 func (c *Chunks) tooLong(ended bool) {
 	switch {
 	case c.state != chunkTrail:
@@ -75,7 +77,7 @@ func (c *Chunks) tooLong(ended bool) {
 	case ended:
 		c.line = c.line[:0]
 	default:
-		c.line = append(c.line[:0], 'x') // what comes is the rest of it, not a blank line
+		c.line = append(c.line[:0], 'x') // so that the rest of the line is not taken for a blank line
 	}
 }
 

@@ -16,14 +16,14 @@ import (
 // block.
 type Digester struct {
 	algorithm func() hash.Hash
-	block     hash.Hash // nil if it is not wanted
-	size      int64
+	block     hash.Hash // of the block; nil if it is not needed
+	size      int64     // of the block so far
 
 	http     bool
-	head     []byte // of the HTTP message, nil once it is complete
+	head     []byte // of the HTTP message; nil once it is complete
 	headSize int64
-	sent     hash.Hash // the body as it was sent
-	body     hash.Hash // the body without its chunks, nil if it has none
+	sent     hash.Hash // of the body as it was sent
+	body     hash.Hash // of the body without its chunks; nil if it is not in chunks
 	bodySize int64
 	chunks   Chunks
 }
@@ -31,7 +31,7 @@ type Digester struct {
 // NewDigester returns a digester of a block, which is an HTTP message if http is set.
 func NewDigester(http bool) *Digester { return NewDigesterOf(http, sha256.New) }
 
-// NewDigesterOf returns a digester like NewDigester with another algorithm. Only Sums is of use then.
+// NewDigesterOf returns a digester with another algorithm. Use its method Sums; the others name SHA-256.
 func NewDigesterOf(http bool, algorithm func() hash.Hash) *Digester {
 	d := &Digester{algorithm: algorithm, block: algorithm(), http: http}
 	if http {
@@ -40,8 +40,8 @@ func NewDigesterOf(http bool, algorithm func() hash.Hash) *Digester {
 	return d
 }
 
-// Sums returns the digest of the block, that of the payload as it was sent, and that of the payload without its chunks,
-// nil if it has none or they are not whole.
+// Sums returns the digests of the block, of the payload as it was sent, and of the payload without its chunks. The last
+// is nil if the payload is not in chunks, or if the chunks are incomplete or malformed.
 func (d *Digester) Sums() (block, sent, body []byte) {
 	block = d.block.Sum(nil)
 	if !d.http {
@@ -53,10 +53,10 @@ func (d *Digester) Sums() (block, sent, body []byte) {
 	return block, d.sent.Sum(nil), body
 }
 
-// PayloadDigest returns the digest of the payload of an HTTP message. The error is that of reading it.
+// PayloadDigest returns the digest of the payload of an HTTP message. An error comes from message.
 func PayloadDigest(message io.WriterTo) (string, error) {
 	d := NewDigester(true)
-	d.block = nil // it costs as much as the payload
+	d.block = nil // computing it would double the cost
 	if _, err := message.WriteTo(d); err != nil {
 		return "", err
 	}
@@ -83,7 +83,7 @@ func (d *Digester) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// readHead takes the head of the message from p and returns the rest. A head without an end is all of the block.
+// readHead reads bytes of the message's head from p and returns the rest of p.
 func (d *Digester) readHead(p []byte) []byte {
 	if len(d.head)+len(p) > maxMessageHead {
 		p = p[:max(0, maxMessageHead-len(d.head))]
@@ -101,8 +101,8 @@ func (d *Digester) readHead(p []byte) []byte {
 	return p[end-before:]
 }
 
-// HeadEnd returns the number of bytes up to and including the first blank line, which ends the head of an HTTP message,
-// -1 if there is none. It looks for the line from index from on.
+// HeadEnd returns the length of the head of an HTTP message, including the blank line that ends it, or -1 if there is
+// none. It looks for the blank line from index from on.
 func HeadEnd(p []byte, from int) int {
 	for {
 		i := bytes.IndexByte(p[from:], '\n')
@@ -147,5 +147,5 @@ func (d *Digester) payload() string {
 
 func spell(h hash.Hash) string { return FormatDigest(h.Sum(nil)) }
 
-// FormatDigest returns a SHA-256 as it is written in records.
+// FormatDigest returns a SHA-256 in the form in which records state it.
 func FormatDigest(sha256 []byte) string { return "sha256:" + hex.EncodeToString(sha256) }

@@ -22,10 +22,10 @@ import (
 type DirOptions struct {
 	Prefix  string           // of file names; default "odarchive"
 	Info    []Field          // the fields of each file's warcinfo record
-	MaxSize int64            // bytes after which a file is closed and a new one is begun; default 1 GiB
-	Reserve int64            // bytes of the disk that stay free; default 512 MiB, or a quarter of a small disk; negative for none
+	MaxSize int64            // bytes of a file after which a new one is begun; default 1 GiB
+	Reserve int64            // bytes of the disk to keep free, at most a quarter of the disk; default 512 MiB; negative for none
 	Now     func() time.Time // default time.Now
-	Log     *slog.Logger     // where OpenDir says what it cut out of files; default none
+	Log     *slog.Logger     // for the parts that OpenDir removes from damaged files; default none
 }
 
 func (o DirOptions) withDefaults() DirOptions {
@@ -47,16 +47,16 @@ func (o DirOptions) withDefaults() DirOptions {
 	return o
 }
 
-// Dir writes records to files in a directory. A file is named PREFIX-DATE-RANDOM.warc.gz.open while records are added
-// to it, and loses the .open when it is complete. It starts with a warcinfo record. Files are begun when there is
-// something to write.
+// Dir writes records to files in a directory. The name of a file is PREFIX-DATE-RANDOM.warc.gz, with .open appended
+// until the file is complete. A file starts with a warcinfo record. It is created when there is something to write.
 //
-// A killed process leaves an .open file behind; the next OpenDir cuts out what is damaged or incomplete in it, and
-// completes it. Several processes may use one directory, each with files of its own. Records that Append has accepted survive the
-// end of the process. They are on the disk, and survive a loss of power, after at most syncEvery bytes more, and when
-// the file is complete.
+// If the process is killed, the next OpenDir removes damaged and incomplete parts from its .open file and completes it.
+// Several processes may use one directory at the same time, each with its own files. Records that Append has accepted
+// survive the end of the process. They survive a loss of power as soon as syncEvery more bytes were written or the file
+// is complete.
 //
-// After a failed write the file is cut back to its last complete record. Append then fails until retryAfter has passed.
+// After a failed write, the file is truncated to its last complete record, and Append fails until retryAfter has
+// passed.
 type Dir struct {
 	path string
 	opts DirOptions
@@ -65,19 +65,19 @@ type Dir struct {
 	file    *os.File   // nil if none is open
 	name    string     // of file, without .open
 	size    int64
-	synced  int64
-	checked int64 // the free space is read again when size reaches this
-	broken  time.Time
-	why     error // of the failure at broken
+	synced  int64     // bytes that are on the disk
+	checked int64     // the free space is checked again when size reaches this
+	broken  time.Time // of the last failure; zero if the last write succeeded
+	why     error     // of the last failure
 }
 
 const (
-	opened     = ".open"
-	checkpoint = ".synced" // a file with the number of bytes that are on the disk
-	syncEvery  = 64 << 20
-	roomEvery  = 4 << 20
+	opened     = ".open"   // ending of files that are not complete
+	checkpoint = ".synced" // ending of a file with the number of bytes that are on the disk
+	syncEvery  = 64 << 20  // bytes
+	roomEvery  = 4 << 20   // bytes between two checks of the free space
 	retryAfter = time.Minute
-	smallGroup = 1 << 20 // groups of records up to this size are compressed in memory, several at a time
+	smallGroup = 1 << 20 // groups of records up to this size are compressed in memory, without holding mu
 )
 
 // OpenDir creates the directory if necessary and completes the files that killed processes left in it.
@@ -103,8 +103,9 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// Append writes records next to each other, as Writer.Write does, and sets their places. It returns the name of their
-// file. If it fails, none of them is in a file.
+// Append writes records next to each other, like Writer.Write, and sets their Offset and Length. It returns the name of
+// the file. If it fails, the records are not in a file, unless the file could not be synced or truncated: then they may
+// be.
 func (d *Dir) Append(recs ...*Record) (file string, err error) {
 	var total int64
 	for _, rec := range recs {
@@ -149,7 +150,8 @@ func writeAll(to io.Writer, recs []*Record) error {
 	return nil
 }
 
-// append lets write add to the current file, and returns where that starts. The caller holds mu.
+// append calls write with a writer that appends to the current file, and returns the offset of the first byte. The
+// caller holds mu.
 func (d *Dir) append(write func(io.Writer) error) (start int64, err error) {
 	if !d.broken.IsZero() && time.Since(d.broken) < retryAfter {
 		return 0, d.why
@@ -163,7 +165,7 @@ func (d *Dir) append(write func(io.Writer) error) (start int64, err error) {
 		if cutting := d.file.Truncate(d.size); cutting != nil {
 			return 0, d.fail(errors.Join(err, cutting, d.abandon()))
 		}
-		if w.failed { // otherwise the records were at fault, not the file
+		if w.failed { // otherwise the error came from the records, not from the file
 			return 0, d.fail(err)
 		}
 		return 0, err
@@ -191,7 +193,7 @@ func (a *appender) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// fail notes that writing does not work.
+// fail records that writing has failed.
 func (d *Dir) fail(err error) error {
 	d.broken, d.why = time.Now(), fmt.Errorf("warc: write to %s: %w", d.path, err)
 	return d.why
@@ -232,7 +234,7 @@ func (d *Dir) room() error {
 	if reserve := min(d.opts.Reserve, total/4); err == nil && free < reserve {
 		return fmt.Errorf("the disk has %d MiB left, and %d MiB stay free", free>>20, reserve>>20)
 	}
-	return nil // if the free space is not known, writes may fail
+	return nil // also if the free space is not known
 }
 
 // begin begins a file with a warcinfo record.
@@ -269,7 +271,7 @@ func (d *Dir) begin() error {
 	return nil
 }
 
-// sync writes the file to the disk, and notes how much of it is there.
+// sync syncs the file to the disk and records its length.
 func (d *Dir) sync() error {
 	if err := d.file.Sync(); err != nil {
 		return err
@@ -298,7 +300,7 @@ func (d *Dir) Close() error {
 	return nil
 }
 
-// seal writes a file to the disk, closes it and gives it its name.
+// seal syncs a file, removes the ending .open, and closes it.
 func seal(f *os.File, name string) error {
 	if err := f.Sync(); err != nil {
 		return errors.Join(err, f.Close())

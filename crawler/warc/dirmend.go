@@ -9,14 +9,15 @@ import (
 	"strconv"
 )
 
-// mending is the ending of the copy of an .open file without what is damaged in it.
+// mending is the ending of a copy of an .open file that is made to leave out damaged parts.
 const mending = ".mending"
 
-// complete cuts what is damaged or incomplete out of a file that a killed process left, says so in the log, and gives the
-// file its name. A file without captures is removed. It does nothing if a living process has the file.
+// complete completes a file that a killed process left. It removes the parts that are damaged or incomplete, logs that,
+// and renames the file. A file without captures is deleted. If another process is still writing to the file, complete
+// does nothing.
 func (d *Dir) complete(name string) error {
 	f, err := os.OpenFile(name+opened, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) { // another process was faster
+	if errors.Is(err, fs.ErrNotExist) { // another process has completed it
 		return nil
 	}
 	if err != nil {
@@ -58,7 +59,7 @@ func (d *Dir) complete(name string) error {
 	return errors.Join(f.Close(), seal(mended, name))
 }
 
-// withoutGaps replaces an .open file by one that has the sound stretches alone, and returns it.
+// withoutGaps replaces an .open file by a file with only the sound stretches, which it returns.
 func (d *Dir) withoutGaps(f *os.File, name string, sound []stretch) (*os.File, error) {
 	if err := d.room(); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (d *Dir) withoutGaps(f *os.File, name string, sound []stretch) (*os.File, e
 		err = out.Sync()
 	}
 	if err == nil {
-		err = os.Remove(name + checkpoint) // it counts bytes of the other file
+		err = os.Remove(name + checkpoint) // its number does not apply to the new file
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
@@ -91,6 +92,7 @@ func (d *Dir) withoutGaps(f *os.File, name string, sound []stretch) (*os.File, e
 	return out, nil
 }
 
+// readCheckpoint returns the number of bytes of a file that are known to be on the disk, 0 if that is not known.
 func readCheckpoint(name string) int64 {
 	raw, _ := os.ReadFile(name + checkpoint)
 	n, err := strconv.ParseInt(string(raw), 10, 64)
@@ -100,17 +102,17 @@ func readCheckpoint(name string) int64 {
 	return n
 }
 
-// stretch is bytes of a file.
+// stretch is the range of bytes of a file from from up to, but not including, to.
 type stretch struct{ from, to int64 }
 
-// examined is what examine found of a file.
+// examined is the result of examine.
 type examined struct {
-	sound    []stretch // sound records, in order
-	gaps     []stretch // what is between and behind them
-	captures bool      // there is more than the warcinfo record
+	sound    []stretch // stretches of sound records, in order
+	gaps     []stretch // damaged parts between and after them
+	captures bool      // there are other records than warcinfo
 }
 
-// examine finds the sound records of a file of a size, which is sound up to from.
+// examine finds the sound records of a file of size bytes. The first from bytes are known to be sound.
 func examine(f *os.File, size, from int64) (found examined, err error) {
 	if from > size {
 		from = 0

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// readHead reads a record's header, from the version line to the blank line.
+// readHead reads the header of a record, from the version line to the blank line.
 func (r *Reader) readHead() (*Record, error) {
 	r.head = r.head[:0]
 	line, err := r.readLine()
@@ -57,8 +57,8 @@ func (r *Reader) readLine() ([]byte, error) {
 	}
 }
 
-// readFields reads header fields up to the blank line. A line that starts with white space continues the one before;
-// the two are joined by a space.
+// readFields reads header fields up to the blank line. A line that starts with white space continues the line before;
+// both are joined with a space.
 func readFields(readLine func() ([]byte, error)) (Header, error) {
 	h := make(Header, 0, 12)
 	for {
@@ -137,10 +137,9 @@ func (m *Message) Chunked() bool {
 	return len(all) > 0 && strings.HasSuffix(strings.ToLower(all[len(all)-1]), "chunked")
 }
 
-// ReadMessage reads the head of the HTTP message that a block holds. The reader returns the body that follows as it was
-// sent, in chunks if it was sent in chunks. A head without a blank line is complete at the end of the block, as in
-// revisit records. It forgives what servers send: lines without a colon are skipped. The error is that of block, or
-// says that the head is missing or longer than 1 MiB.
+// ReadMessage reads the head of an HTTP message. The returned reader reads the body as it was sent, including chunks.
+// The head may end with the block instead of a blank line, as in revisit records. Lines without a colon, which some
+// servers send, are skipped. An error comes from block, or says that the head is missing or longer than 1 MiB.
 func ReadMessage(block io.Reader) (*Message, io.Reader, error) {
 	in := bufio.NewReaderSize(block, 8<<10)
 	m := &Message{}

@@ -12,11 +12,11 @@ import (
 // gzipMagic starts a gzip member: two bytes of identification and deflate, the only method.
 var gzipMagic = []byte{0x1f, 0x8b, 8}
 
-// peekMember is the number of bytes of a member that are looked at to see whether it starts a record.
+// peekMember is the number of bytes of a gzip member from which startsRecord decides whether it has a record.
 const peekMember = 4 << 10
 
-// openMember starts the next gzip member. It returns false at the end of the file, and if there is none where it
-// should be: then faults are queued.
+// openMember opens the next gzip member. It returns false at the end of the file. It also returns false, and queues a
+// fault, if no member starts at the current position.
 func (r *Reader) openMember() bool {
 	at := r.Position()
 	magic, err := r.file.Peek(3)
@@ -47,8 +47,8 @@ func (r *Reader) openMember() bool {
 	return true
 }
 
-// closeMember ends the current member after its content ended with err, or the file if it is not compressed. The fault
-// is that of a member whose end is damaged; then the next one has been looked for.
+// closeMember ends the current member after its content has ended with err. If the file is not compressed, it ends the
+// file. If the end of the member is damaged, it looks for the next member and returns the fault.
 func (r *Reader) closeMember(err error) *Fault {
 	if r.gz == nil {
 		r.end(err)
@@ -66,7 +66,7 @@ func (r *Reader) closeMember(err error) *Fault {
 	return f
 }
 
-// end notes the end of the file.
+// end records that the file has ended.
 func (r *Reader) end(err error) {
 	if err == nil {
 		err = io.EOF
@@ -74,8 +74,9 @@ func (r *Reader) end(err error) {
 	r.err = err
 }
 
-// resync goes on behind a damaged record or member that starts at an offset. A record of a member of its own is left
-// with it. In a plain file, and where a member holds many records, the next line that starts a record is looked for.
+// resync looks for the next record after damage in the record or member at an offset. If the record has a member of its
+// own, that is the next member; in a plain file, or in a member with many records, it is the next line that starts a
+// record.
 func (r *Reader) resync(at int64) {
 	if r.gz == nil {
 		r.rewind(at + 1)
@@ -91,15 +92,15 @@ func (r *Reader) resync(at int64) {
 	_, err := io.CopyN(io.Discard, r.in, r.limits.MaxWaste)
 	r.inMember = false
 	switch {
-	case errors.Is(err, io.EOF): // the member is sound, its content is not
-	case err == nil: // far too long: do not inflate the rest
+	case errors.Is(err, io.EOF): // the member is sound; only its content is damaged
+	case err == nil: // the member is too long to inflate the rest
 		r.seekMember(r.Position())
 	default:
 		r.seekMember(at + 1)
 	}
 }
 
-// seekRecord skips lines up to one that starts with "WARC/". It reports whether it found one.
+// seekRecord skips lines up to the next one that starts with "WARC/". It returns false if there is none.
 func (r *Reader) seekRecord() bool {
 	fresh := false // the next byte starts a line
 	for {
@@ -108,13 +109,13 @@ func (r *Reader) seekRecord() bool {
 		}
 		_, err := r.in.ReadSlice('\n')
 		if err != nil && err != bufio.ErrBufferFull {
-			return false // the end, or a damaged member; the next read finds the same
+			return false // the end of the file or a damaged member; the next read returns the same error
 		}
 		fresh = err == nil
 	}
 }
 
-// seekMember goes to the first gzip member at an offset or behind it that starts a record, or to the end of the file.
+// seekMember goes to the first gzip member with a record at or after an offset, or to the end of the file.
 func (r *Reader) seekMember(from int64) {
 	r.inMember = false
 	r.rewind(from)
@@ -138,10 +139,10 @@ func (r *Reader) seekMember(from int64) {
 	}
 }
 
-// startsRecord reports whether these first bytes of a gzip member inflate to the start of a record.
+// startsRecord reports whether the first bytes of a gzip member inflate to the start of a record.
 func (r *Reader) startsRecord(p []byte) bool {
 	if r.probe == nil {
-		r.probe = new(gzip.Reader) // one for all, since a new one takes far longer than these bytes
+		r.probe = new(gzip.Reader) // is reused: making one takes far longer than inflating a few bytes
 	}
 	if err := r.probe.Reset(bytes.NewReader(p)); err != nil {
 		return false
@@ -152,7 +153,7 @@ func (r *Reader) startsRecord(p []byte) bool {
 	return len(s) > 5 && s[:5] == "WARC/" || s == "filedesc" || len(s) > 4 && s[:4] == "http"
 }
 
-// rewind goes back to an offset, or as far as the file is remembered.
+// rewind goes to an offset, or to the oldest byte that is remembered if the offset is before it.
 func (r *Reader) rewind(to int64) {
 	at := r.Position()
 	to = r.src.oldest(to)
@@ -164,18 +165,18 @@ func (r *Reader) rewind(to int64) {
 	r.file.Reset(r.src)
 }
 
-// lookBack is how many bytes of the file a Reader can go back. A decoder that runs from a damaged member into the next
-// one notices after some hundred bytes, at most after a stored block of 64 KiB.
+// lookBack is the number of bytes that a Reader can go back in the file. A decoder that runs from a damaged member into
+// the next one usually fails within some hundred bytes, and at the latest after a stored block of 64 KiB.
 const lookBack = 256 << 10
 
-// lookback remembers the last bytes that were read from r, and can give them again. That must cost little, for a hostile
-// file has a damaged record every ten bytes.
+// lookback is a reader that can go back by up to lookBack bytes. Going back must be cheap, since a hostile file may
+// have a damaged record every ten bytes.
 type lookback struct {
 	r     io.Reader
-	at    int64 // offset behind the last byte given
-	last  []byte
-	again int   // bytes at the end of last that are to be given again
-	err   error // that r returned
+	at    int64  // offset after the last byte that Read returned
+	last  []byte // the last bytes read from r
+	again int    // number of bytes at the end of last that Read returns again
+	err   error  // last error of r
 }
 
 func (l *lookback) Read(p []byte) (int, error) {
@@ -198,13 +199,13 @@ func (l *lookback) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end returns the offset behind the last byte that was read from r.
+// end returns the offset after the last byte that was read from r.
 func (l *lookback) end() int64 { return l.at + int64(l.again) }
 
-// oldest returns an offset, or that of the oldest byte that is remembered, if it is later.
+// oldest returns at, or the offset of the oldest byte that is remembered if at is before it.
 func (l *lookback) oldest(at int64) int64 { return max(at, l.end()-int64(len(l.last))) }
 
-// rewind goes back to the offset of a byte that is remembered.
+// rewind goes back to an offset, whose byte must be remembered.
 func (l *lookback) rewind(to int64) {
 	l.again = int(l.end() - to)
 	l.at = to

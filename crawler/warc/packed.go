@@ -10,19 +10,19 @@ import (
 	"odarchive/triplestore/compression"
 )
 
-// Packed is bytes that are deflated already, so that a Writer copies them.
+// Packed has bytes in compressed form, which a Writer copies instead of compressing them again.
 type Packed struct {
-	Stream io.Reader // deflate blocks, none of them the last, that end on a byte boundary
-	Size   int64     // bytes that Stream inflates to
-	CRC    uint32    // their CRC-32 (IEEE)
+	Stream io.Reader // deflate blocks that end on a byte boundary; none is marked as final
+	Size   int64     // number of bytes that Stream inflates to
+	CRC    uint32    // CRC-32 (IEEE) of these bytes
 }
 
-// A gzip member that is put together from parts: MemberHead, stored blocks that AppendStored makes, deflate blocks,
-// MemberEnd, the CRC-32 and the length of all that the blocks inflate to.
+// A gzip member can be assembled from these parts: MemberHead, stored blocks by AppendStored, other deflate blocks,
+// MemberEnd, and the CRC-32 and the length of the content.
 const (
 	// MemberHead is a gzip header: deflate, no name, no time, unknown system (RFC 1952 §2.3).
 	MemberHead = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-	// MemberEnd is the final deflate block, which holds the end of the record.
+	// MemberEnd is the final deflate block, with the end of the record.
 	MemberEnd = "\x01\x04\x00\xfb\xff" + recordEnd
 
 	recordEnd = "\r\n\r\n"
@@ -34,7 +34,7 @@ const maxStored = 65535
 // StoredSize returns the length of AppendStored's output for n bytes.
 func StoredSize(n int64) int64 { return n + 5*((n+maxStored-1)/maxStored) }
 
-// AppendStored appends bytes as stored deflate blocks that are not final.
+// AppendStored appends data to b as stored deflate blocks, none of which is final.
 func AppendStored(b, data []byte) []byte {
 	for len(data) > 0 {
 		n := min(len(data), maxStored)
@@ -47,8 +47,8 @@ func AppendStored(b, data []byte) []byte {
 	return b
 }
 
-// AppendMemberEnd appends the end of a gzip member whose record has a header and the beginning of its block, head, and
-// then n bytes with the CRC-32 crc.
+// AppendMemberEnd appends the end of the gzip member of a record. head is the record's header and the beginning of its
+// block; n and crc are the length and the CRC-32 of the rest of the block.
 func AppendMemberEnd(b, head []byte, crc uint32, n int64) []byte {
 	crc = compression.CombineCRC(crc32.ChecksumIEEE(head), crc, n)
 	crc = compression.CombineCRC(crc, crc32.ChecksumIEEE([]byte(recordEnd)), int64(len(recordEnd)))
@@ -56,7 +56,7 @@ func AppendMemberEnd(b, head []byte, crc uint32, n int64) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(int64(len(head))+n+int64(len(recordEnd))))
 }
 
-// writePacked writes a record whose block ends in packed bytes. w.buf holds the header; want is the length of the block.
+// writePacked writes a record with Packed. w.buf has the header; want is the length of the block.
 func (w *Writer) writePacked(rec *Record, want int64) error {
 	header := int64(w.buf.Len())
 	if rec.Block != nil {
@@ -81,5 +81,5 @@ func (w *Writer) writePacked(rec *Record, want int64) error {
 	return err
 }
 
-// errPacked is the error of a record that states no digest of its block, which cannot be computed without inflating.
+// errPacked is the error about a record with Packed that lacks digests. They cannot be computed without inflating.
 var errPacked = errors.New("the digests are missing and the block is packed")

@@ -13,7 +13,7 @@ import (
 // Limits bound what a Reader holds in memory and how far it inflates what belongs to no record.
 type Limits struct {
 	MaxHead  int   // bytes of one record's header; default 1 MiB
-	MaxWaste int64 // bytes that are inflated to get to the end of a damaged member; default 16 MiB
+	MaxWaste int64 // bytes that are inflated to find the end of a damaged member; default 16 MiB
 }
 
 func (l Limits) withDefaults() Limits {
@@ -34,35 +34,35 @@ type Reader struct {
 	file   *bufio.Reader // bytes of the file, over src
 	in     *bufio.Reader // bytes of the records: file, or the content of the current member
 	gz     *gzip.Reader  // nil if the file is not compressed
-	probe  *gzip.Reader  // looks for the start of a record; nil until then
+	probe  *gzip.Reader  // for startsRecord; nil before its first use
 
 	started  bool
 	member   int64 // offset of the current member
 	inMember bool  // a member is open
-	records  int   // in the current member, so far
+	records  int   // records read from the current member
 
-	rec    *Record // current record, nil before the first and after Finish
-	left   int64   // bytes of its block that were not read
-	whole  bool    // the block of the record that was finished last was complete
-	bad    *Fault  // why its block ends early
-	head   []byte  // its header
-	lf     bool    // its header lines end in LF alone
-	faults []*Fault
-	err    error // final
+	rec    *Record  // current record; nil before the first and after Finish
+	left   int64    // bytes of its block that were not read
+	bad    *Fault   // why its block ends early; nil if it does not
+	head   []byte   // its header
+	lf     bool     // its header lines end in LF alone
+	whole  bool     // the block of the record that was finished last was complete
+	faults []*Fault // faults that Next must still return
+	err    error    // final error
 }
 
-// NewReader returns a reader of the file that r starts. Offsets are counted from there.
+// NewReader returns a reader of a file. Offsets are counted from the first byte of r.
 func NewReader(r io.Reader, l Limits) *Reader {
 	src := &lookback{r: r}
 	file := bufio.NewReaderSize(src, 64<<10)
 	return &Reader{limits: l.withDefaults(), src: src, file: file, in: file}
 }
 
-// Next returns the next record. It skips what remains of the one before.
+// Next returns the next record. It skips the rest of the record before.
 //
-// The error is io.EOF behind the last record. It is a *Fault for damage, after which Next goes on: in a compressed
-// file at the next member, in others at the next line that begins a record. Every fault is returned once. Any other
-// error comes from the source and is final.
+// After the last record, the error is io.EOF. For damage, it is a *Fault; the next call then continues at the next
+// member of a compressed file, or at the next line that begins a record. Each fault is returned once. Any other error
+// comes from the underlying reader and is final.
 func (r *Reader) Next() (*Record, error) {
 	if f := r.finish(); f != nil {
 		r.faults = append([]*Fault{f}, r.faults...)
@@ -85,8 +85,9 @@ func (r *Reader) Next() (*Record, error) {
 	}
 }
 
-// Finish reads the current record to its end and sets its Length. It returns the *Fault if the block is incomplete or
-// what should follow it does not. A record is known to be sound only after Finish; then its block is used up.
+// Finish reads the current record to its end and sets its Length. It returns a *Fault if the block is incomplete, or if
+// the end of the record does not follow it. Only after Finish is it known that a record is sound; its block can then no
+// longer be read.
 func (r *Reader) Finish() error {
 	if f := r.finish(); f != nil {
 		return f
@@ -94,24 +95,24 @@ func (r *Reader) Finish() error {
 	return nil
 }
 
-// Whole reports whether the block of the record that Finish ended was complete, even if what follows it was not as it
-// should be.
+// Whole reports whether the block of the last finished record was complete. It may be true although Finish returned a
+// fault, one behind the block.
 func (r *Reader) Whole() bool { return r.whole }
 
-// Failed reports whether the source returned an error, so that a block that ends early says nothing about the file. Next
-// returns the error.
+// Failed reports whether the underlying reader returned an error, which the next call of Next returns. A block that
+// ends early is not a fault of the file then.
 func (r *Reader) Failed() bool { return r.src.err != nil && r.src.err != io.EOF }
 
-// Position returns the offset behind the last byte of the file that was used.
+// Position returns the offset after the last byte of the file that was used.
 func (r *Reader) Position() int64 { return r.src.at - int64(r.file.Buffered()) }
 
-// fault queues a fault of the record or member at an offset.
+// fault queues a fault of the record or member at an offset, for Next.
 func (r *Reader) fault(at int64, format string, args ...any) {
 	r.faults = append(r.faults, &Fault{Offset: at, Why: fmt.Sprintf(format, args...)})
 }
 
-// read reads the header of the next record. It returns nil if there is none yet: then faults were queued, err is set,
-// or a member without records was passed.
+// read reads the header of the next record. It returns nil if it did not find a record: it has queued faults, set
+// r.err, or skipped a member without records.
 func (r *Reader) read() *Record {
 	if !r.started {
 		r.started = true
@@ -193,7 +194,7 @@ func (r *Reader) finish() *Fault {
 	return nil
 }
 
-// readTrailer reads the two line ends behind a block, for ARC the one that there should be.
+// readTrailer reads the two line ends after a block; in an ARC file, one line end, which may be missing.
 func (r *Reader) readTrailer(rec *Record) bool {
 	if rec.Version == arcVersion {
 		if next, _ := r.in.Peek(1); len(next) == 1 && next[0] == '\n' {
@@ -213,7 +214,7 @@ func (r *Reader) readTrailer(rec *Record) bool {
 	return true
 }
 
-// cut notes that the source of the block ended early.
+// cut records that the current block ends early.
 func (r *Reader) cut(err error) {
 	have := r.rec.ContentLength - r.left
 	if errors.Is(err, io.EOF) {
@@ -223,7 +224,7 @@ func (r *Reader) cut(err error) {
 	r.bad = &Fault{r.rec.Offset, fmt.Sprintf("after %d of %d bytes of the block: %s", have, r.rec.ContentLength, r.reason(err))}
 }
 
-// reason says in words what a decoder found.
+// reason describes the error of a decoder in words.
 func (r *Reader) reason(err error) string {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) && r.gz != nil:
@@ -236,8 +237,8 @@ func (r *Reader) reason(err error) string {
 	return err.Error()
 }
 
-// skipBlank skips empty lines before a record and returns the offset of the first byte behind them. The error is
-// io.EOF at the end of the file or member.
+// skipBlank skips empty lines before a record and returns the offset of the first byte after them. The error is io.EOF
+// at the end of the file or member.
 func (r *Reader) skipBlank() (int64, error) {
 	for {
 		b, err := r.in.ReadByte()

@@ -1,11 +1,11 @@
-// Package warc reads and writes WARC, the format of web archives (ISO 28500), and reads its predecessor ARC.
+// Package warc reads and writes WARC, the file format of web archives (ISO 28500). It also reads the older format ARC.
 //
-// A Reader goes through a file record by record and reads on behind damage. A Writer appends records, each in a gzip
-// member of its own, with digests. A Record is a list of header fields and a block of bytes; a block that holds an HTTP
-// message is taken apart by ReadMessage. A Dir is a directory of growing files (FORMAT.md).
+// A Record is a list of header fields and a block of bytes; ReadMessage parses a block that is an HTTP message. A
+// Reader reads a file record by record and continues after damage. A Writer appends records with digests, each in a
+// gzip member of its own. A Dir is a directory of files to which records are appended (FORMAT.md).
 //
-// The bytes that a Reader is given may be hostile: it holds no more than Limits allow and never panics. It checks the
-// structure of a file, not its digests, nor that a record has the fields that its type demands.
+// A Reader is safe for untrusted input: it uses no more memory than Limits allow and never panics. It checks the
+// structure of a file, but neither digests nor which fields a record has; package audit does.
 package warc
 
 import (
@@ -87,8 +87,8 @@ type Record struct {
 	// call of Next; an incomplete one ends in a *Fault.
 	Block io.Reader
 
-	// Packed, if not nil, is what follows Block in the block, for a Writer; Header must hold all digests and
-	// Content-Length then.
+	// Packed, if not nil, has the bytes of the block that follow those of Block. Only a Writer uses it; Header must
+	// then have all digests and Content-Length.
 	Packed *Packed
 
 	// Head is the header as it stands in the file, from the version line to the blank line. It is valid until the next
@@ -97,15 +97,15 @@ type Record struct {
 
 	Offset int64 // of the record in the file; in a compressed file, of its member
 
-	// Length is the number of bytes of the record in the file, in a compressed file that of its member. It is 0 until
-	// Finish, and stays 0 if the record shares its member with others or is damaged.
+	// Length is the number of bytes of the record in the file or, in a compressed file, of its member. It is 0 until
+	// Reader.Finish, and stays 0 if the record shares its member with others or is damaged.
 	Length int64
 
 	// ContentLength is the number of bytes of Block as the header states it.
 	ContentLength int64
 }
 
-// URI returns WARC-Target-URI, without the angle brackets that some programs wrote around it, and with EscapeBytes.
+// URI returns WARC-Target-URI, without the angle brackets that some programs write around it, escaped by EscapeBytes.
 func (rec *Record) URI() string {
 	u := rec.Header.Get("WARC-Target-URI")
 	if strings.HasPrefix(u, "<") && strings.HasSuffix(u, ">") {
@@ -114,8 +114,8 @@ func (rec *Record) URI() string {
 	return EscapeBytes(u)
 }
 
-// EscapeBytes returns a URI with its bytes that are not UTF-8 percent-encoded, as browsers sent them. Older programs wrote
-// them as they were in the page; kept so, different URIs would become the same text.
+// EscapeBytes percent-encodes the bytes of a URI that are not UTF-8, as browsers do in requests. Older programs wrote
+// such bytes unencoded; replacing them by U+FFFD would make different URIs equal.
 func EscapeBytes(uri string) string {
 	if utf8.ValidString(uri) {
 		return uri
@@ -136,18 +136,18 @@ func EscapeBytes(uri string) string {
 // ID returns WARC-Record-ID as it stands, with its angle brackets.
 func (rec *Record) ID() string { return rec.Header.Get("WARC-Record-ID") }
 
-// Date returns WARC-Date, the zero time and an error if it is missing or malformed.
+// Date returns WARC-Date. It returns an error if the field is missing or malformed.
 func (rec *Record) Date() (time.Time, error) { return ParseDate(rec.Header.Get("WARC-Date")) }
 
-// Fault is a fault in a file. A Reader that returned one can be asked for the next record.
+// Fault is the error about a fault in a file. A Reader can continue after it.
 type Fault struct {
-	Offset int64  // of the record or member it was found in
+	Offset int64  // of the record or member with the fault
 	Why    string // one clause, such as "the block ends after 10 of 500 bytes"
 }
 
 func (f *Fault) Error() string { return fmt.Sprintf("offset %d: %s", f.Offset, f.Why) }
 
-// dates are the forms of WARC-Date (WARC 1.1 §5.4), after the ones with a full time.
+// dates are the forms of WARC-Date (WARC 1.1 §5.4).
 var dates = [...]string{time.RFC3339Nano, "2006-01-02T15:04Z", "2006-01-02", "2006-01", "2006"}
 
 // ParseDate parses a WARC-Date: a W3C date and time in UTC with up to nine digits of a fraction, or less precise.

@@ -8,43 +8,43 @@ import (
 	"strings"
 )
 
-// Segments collects the places of segmented records (WARC 1.1 §7): a record whose block was too long for one file, cut
-// into a first segment and continuation records. Segments are looked for in one file only. The zero value is ready.
+// Segments finds the segmented records of a file (WARC 1.1 §7). A segmented record is one whose block was divided into
+// a first segment and continuation records. Segments in other files are not found. The zero value is ready to use.
 type Segments struct {
-	firsts []segment // number is 1
-	others map[string][]segment
-	n      int
+	firsts []segment            // first segments
+	others map[string][]segment // continuation records, by the id of the first segment
+	n      int                  // segments added
 	faults []Fault
 }
 
-// segment is one record of a series.
+// segment is one segment of a record.
 type segment struct {
 	offset int64
-	id     string // of the first segment
-	number int
-	length int64 // of the block
-	total  int64 // of the blocks of the series, as the record states it; -1 if it does not
-	cut    string
+	id     string // record id of the first segment
+	number int    // from 1
+	length int64  // of the block
+	total  int64  // of all blocks of the segmented record, as this segment states it; -1 if it does not
+	cut    string // WARC-Truncated
 }
 
-// Series is what a file has of a segmented record.
+// Series has the segments of a segmented record.
 type Series struct {
-	Places []int64 // of the continuation records that follow the first segment without a gap, in order
-	Whole  bool    // nothing is missing
+	Places []int64 // offsets of the continuation records after the first segment, in order, up to the first missing one
+	Whole  bool    // no segment is missing
 	Length int64   // bytes of the blocks of the first segment and of those at Places
-	// Truncated is WARC-Truncated of the first of them that has it, "" if none does.
+	// Truncated is WARC-Truncated of the first of these segments that has it, "" if none has.
 	Truncated string
 }
 
-// maxSegmentRecords bounds the segments that are remembered, about 100 bytes each.
+// maxSegmentRecords bounds the number of segments that are kept, of about 100 bytes each.
 const maxSegmentRecords = 1 << 20
 
-// IsSegment reports whether a record is part of a segmented one.
+// IsSegment reports whether a record is a segment of a segmented record.
 func IsSegment(rec *Record) bool {
 	return rec.Type == Continuation || rec.Header.Get("WARC-Segment-Number") != ""
 }
 
-// Add adds a record whose block is complete. It does nothing with records that are no segments.
+// Add adds a record whose block is complete. It ignores records that are not segments.
 func (s *Segments) Add(rec *Record) {
 	if !IsSegment(rec) {
 		return
@@ -90,8 +90,8 @@ func (s *Segments) fault(at int64, format string, args ...any) {
 	s.faults = append(s.faults, Fault{Offset: at, Why: fmt.Sprintf(format, args...)})
 }
 
-// Join returns the series of the file by the offset of their first segment, and what is wrong with them, in the order
-// of the file. It must be called once, after the last Add.
+// Join returns the segmented records by the offset of their first segment, and the faults of segments, in the order of
+// the file. Call it once, after the last Add.
 func (s *Segments) Join() (map[int64]Series, []Fault) {
 	joined := make(map[int64]Series, len(s.firsts))
 	for _, first := range s.firsts {
@@ -119,7 +119,7 @@ func (s *Segments) join(first segment) Series {
 		}
 		if i+1 < len(rest) && rest[i+1].number == one.number {
 			s.fault(rest[i+1].offset, "segment %d of %.100s is there twice", one.number, first.id)
-			return series // nobody knows which one is right
+			return series // it is not known which one is right
 		}
 		series.Truncated = cmp.Or(series.Truncated, one.cut)
 		series.Places, series.Length, last = append(series.Places, one.offset), series.Length+one.length, one

@@ -20,18 +20,18 @@ type Writer struct {
 	gz     *gzip.Writer
 	buf    bytes.Buffer
 
-	// For a writer that must not take long. A record is compressed with gz only if its block is short or a sample of it
-	// seems to shrink well, which is fast; otherwise with quick, since matches would cost much and gain little; and not
-	// at all if it is compressed already.
+	// Only set in a fast writer. It uses gz for records whose block is short, or if a sample of the block shows that it
+	// shrinks well. For other records, looking for matches would take long and gain little: they are compressed with
+	// quick, or stored with asis if the sample shows that they are compressed already.
 	quick  *gzip.Writer
-	asis   *gzip.Writer // stores
+	asis   *gzip.Writer
 	sample []byte
 
 	scratch []byte // parts of a member
 }
 
-// A block longer than sampleFrom is judged by its first sampleSize bytes, with the estimate of klauspost/compress: 0 for
-// random bytes, 1 for one byte repeated.
+// A fast writer judges a block longer than sampleFrom by its first sampleSize bytes, with the estimate of
+// klauspost/compress: 0 for random bytes, 1 for one byte repeated.
 const (
 	sampleFrom    = 16 << 10
 	sampleSize    = 4 << 10
@@ -39,7 +39,7 @@ const (
 	shrinksLittle = 0.1
 )
 
-// newFastWriter returns a writer that takes little time rather than little space.
+// newFastWriter returns a writer that saves time rather than space.
 func newFastWriter() *Writer {
 	w := &Writer{sample: make([]byte, sampleSize)}
 	w.asis, _ = gzip.NewWriterLevel(counter{w}, gzip.NoCompression)
@@ -48,7 +48,7 @@ func newFastWriter() *Writer {
 	return w
 }
 
-// compressor returns the compressor for a record, and its block.
+// compressor returns the compressor for a record, and a reader of its block, of which it may have read the beginning.
 func (w *Writer) compressor(block io.Reader, size int64) (*gzip.Writer, io.Reader, error) {
 	if w.quick == nil || block == nil || size <= sampleFrom {
 		return w.gz, block, nil
@@ -59,7 +59,7 @@ func (w *Writer) compressor(block io.Reader, size int64) (*gzip.Writer, io.Reade
 	}
 	body := w.sample[:n]
 	if end := HeadEnd(body, 0); end > 0 && end < n/2 {
-		body = body[end:] // an HTTP head says little of the body
+		body = body[end:] // judge an HTTP message by its body
 	}
 	block = io.MultiReader(bytes.NewReader(w.sample[:n]), block)
 	switch shrinks := compress.Estimate(body); {
@@ -71,8 +71,8 @@ func (w *Writer) compressor(block io.Reader, size int64) (*gzip.Writer, io.Reade
 	return w.asis, block, nil
 }
 
-// NewWriter returns a writer to w, which should be empty or end with a complete member. Offsets are counted from the
-// first byte that is written.
+// NewWriter returns a writer that appends to w, which must be empty or end with a complete member. Offsets are counted
+// from the first byte written.
 func NewWriter(w io.Writer) *Writer {
 	wr := &Writer{w: w}
 	wr.gz = gzip.NewWriter(counter{wr})
@@ -91,15 +91,15 @@ func (c counter) Write(p []byte) (int, error) {
 // Offset returns the number of bytes written so far.
 func (w *Writer) Offset() int64 { return w.offset }
 
-// Write appends a record and sets its Offset and Length. Of rec it uses Header and Block, which may be nil if empty.
+// Write appends a record and sets its Offset and Length. It uses the Header, Block and Packed of rec; Block may be nil.
 //
-// Header must hold WARC-Type, WARC-Record-ID and WARC-Date. Write adds what is missing of Content-Length,
-// WARC-Block-Digest and, for responses and resources, WARC-Payload-Digest: then Block must be an io.Seeker, since it is
-// read twice. A Content-Length that Header holds must be that of Block. Fields are written in order, the added ones
-// last.
+// Header must have WARC-Type, WARC-Record-ID and WARC-Date. Write adds the fields that are missing among
+// Content-Length, WARC-Block-Digest and, for responses and resources, WARC-Payload-Digest; for that, Block must be an
+// io.Seeker, since it is read twice. If Header has Content-Length, it must be correct. Fields are written in order,
+// added ones last.
 //
-// After an error, an incomplete member may have been written: the file must be truncated to Offset as of before the
-// call.
+// After an error, a part of the record may have been written. The caller must truncate the file to the Offset from
+// before the call.
 func (w *Writer) Write(rec *Record) error {
 	h, err := w.complete(rec)
 	if err != nil {
@@ -153,7 +153,7 @@ func (w *Writer) Write(rec *Record) error {
 	return nil
 }
 
-// complete returns the header of rec with what is missing.
+// complete checks the header of a record and returns it with the missing fields added.
 func (w *Writer) complete(rec *Record) (Header, error) {
 	h := rec.Header
 	for _, name := range []string{"WARC-Type", "WARC-Record-ID", "WARC-Date"} {

@@ -18,21 +18,21 @@ import (
 	"odarchive/crawler/warc"
 )
 
-// Result is what a check counted.
+// Result has the counts of a check.
 type Result struct {
 	Records int
-	Digests int // that were compared
+	Digests int // digests compared
 	Faults  int
 }
 
-// maxIDs bounds the record ids that are remembered to find repeated ones: 16 bytes each.
+// maxIDs bounds the number of record ids that are kept to find duplicates, of 16 bytes each.
 const maxIDs = 64 << 20
 
-// Check reads a file to its end and calls fault for each fault. An error is one of reading.
+// Check reads a file to its end and calls fault for each fault. An error means that the file could not be read.
 //
-// A payload digest is right if it is that of the body with or without its chunks, because programs disagree. Digests of
-// unknown algorithms, payload digests of revisit records and of segments are not compared, since what they cover is
-// elsewhere. Segments of records are looked for in the same file.
+// A payload digest is accepted for the body with or without its chunks, since programs disagree. Digests with unknown
+// algorithms are not compared, nor payload digests of revisit records and segments, whose payload is in other records.
+// The segments of a record must be in the same file.
 func Check(r io.Reader, fault func(warc.Fault)) (Result, error) {
 	c := &checker{fault: fault, seen: map[[16]byte]bool{}}
 	in := warc.NewReader(r, warc.Limits{})
@@ -166,7 +166,7 @@ func (c *checker) read(rec *warc.Record, sums []*digest) error {
 	return unlessFault(err)
 }
 
-// unlessFault returns an error of reading, but none for a fault of the record, which Finish returns, too.
+// unlessFault returns err, or nil if it is a fault of the record, which Finish returns as well.
 func unlessFault(err error) error {
 	if _, ok := errors.AsType[*warc.Fault](err); ok {
 		return nil
@@ -174,6 +174,7 @@ func unlessFault(err error) error {
 	return err
 }
 
+// compare reports a fault if the block does not have a digest that the record states.
 func (c *checker) compare(rec *warc.Record, d *digest) {
 	c.Digests++
 	got := d.sum.Sum(nil)
@@ -191,7 +192,7 @@ type digest struct {
 	value     string
 	algorithm func() hash.Hash
 	sum       hash.Hash
-	plain     hash.Hash // of the body without chunks, nil if it has none
+	plain     hash.Hash // of the body without chunks; nil if it is not in chunks
 }
 
 var algorithms = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New, "sha384": sha512.New384, "md5": md5.New}
@@ -206,8 +207,8 @@ func parse(s string) *digest {
 	return &digest{stated: s, value: strings.TrimSpace(value), algorithm: algorithm, sum: algorithm()}
 }
 
-// matches compares a sum with the stated value, which is in hexadecimal or base32 digits of any case, with or without
-// padding.
+// matches reports whether a sum equals the stated value, which has hexadecimal or base32 digits in upper or lower case,
+// with or without padding.
 func (d *digest) matches(sum []byte) bool {
 	value := strings.TrimRight(d.value, "=")
 	return strings.EqualFold(value, hex.EncodeToString(sum)) || strings.EqualFold(value, base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum))

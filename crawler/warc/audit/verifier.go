@@ -9,16 +9,15 @@ import (
 	"odarchive/crawler/warc"
 )
 
-// Verifier compares the digests that a record states with those of its block, for readers of the block that need not
-// know about digests. Digests that Check would not compare are not compared, nor values that are no digest of their
-// algorithm: they say nothing about the bytes.
+// Verifier compares the digests that a record states with those of its block while other code reads the block. It does
+// not compare digests that Check does not compare, nor values whose length does not fit their algorithm.
 type Verifier struct {
 	rec  *warc.Record
 	sums []*digest
 	by   []*warc.Digester // one for each of sums
 }
 
-// Watch makes the record's block compute the stated digests while it is read.
+// Watch returns a Verifier of a record. It replaces rec.Block by a reader that computes the digests.
 func Watch(rec *warc.Record) *Verifier {
 	v := &Verifier{rec: rec}
 	for _, d := range digests(rec) {
@@ -33,8 +32,8 @@ func Watch(rec *warc.Record) *Verifier {
 	return v
 }
 
-// Fault reads the rest of the block, and returns the first digest that differs, nil if there is none. It returns nil for
-// a block that cannot be read to its end, too: the reader of the file says that.
+// Fault reads the rest of the block and returns the first digest that differs, or nil if all are right. It also returns
+// nil if the block cannot be read to its end, which the reader of the file reports.
 func (v *Verifier) Fault() *warc.Fault {
 	if len(v.sums) == 0 {
 		return nil

@@ -9,9 +9,9 @@ import (
 // CDX11Header is the first line of an index of the format CDX-11, without its end. It sorts before all others.
 const CDX11Header = " CDX N b a m s k r M S V g"
 
-// CDX11 returns the line of a capture in the format CDX-11, without its end: the key, the time as 14 digits, the address,
-// media type, status, digest, target of a redirect, robots flags, length, offset and file. What is not known, as the target
-// and the flags always, is "-". A SHA-1 stands without its name, as usual there.
+// CDX11 returns the line of a capture in the format CDX-11, without its end: the key, the time as 14 digits, the
+// address, media type, status, digest, target of a redirect, robots flags, length, offset and file. Unknown fields are
+// "-", which the target and the flags always are. A SHA-1 has no prefix, as usual in this format.
 func (c Capture) CDX11() string {
 	status := "-"
 	if c.Status > 0 {

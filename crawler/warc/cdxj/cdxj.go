@@ -1,8 +1,8 @@
 // Package cdxj makes and reads capture indexes of WARC files, and selects records.
 //
-// An index is a text file of the format CDXJ: a line for each response, revisit and resource record, with the SURT key
-// of its address, its time as 14 digits, and a JSON object that tells where the record is. Lines are sorted, so that an
-// address is found by binary search. A line that begins with "!meta" describes the file that was indexed.
+// An index is a text file in the format CDXJ. It has one line for each response, revisit and resource record: the SURT
+// key of the address, the time as 14 digits, and a JSON object with the place of the record. Lines are sorted, so that
+// addresses are found by binary search. A line that begins with "!meta" describes the indexed file.
 package cdxj
 
 import (
@@ -22,10 +22,10 @@ import (
 // Timestamp is the layout of the time of a capture, in UTC.
 const Timestamp = "20060102150405"
 
-// Span is where a record is in its file, or the gzip member that holds it.
+// Span is the place of a record in its file, or that of the gzip member with the record.
 type Span struct{ Offset, Length int64 }
 
-// Capture is a line of an index. Capture of a record of another type is for Filter only.
+// Capture is a line of an index. Describe also returns Captures of other types of records, for Filter.
 type Capture struct {
 	Key    string // SURT key of URL
 	At     time.Time
@@ -36,7 +36,7 @@ type Capture struct {
 	Digest string // WARC-Payload-Digest as the record states it
 	Span
 	File string // path of the file
-	// With are the records of other types, such as requests, that belong to the capture.
+	// With has the places of records of other types, such as requests, that belong to the capture.
 	With []Span
 }
 
@@ -53,7 +53,7 @@ type object struct {
 	With     string `json:"with,omitempty"` // "OFFSET,LENGTH OFFSET,LENGTH"
 }
 
-// figure is a number that most indexes write as a string, and some as a number.
+// figure is a number in JSON, which most indexes write as a string, and some as a number.
 type figure string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -62,7 +62,7 @@ func (f *figure) UnmarshalJSON(b []byte) error {
 		return json.Unmarshal(b, (*string)(f))
 	}
 	if string(b) != "null" {
-		*f = figure(b) // who uses it parses it
+		*f = figure(b)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (c Capture) Line() string {
 	return c.Key + " " + c.At.UTC().Format(Timestamp) + " " + string(b)
 }
 
-// errLine is the error of a line that is not one of an index.
+// errLine is the error about a line that is not in the format CDXJ.
 var errLine = errors.New("it is not a line of CDXJ")
 
 // ParseLine parses a line.
@@ -154,9 +154,9 @@ func isCapture(recordType string) bool {
 	return recordType == warc.Response || recordType == warc.Revisit || recordType == warc.Resource
 }
 
-// Describe returns what an index says of a record, of any type. withHTTP reports whether status and media type of an
-// HTTP message are needed; then the head of the message is read from the block and returned with the rest of the block,
-// so that the caller can read on.
+// Describe returns the Capture of a record of any type. If withHTTP is set and the block is an HTTP message, Describe
+// reads its head for the status and the media type. m is that head, otherwise nil; body is the part of the block that
+// was not read.
 func Describe(rec *warc.Record, file string, withHTTP bool) (c Capture, m *warc.Message, body io.Reader, err error) {
 	c = Capture{URL: rec.URI(), Type: rec.Type, Digest: rec.Header.Get("WARC-Payload-Digest"), File: file, Span: Span{Offset: rec.Offset}}
 	if c.At, err = rec.Date(); err != nil {
@@ -192,12 +192,13 @@ func mediaType(s string) string {
 	return s
 }
 
-// companionWindow is how many captures, before and after, a record of another type is compared with to find its own.
+// companionWindow is the number of captures, before and after a record of another type, among which the capture of that
+// record is looked for.
 const companionWindow = 64
 
-// Make reads a file and calls emit with its captures, in the order of the file. Damaged records are passed over; fault
-// is called for each. unlisted is the number of other records with an address that belong to no capture. The error is
-// one of reading, or that of emit.
+// Make reads a file and calls emit with its captures, in the order of the file. It skips damaged records and calls
+// fault for each fault. unlisted is the number of records of other types that have an address but belong to no capture.
+// An error means that the file could not be read, or comes from emit.
 func Make(name string, r io.Reader, emit func(Capture) error, fault func(warc.Fault)) (unlisted int, err error) {
 	in := warc.NewReader(r, warc.Limits{})
 	x := &maker{emit: emit}
@@ -222,7 +223,7 @@ func Make(name string, r io.Reader, emit func(Capture) error, fault func(warc.Fa
 			}
 		}
 		if _, ok := errors.AsType[*warc.Fault](err); !ok && err != nil {
-			fault(warc.Fault{Offset: rec.Offset, Why: err.Error()}) // what should be an HTTP message is none
+			fault(warc.Fault{Offset: rec.Offset, Why: err.Error()}) // the block is not an HTTP message
 		}
 		if c.URL == "" {
 			continue
@@ -234,14 +235,15 @@ func Make(name string, r io.Reader, emit func(Capture) error, fault func(warc.Fa
 	}
 }
 
-// maker holds the last captures back until the records that belong to them are known.
+// maker delays the last captures until the records that belong to them are known.
 type maker struct {
 	emit     func(Capture) error
-	held     []Capture
-	loose    []Capture // records of other types that wait for their capture
+	held     []Capture // the last captures, which were not emitted yet
+	loose    []Capture // the last records of other types whose capture was not found yet
 	unlisted int
 }
 
+// add adds a record. capture reports whether it is one of the types that an index lists.
 func (x *maker) add(c Capture, capture bool) error {
 	if !capture {
 		for i := len(x.held) - 1; i >= 0; i-- {
@@ -273,6 +275,7 @@ func (x *maker) add(c Capture, capture bool) error {
 	return x.emit(first)
 }
 
+// end emits the remaining captures, and returns the number of records that belong to no capture.
 func (x *maker) end() (unlisted int, err error) {
 	for _, c := range x.held {
 		if err := x.emit(c); err != nil {

@@ -11,9 +11,9 @@ import (
 	"odarchive/crawler/warc"
 )
 
-// Filter selects records. The zero value selects all.
+// Filter selects records that match all its conditions. The zero value selects all records.
 type Filter struct {
-	URL    string   // an address in any spelling, or one that ends in "*": all that begin so
+	URL    string   // an address in any spelling; with "*" at its end, the beginning of addresses
 	Host   string   // name of the host, with or without the port
 	Status string   // "404", or a class, "4xx"
 	Types  []string // of records
@@ -21,11 +21,11 @@ type Filter struct {
 	From   time.Time
 	To     time.Time // exclusive
 
-	key    string // of URL
-	prefix bool
+	key    string // index key of URL
+	prefix bool   // URL ends in "*"
 }
 
-// NewFilter checks and completes a filter. The error says which field is wrong.
+// NewFilter checks a filter and prepares it for use. The error names the field at fault.
 func NewFilter(f Filter) (Filter, error) {
 	if f.URL != "" {
 		f.key, f.prefix = f.URL, strings.HasSuffix(f.URL, "*")
@@ -48,10 +48,10 @@ func NewFilter(f Filter) (Filter, error) {
 	return f, nil
 }
 
-// NeedsHTTP reports whether the head of an HTTP message is needed to decide.
+// NeedsHTTP reports whether the filter needs the heads of HTTP messages (see Describe).
 func (f Filter) NeedsHTTP() bool { return f.Status != "" || f.MIME != "" }
 
-// Matches reports whether a record is selected, by what Describe returned of it.
+// Matches reports whether the filter selects the record for which Describe returned c.
 func (f Filter) Matches(c Capture) bool {
 	if len(f.Types) > 0 && !slices.Contains(f.Types, c.Type) {
 		return false
@@ -93,7 +93,8 @@ func hostIs(address, host string) bool {
 	return err == nil && (strings.ToLower(u.Hostname()) == host || strings.ToLower(u.Host) == host)
 }
 
-// Indexed reports whether an index with this number of unlisted records finds all that the filter selects.
+// Indexed reports whether all records that the filter selects can be found with an index. unlisted is the index's
+// number of records that belong to no capture.
 func (f Filter) Indexed(unlisted int) bool {
 	if f.Status != "" {
 		return true // only captures have one
@@ -122,8 +123,8 @@ func (f Filter) Prefix() string {
 	return ""
 }
 
-// Candidate reports whether a capture, or one of the records that belong to it, may be selected. Times of an index are
-// in whole seconds.
+// Candidate reports whether the filter may select a capture of an index, or a record that belongs to it. The times in
+// an index have whole seconds.
 func (f Filter) Candidate(c Capture) bool {
 	f.Types, f.MIME = nil, ""
 	if !f.From.IsZero() {
@@ -132,8 +133,8 @@ func (f Filter) Candidate(c Capture) bool {
 	return f.Matches(c)
 }
 
-// ParseTime parses a time of a filter: RFC 3339, a date, or up to 14 digits. until is the end of what it means: a year,
-// a month, a day, a second.
+// ParseTime parses a time for a filter: RFC 3339, a date, or 4 to 14 digits. The time is the span from from up to, but
+// not including, until: a year, a month, a day and so on, by its precision.
 func ParseTime(s string) (from, until time.Time, err error) {
 	for _, l := range []struct {
 		layout string

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Meta describes the file that an index is of. Its line sorts before all others.
+// Meta describes the file that was indexed. Its line sorts before those of captures.
 type Meta struct {
 	Format   string `json:"format"` // "odarchive-cdxj 1"
 	File     string `json:"file"`
@@ -29,7 +29,7 @@ func (m Meta) Line() string {
 	return metaPrefix + string(b)
 }
 
-// Index is a sorted index file. It must be closed.
+// Index is an open index file. The caller must Close it.
 type Index struct {
 	Metas []Meta
 	f     *os.File
@@ -72,7 +72,7 @@ const maxLine = 1 << 20
 
 var errLongLine = errors.New("a line of the index is longer than 1 MiB")
 
-// lines calls f with the lines from the one on that begins at an offset, until f returns false or an error.
+// lines calls f with each line from an offset on, at which a line must begin, until f returns false or an error.
 func (x *Index) lines(offset int64, f func(line string) (more bool, err error)) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(x.f, offset, x.size-offset), 64<<10)
 	for {
@@ -107,10 +107,10 @@ func readLine(in *bufio.Reader) (string, error) {
 
 // Captures calls f with the captures whose key begins with prefix, in order, until f returns an error.
 func (x *Index) Captures(prefix string, f func(Capture) error) error {
-	low, high := int64(0), x.size // the first line at or behind prefix begins between them
+	low, high := int64(0), x.size // the first line that is not less than prefix begins between them
 	for high-low > 64<<10 {
 		middle := low + (high-low)/2
-		at, line, err := x.lineBehind(middle)
+		at, line, err := x.lineAfter(middle)
 		if err != nil {
 			return err
 		}
@@ -120,9 +120,8 @@ func (x *Index) Captures(prefix string, f func(Capture) error) error {
 			high = middle
 		}
 	}
-	start := low
-	return x.lines(start, func(line string) (bool, error) {
-		if strings.HasPrefix(line, metaPrefix) || line < prefix && !strings.HasPrefix(line, prefix) {
+	return x.lines(low, func(line string) (bool, error) {
+		if strings.HasPrefix(line, metaPrefix) || line < prefix {
 			return true, nil
 		}
 		if !strings.HasPrefix(line, prefix) {
@@ -136,9 +135,9 @@ func (x *Index) Captures(prefix string, f func(Capture) error) error {
 	})
 }
 
-// lineBehind returns the first line that begins behind an offset, and where it begins; at the end of the file, its size
-// and "".
-func (x *Index) lineBehind(offset int64) (at int64, line string, err error) {
+// lineAfter returns the first line that begins after an offset, and the offset at which it begins. If there is none, it
+// returns "" and the size of the file.
+func (x *Index) lineAfter(offset int64) (at int64, line string, err error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(x.f, offset, x.size-offset), 4<<10)
 	at = offset
 	for {

@@ -11,13 +11,14 @@ import (
 	"strings"
 )
 
-// Sorter sorts lines. It holds at most Memory bytes of them, and the rest in temporary files. Close must be called.
+// Sorter sorts lines. It keeps at most Memory bytes of them in memory and the rest in temporary files. The caller must
+// Close it.
 type Sorter struct {
 	Memory int    // bytes; 0 means 256 MiB
 	Temp   string // folder for temporary files, "" for the system's
 	lines  []string
-	size   int
-	runs   []*os.File
+	size   int        // bytes of lines
+	runs   []*os.File // sorted files
 }
 
 // Add adds a line without its end.
@@ -101,14 +102,15 @@ func (s *Sorter) Close() error {
 	return err
 }
 
-// run is a sorted file of lines; line is the next one if more is true.
+// run is a sorted file of lines while runs are merged.
 type run struct {
 	in   *bufio.Reader
-	line string
+	line string // the next line, if more is true
 	more bool
 	err  error
 }
 
+// next reads the next line.
 func (r *run) next() {
 	line, err := r.in.ReadString('\n')
 	r.line, r.more = strings.TrimSuffix(line, "\n"), err == nil
@@ -117,6 +119,7 @@ func (r *run) next() {
 	}
 }
 
+// runs is a heap of runs, ordered by their next lines.
 type runs []*run
 
 func (r runs) Len() int           { return len(r) }

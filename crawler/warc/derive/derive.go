@@ -17,11 +17,11 @@ import (
 	"odarchive/crawler/warc/payload"
 )
 
-// Kind is what is made of a record. A record that returns false is left out.
+// Kind makes the derived record of a response. If it returns false, the response has none.
 type Kind func(name string, rec *warc.Record, m *warc.Message, c cdxj.Capture, page *graph.Page) (*warc.Record, bool)
 
-// Make reads a file and writes what a kind makes of its responses, after a warcinfo record. fault is called for each
-// fault; damaged records are passed over. It returns the number of records that it made.
+// Make reads a file and writes the records that kind makes of its responses. It calls fault for each fault and skips
+// damaged records. It returns the number of records written.
 func Make(name string, r io.Reader, w *warc.Writer, kind Kind, fault func(warc.Fault)) (n int, err error) {
 	in := warc.NewReader(r, warc.Limits{})
 	for {
@@ -70,7 +70,7 @@ func Info(what, date string) *warc.Record {
 	return record(warc.Warcinfo, "info "+what+date, "", date, warc.WarcFields, []byte(block))
 }
 
-// record returns a record. Its id follows from name, so that the same source gives the same file.
+// record returns a record. Its id is a hash of name, so that the same source always gives the same file.
 func record(kind, name, uri, date, contentType string, block []byte) *warc.Record {
 	sum := sha256.Sum256([]byte(name))
 	rec := &warc.Record{Type: kind, Block: bytes.NewReader(block)}
@@ -84,7 +84,7 @@ func record(kind, name, uri, date, contentType string, block []byte) *warc.Recor
 	return rec
 }
 
-// WET makes a conversion record with the text of a page.
+// WET is the Kind that makes a conversion record with the text of a page.
 func WET(_ string, rec *warc.Record, _ *warc.Message, c cdxj.Capture, page *graph.Page) (*warc.Record, bool) {
 	if page == nil || c.Status/100 != 2 {
 		return nil, false
@@ -100,7 +100,7 @@ func WET(_ string, rec *warc.Record, _ *warc.Message, c cdxj.Capture, page *grap
 	return made, true
 }
 
-// WAT makes a metadata record that describes a response, with the fields that Common Crawl's files have.
+// WAT is the Kind that makes a metadata record about a response, with the fields of Common Crawl's files.
 func WAT(name string, rec *warc.Record, m *warc.Message, c cdxj.Capture, page *graph.Page) (*warc.Record, bool) {
 	header := map[string]string{}
 	for _, f := range rec.Header {

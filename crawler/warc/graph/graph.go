@@ -1,5 +1,5 @@
-// Package graph reads the links between web pages from WARC files with pages and from WAT files, such as those of Common
-// Crawl.
+// Package graph reads the links between web pages from WARC files with pages and from WAT files, such as those of
+// Common Crawl.
 package graph
 
 import (
@@ -18,7 +18,7 @@ import (
 	"odarchive/crawler/warc/payload"
 )
 
-// Level is what the nodes of a graph are.
+// Level is the kind of the nodes of a graph.
 type Level string
 
 // The levels: pages, names of hosts, and registered domains, by the public suffix list.
@@ -60,9 +60,10 @@ func (l Level) node(address string) string {
 // maxEnvelope bounds a record of a WAT file, in bytes.
 const maxEnvelope = 64 << 20
 
-// Edges reads a file and calls emit with each link of each page, from the page to its target, in the order of the file.
-// Links of a host or domain to itself are left out, and a page's links between the same nodes come once. fault is called
-// for each fault of the file; damaged records are passed over. The error is one of reading, or that of emit.
+// Edges reads a file and calls emit with the links of each page, from the page to the target, in the order of the file.
+// It leaves out links of a host or domain to itself, and repeated links of one page between the same nodes. It calls
+// fault for each fault of the file and skips damaged records. An error means that the file could not be read, or comes
+// from emit.
 func Edges(r io.Reader, level Level, emit func(from, to string) error, fault func(warc.Fault)) error {
 	in := warc.NewReader(r, warc.Limits{})
 	for {
@@ -97,8 +98,8 @@ func Edges(r io.Reader, level Level, emit func(from, to string) error, fault fun
 	}
 }
 
-// links returns the address and the targets of the page that a record has or describes. A page that cannot be decoded
-// has none.
+// links returns the address of the page that a record has or describes, and the targets of its links. It returns
+// nothing for other records and for pages that cannot be decoded.
 func links(rec *warc.Record) (page string, targets []string) {
 	switch rec.Type {
 	case warc.Response, warc.Resource:

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Page is what a web page says of itself and of others.
+// Page has the description, the links and the text of a web page.
 type Page struct {
 	Title string
 	Base  string // href of <base>, as written
 	Metas []Meta
 	Head  []Link // <link> elements
 	Links []Link // all other references, in order
-	Text  string // what a reader sees, a line for each block
+	Text  string // visible text, a line for each block
 }
 
 // Meta is a <meta> element.
@@ -43,19 +43,19 @@ const (
 	maxText  = 8 << 20 // bytes
 )
 
-// references are the attributes with addresses, by element.
+// references has the attributes with addresses, by element.
 var references = map[atom.Atom]string{
 	atom.A: "href", atom.Area: "href", atom.Img: "src", atom.Script: "src", atom.Iframe: "src", atom.Frame: "src", atom.Embed: "src",
 	atom.Source: "src", atom.Video: "src", atom.Audio: "src", atom.Form: "action", atom.Object: "data", atom.Link: "href",
 }
 
-// blocks are the elements that end a line of text.
+// blocks has the elements that begin and end a line of text.
 var blocks = map[atom.Atom]bool{
 	atom.P: true, atom.Div: true, atom.Br: true, atom.Li: true, atom.Tr: true, atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true,
 	atom.Section: true, atom.Article: true, atom.Header: true, atom.Footer: true, atom.Ul: true, atom.Ol: true, atom.Table: true, atom.Blockquote: true, atom.Pre: true, atom.Title: true, atom.Option: true, atom.Dd: true, atom.Dt: true,
 }
 
-// ParsePage reads a web page, up to a bound. contentType is the header field that came with it.
+// ParsePage parses a web page, of which it reads at most 16 MiB. contentType is the page's Content-Type field.
 func ParsePage(body io.Reader, contentType string) (Page, error) {
 	raw, err := io.ReadAll(io.LimitReader(body, maxPage))
 	if err != nil && len(raw) == 0 {
@@ -184,7 +184,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-// Targets returns the addresses that a person can click at, resolved and without fragments, each once.
+// Targets returns the absolute addresses of the links that a person can click at, without fragments and duplicates.
 func Targets(page, base string, links []Link) []string {
 	from, err := url.Parse(page)
 	if err != nil {
@@ -212,7 +212,7 @@ func Targets(page, base string, links []Link) []string {
 	return targets
 }
 
-// dropBreaks removes what browsers remove from addresses.
+// dropBreaks removes the characters that browsers remove from addresses.
 func dropBreaks(r rune) rune {
 	if r == '\n' || r == '\r' || r == '\t' {
 		return -1
@@ -220,7 +220,7 @@ func dropBreaks(r rune) rune {
 	return r
 }
 
-// oneWord percent-encodes what would end a word.
+// oneWord percent-encodes white space.
 func oneWord(s string) string {
 	return strings.NewReplacer(" ", "%20", "\t", "%09", "\n", "%0A", "\r", "%0D").Replace(s)
 }

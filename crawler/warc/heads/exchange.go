@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/warc"
 )
 
-// Extension fields, for what is known of an exchange and has no field in WARC.
+// Extension fields for properties of an exchange that WARC has no field for.
 const (
 	fieldPort        = "Odarchive-Port"           // of WARC-IP-Address
 	fieldCertificate = "Odarchive-Certificate"    // SHA-256 of the host's certificate
@@ -21,13 +21,13 @@ const (
 	fieldRedirect    = "Odarchive-Redirect"       // "STATUS DATE URL" of a redirect, in order
 )
 
-// Bounds of what a record may say: how many redirects, and how long before the last request they were.
+// Bounds of redirects: their number, and the time between them and the last request.
 const (
 	maxRedirects = 100
 	maxEarlier   = 24 * time.Hour
 )
 
-// Fields returns the fields of a version's record that tell about its exchange, nil for nil. The version came from url,
+// Fields returns the WARC fields that describe an exchange, nil if e is nil. url is the address of the last request,
 // where redirects ended.
 func Fields(e *catalog.Exchange, url string) warc.Header {
 	if e == nil {
@@ -68,9 +68,9 @@ func Fields(e *catalog.Exchange, url string) warc.Header {
 	return h
 }
 
-// Exchange returns what a record of a version says of its exchange, nil if it says nothing. m is the HTTP head in the
-// record, nil without one; own reports whether this program exported the record, so that m is marked; url is the address
-// of the last request. hops are the redirects that led there, if other records tell them.
+// Exchange returns the exchange that a record describes, nil if the record says nothing about it. m is the HTTP head in
+// the record, or nil; own reports whether this program exported the record, so that m has prefixes; url is the address
+// of the last request. hops are the redirects that led there, as far as other records of the file tell.
 func Exchange(rec *warc.Record, m *warc.Message, own bool, url string, hops []catalog.Hop) *catalog.Exchange {
 	e := &catalog.Exchange{}
 	h := rec.Header
@@ -94,7 +94,7 @@ func Exchange(rec *warc.Record, m *warc.Message, own bool, url string, hops []ca
 		e.HTTP2 = e.HTTP2 || p == "h2" || p == "http/2" || p == "http/2.0"
 		overHTTP = overHTTP || e.HTTP2 || strings.HasPrefix(p, "http/")
 	}
-	if own && !overHTTP { // the head was made of a version's fields, and the exchange is not known
+	if own && !overHTTP { // the exchange was not known when the record was exported; the head was made from Response.Header
 		return nil
 	}
 	e.Head = completeHead(m.Head)
@@ -114,8 +114,8 @@ func Exchange(rec *warc.Record, m *warc.Message, own bool, url string, hops []ca
 		}
 	}
 	last = last.Truncate(time.Millisecond)
-	if told := redirects(h); len(told) > 0 {
-		hops = told
+	if stated := redirects(h); len(stated) > 0 {
+		hops = stated
 	}
 	for _, hop := range hops {
 		hop.At = hop.At.UTC().Truncate(time.Millisecond)
@@ -127,7 +127,7 @@ func Exchange(rec *warc.Record, m *warc.Message, own bool, url string, hops []ca
 	return e
 }
 
-// readTLS returns what a record says of TLS, nil if nothing.
+// readTLS returns the properties of TLS that a record states, nil if it states no version of TLS.
 func readTLS(h warc.Header, protocols []string) *catalog.TLS {
 	for _, p := range protocols {
 		name, version, ok := strings.Cut(strings.ToLower(p), "/")
@@ -146,7 +146,7 @@ func readTLS(h warc.Header, protocols []string) *catalog.TLS {
 	return nil
 }
 
-// redirects returns the redirects that a record of an export tells.
+// redirects returns the redirects that an exported record states.
 func redirects(h warc.Header) (hops []catalog.Hop) {
 	for _, line := range h.Values(fieldRedirect) {
 		f := strings.SplitN(line, " ", 3)
@@ -162,7 +162,7 @@ func redirects(h warc.Header) (hops []catalog.Hop) {
 	return hops
 }
 
-// completeHead returns a head that ends in a blank line, which heads of revisit records may lack.
+// completeHead returns the head with a blank line at its end, which heads in revisit records may lack.
 func completeHead(head []byte) []byte {
 	if warc.HeadEnd(head, 0) == len(head) {
 		return head

@@ -1,9 +1,9 @@
-// Package heads writes the heads of the WARC records that stand for versions, and reads back what they say of the
-// exchange that brought the version.
+// Package heads writes the heads of the WARC records of exported versions, and reads from such heads how the version
+// was fetched.
 //
-// A version's bytes have no codings, but the head that the host sent may announce some. In such a record the fields of
-// the head that are not true of the bytes have the prefix X-Orig-, the habit of Webrecorder's tools. So that Undo finds
-// the head as it was sent, fields that had the prefix when they were received get it once more.
+// The bytes of a version have no transfer or content coding, but the head that the host sent may name codings and
+// another length. In the record, these fields of the head have the prefix X-Orig-, as in files of Webrecorder's tools.
+// Fields that were received with this prefix get it a second time, so that Undo can restore the head.
 package heads
 
 import (
@@ -20,19 +20,19 @@ import (
 	"odarchive/crawler/warc"
 )
 
-// undone is the prefix of HTTP fields that are not true of the bytes behind the head.
+// undone is the prefix of HTTP fields that do not describe the bytes in the record.
 const undone = "X-Orig-"
 
-// Response is what the HTTP head of a version's record is made of.
+// Response has what the HTTP head of a version's record is made from.
 type Response struct {
-	Status   int         // of the response, 0 for a version that did not come by HTTP
-	Header   http.Header // of the response, without the order and the spelling of its names
+	Status   int         // of the response; 0 for a version that was not fetched by HTTP
+	Header   http.Header // of the response; has lost the order and the spelling of the names
 	Size     int64       // of the version, in bytes
 	Exchange *catalog.Exchange
 }
 
-// HTTP returns the head: as it was received, if the exchange has all of it, or else the fields of Header in alphabetic
-// order. It returns nil if Status is 0.
+// HTTP returns the head with prefixes: the head that was received if the exchange has all of it, otherwise one with the
+// fields of Header in alphabetic order. It returns nil if Status is 0.
 func (r Response) HTTP() []byte {
 	switch {
 	case r.Status == 0:
@@ -62,7 +62,7 @@ func (r Response) received() bool {
 	return m.Status() == r.Status
 }
 
-// mark returns a head in which fields that are not true of the bytes have the prefix.
+// mark returns the head with the prefix added to fields that do not describe the bytes in the record.
 func (r Response) mark(head []byte) []byte {
 	size := strconv.FormatInt(r.Size, 10)
 	b := make([]byte, 0, len(head)+3*len(undone))
@@ -84,7 +84,7 @@ func (r Response) mark(head []byte) []byte {
 	return b
 }
 
-// Undo returns the head that a marked head was made of.
+// Undo returns the head without the prefixes that mark added.
 func Undo(head []byte) []byte {
 	b := make([]byte, 0, len(head))
 	eachField(head, func(line []byte, name string, _ []byte) {
@@ -100,8 +100,8 @@ func isMarked(name string) bool {
 	return len(name) > len(undone) && strings.EqualFold(name[:len(undone)], undone)
 }
 
-// eachField calls f with each line of a head, with its end. name and value are those of the field that begins in the
-// line, empty for other lines.
+// eachField calls f with each line of a head, including its line end. name and value are those of the field that begins
+// in the line; they are empty for the first line, for continuation lines and for malformed ones.
 func eachField(head []byte, f func(line []byte, name string, value []byte)) {
 	first := true
 	for line := range bytes.Lines(head) {
@@ -114,7 +114,7 @@ func eachField(head []byte, f func(line []byte, name string, value []byte)) {
 	}
 }
 
-// fieldValue replaces what would end a field by spaces.
+// fieldValue replaces control characters, which could end the field, by spaces.
 func fieldValue(s string) string {
 	if strings.IndexFunc(s, isControl) < 0 {
 		return s

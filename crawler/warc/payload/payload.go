@@ -1,4 +1,4 @@
-// Package payload undoes the codings of the bodies of HTTP messages in WARC records.
+// Package payload decodes the transfer and content codings of HTTP bodies in WARC records.
 package payload
 
 import (
@@ -14,19 +14,19 @@ import (
 	"odarchive/triplestore/compression"
 )
 
-// maxCodings is how many content codings of one body are undone.
+// maxCodings is the maximum number of content codings of a body.
 const maxCodings = 3
 
-// ignored are words that servers put into Content-Encoding by mistake.
+// ignored has words that servers put into Content-Encoding by mistake.
 var ignored = []string{"", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "iso-8859-1", "aws-chunked", "chunked"}
 
 var formats = map[string]compression.Format{
 	"gzip": compression.Gzip, "x-gzip": compression.Gzip, "deflate": compression.Deflate, "br": compression.Brotli, "zstd": compression.Zstd,
 }
 
-// Decode returns the body of a message without its chunks and content codings. body is the body as it stands in the
-// record. Many programs undo codings without changing the head, so a body that does not begin as its head says is
-// returned as it is. The reader's errors are those of decoding or of body; its length is not bounded.
+// Decode returns the body of a message without chunks and content codings. body is the body in the record. Many
+// programs decode bodies without changing the head; a body that does not begin as its head says is therefore returned
+// unchanged. The length of the decoded body is not bounded.
 func Decode(m *warc.Message, body io.Reader) (io.Reader, error) {
 	if m.Chunked() {
 		body = dechunk(body)
@@ -61,18 +61,18 @@ func Decode(m *warc.Message, body io.Reader) (io.Reader, error) {
 	return body, nil
 }
 
-// Coded reports whether a body that is not in chunks certainly has the content coding that its head states. It returns
-// a reader of the whole body.
+// Coded reports whether a body, which must not be in chunks, certainly has the content coding that its head states. It
+// also returns a reader of the whole body.
 func Coded(m *warc.Message, body io.Reader) (io.Reader, bool) {
 	format := formats[strings.ToLower(strings.TrimSpace(m.Header.Get("Content-Encoding")))]
 	if format != compression.Gzip && format != compression.Zstd {
-		return body, false // the others have no mark at their beginning
+		return body, false // other formats cannot be recognised by their first bytes
 	}
 	in := bufio.NewReaderSize(body, 512)
 	return in, begins(in, format)
 }
 
-// begins reports whether a stream can be of a format, as far as its first bytes tell.
+// begins reports whether the first bytes of a stream permit it to be of a format.
 func begins(in *bufio.Reader, f compression.Format) bool {
 	head, _ := in.Peek(4)
 	switch {
@@ -86,7 +86,7 @@ func begins(in *bufio.Reader, f compression.Format) bool {
 	return true
 }
 
-// dechunk returns a body without its chunks, or as it is if it does not begin with one.
+// dechunk returns a body without its chunks, or unchanged if it does not begin with a chunk.
 func dechunk(body io.Reader) io.Reader {
 	in := bufio.NewReaderSize(body, 4<<10)
 	head, _ := in.Peek(24)

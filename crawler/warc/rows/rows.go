@@ -1,10 +1,10 @@
-// Package rows describes the records of a WARC or ARC file as triples, a row of a table each: what a query by field asks
-// for that an import does not keep, such as requests, errors, and the places of records.
+// Package rows describes the records of a WARC or ARC file as triples. Each record becomes a resource with a few
+// properties, like a row of a table. This lets queries find what an import does not keep: requests, errors, and the
+// places of records.
 package rows
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"strconv"
@@ -12,6 +12,7 @@ import (
 
 	"odarchive/crawler/warc"
 	"odarchive/crawler/warc/cdxj"
+	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
 	"odarchive/vocab/dcat"
@@ -20,23 +21,24 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// Reader returns the triples about the records of one file, in the order of the file. Damaged records are passed over.
+// Reader returns the triples about the records of one file, in the order of the file. It skips damaged records.
 type Reader struct {
-	graph   string // IRI of the file, and of the graph
+	graph   string // IRI of the file, which is also the graph's
 	in      *warc.Reader
 	fault   func(warc.Fault)
-	records int64
-	last    int64 // offset of the last record
-	within  int   // its number among the records of its gzip member, from 0
-	queue   []term.Quad
-	end     bool
+	records int64       // records described so far
+	last    int64       // offset of the last record
+	within  int         // index of the last record among those of its gzip member
+	queue   []term.Quad // triples that Read must still return
+	end     bool        // the file has ended
 }
 
-// maxValue bounds a text of a record, in bytes; longer ones are left out.
+// maxValue is the maximum length of a text in bytes. Longer texts are left out.
 const maxValue = 2 << 10
 
-// New returns a reader of triples about a file, in the graph whose IRI is graph. The IRI of a record is that, "#" and its
-// offset, with a further number for all but the first record of a gzip member. fault is called for each fault of the file.
+// New returns a Reader of triples in the graph with the IRI graph, which also identifies the file. The IRI of a record
+// is GRAPH#OFFSET, or GRAPH#OFFSET.N for record N of a gzip member with several records, counted from 0, except for the
+// first one. fault is called for each fault of the file.
 func New(r io.Reader, graph string, fault func(warc.Fault)) *Reader {
 	return &Reader{graph: graph, in: warc.NewReader(r, warc.Limits{}), fault: fault}
 }
@@ -44,7 +46,8 @@ func New(r io.Reader, graph string, fault func(warc.Fault)) *Reader {
 // Records returns the number of records so far.
 func (r *Reader) Records() int64 { return r.records }
 
-// Read returns the next triple. The error is io.EOF at the end, or one of reading the file.
+// Read returns the next triple. The error is io.EOF after the last one; other errors mean that the file could not be
+// read.
 func (r *Reader) Read() (term.Quad, error) {
 	for len(r.queue) == 0 {
 		if r.end {
@@ -59,7 +62,7 @@ func (r *Reader) Read() (term.Quad, error) {
 	return q, nil
 }
 
-// next queues the triples about the next record, at the end those about the file.
+// next queues the triples about the next record or, after the last record, those about the file.
 func (r *Reader) next() error {
 	rec, err := r.in.Next()
 	if f, ok := errors.AsType[*warc.Fault](err); ok {
@@ -77,8 +80,8 @@ func (r *Reader) next() error {
 		return err
 	}
 	c, m, _, err := cdxj.Describe(rec, "", true)
-	if _, ok := errors.AsType[*warc.Fault](err); !ok && err != nil { // Finish returns a fault, too
-		r.fault(warc.Fault{Offset: rec.Offset, Why: err.Error()}) // what should be an HTTP message is none
+	if _, ok := errors.AsType[*warc.Fault](err); !ok && err != nil { // Finish returns faults of the block
+		r.fault(warc.Fault{Offset: rec.Offset, Why: err.Error()}) // the block is not an HTTP message
 	}
 	if f, ok := errors.AsType[*warc.Fault](r.in.Finish()); ok {
 		r.fault(*f)
@@ -136,20 +139,12 @@ func (r *Reader) add(s, p string, o term.Key) {
 
 func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), xsd.Integer) }
 
-// absolute returns a stranger's address as an absolute IRI, "" if it is none.
+// absolute returns the IRI of an address, "" if the address is not absolute.
 func absolute(address string) string {
 	address = strings.ToValidUTF8(address, "\uFFFD")
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "" {
 		return ""
 	}
-	var b strings.Builder
-	for _, c := range address {
-		if c <= ' ' || c == 0x7f || strings.ContainsRune("<>\"{}|\\^`", c) {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
+	return iri.Escape(address)
 }

@@ -1,14 +1,14 @@
-// Package tape writes what the fetcher saw on the wire as WARC records.
+// Package tape writes the requests and responses of the fetcher as WARC records.
 //
-// For each request over HTTP there is a request record and a response record with the bytes as they were sent and
-// received, in the order of the redirects. A response that says that nothing changed (304), or repeats the payload of
-// an earlier one, becomes a revisit record with the head alone. What came by FTP is a resource record.
+// Each HTTP request becomes a request record and a response record with the bytes as they were sent and received, in
+// the order of the redirects. A response that says that nothing changed (304), or that repeats the payload of an
+// earlier one, becomes a revisit record with only the head. A file that was fetched by FTP becomes a resource record.
 //
-// Differences from the wire: an Authorization field of a request, interim responses (1xx), and the framing of HTTP/2,
-// whose heads are written in the style of HTTP/1.1 with the field "WARC-Protocol: h2".
+// The records differ from the wire in this: they lack the Authorization field of requests and interim responses (1xx);
+// heads of HTTP/2 are written in the style of HTTP/1.1, with the field "WARC-Protocol: h2".
 //
-// The archive does not depend on these files: if they cannot be written, the crawl goes on, and Missed counts what is
-// missing in them.
+// The archive does not depend on these files. If they cannot be written, the crawl continues, and Missed counts the
+// fetches that are missing in them.
 package tape
 
 import (
@@ -39,8 +39,8 @@ type Tape struct {
 
 var _ fetch.Tape = (*Tape)(nil)
 
-// New returns a tape that writes to a directory of WARC files, with dates by a clock. The caller closes the directory
-// after the last fetch.
+// New returns a tape that writes to a directory of WARC files. now is the clock for dates. The caller closes the
+// directory after the last fetch.
 func New(dir *warc.Dir, now func() time.Time, log *slog.Logger) *Tape {
 	return &Tape{dir: dir, now: now, log: log}
 }
@@ -85,13 +85,14 @@ func (t *Tape) Record(_ context.Context, ex *fetch.Exchange, original *fetch.Ori
 	return taped
 }
 
-// isPlain reports whether the response that an exchange ended with consists of its head and the bytes of the body.
+// isPlain reports whether the last response of an exchange consists of exactly its head and the bytes of the body.
 func isPlain(hop fetch.Hop, ex *fetch.Exchange) bool {
 	return ex.Body != nil && ex.Encoding == "" && hop.Wire.Cut == "" && hop.Wire.Head == int64(len(hop.Head)) &&
 		hop.Wire.File.Size() == hop.Wire.Head+ex.Body.Size()
 }
 
-// later returns a function that writes the response with a head and a body, and its request.
+// later returns a function that writes the records of a response and its request. The response's block is head and
+// body; the function's argument has the body in compressed form, or is nil.
 func (t *Tape) later(url string, recs []*warc.Record, head []byte, body *spool.File) func(*warc.Packed) bool {
 	answer, ask := recs[0], recs[1].Block.(io.Seeker)
 	return func(packed *warc.Packed) bool {
@@ -105,11 +106,11 @@ func (t *Tape) later(url string, recs []*warc.Record, head []byte, body *spool.F
 			_, _ = ask.Seek(0, io.SeekStart) // a bytes.Reader always can
 		}
 		answer.Block = io.MultiReader(bytes.NewReader(head), body.Open())
-		return t.append(url, recs...) // if the packed bytes were not at fault, this fails, too
+		return t.append(url, recs...) // fails again unless the compressed body was at fault
 	}
 }
 
-// append writes records. It reports whether they were written.
+// append writes records. If it fails, it counts a missed fetch and returns false.
 func (t *Tape) append(url string, recs ...*warc.Record) bool {
 	if _, err := t.dir.Append(recs...); err != nil {
 		t.miss("", url, err)
@@ -119,14 +120,14 @@ func (t *Tape) append(url string, recs ...*warc.Record) bool {
 	return true
 }
 
-// works notes that writing works.
+// works records that writing has succeeded.
 func (t *Tape) works() {
 	if t.failed.Swap(false) {
 		t.log.Info("WARC files are written again", "missed", t.missed.Load())
 	}
 }
 
-// miss counts a fetch that is not written. It logs the first of a row.
+// miss counts a fetch that is not written. If writing fails several times in a row, it logs only the first failure.
 func (t *Tape) miss(why, url string, err error) {
 	t.missed.Add(1)
 	if why != "" {
@@ -136,7 +137,8 @@ func (t *Tape) miss(why, url string, err error) {
 	}
 }
 
-// exchange returns the records of a hop: the request and the response, or the revisit of the original.
+// exchange returns the records of a hop: first the response, or the revisit record if it repeats the original, then the
+// request.
 func exchange(hop fetch.Hop, date time.Time, payload string, original *fetch.Original, taped *fetch.Taped) []*warc.Record {
 	answer := &warc.Record{Header: head(warc.Response, hop, date), Block: hop.Wire.File.Open(), ContentLength: hop.Wire.File.Size()}
 	taped.Record, taped.Date, taped.Payload = answer.ID(), date, payload
@@ -158,18 +160,18 @@ func exchange(hop fetch.Hop, date time.Time, payload string, original *fetch.Ori
 	return []*warc.Record{answer, ask}
 }
 
-// payloadOf returns the payload digest of a response. If the exchange ex of a last hop kept the whole body, without a
-// content coding, that is its payload and has a digest already.
+// payloadOf returns the payload digest of a response. ex is the exchange if the hop is its last one, otherwise nil. If
+// the exchange kept the whole body and the body had no content coding, the digest is that of the body, which is known.
 func payloadOf(hop fetch.Hop, ex *fetch.Exchange) string {
 	if ex != nil && ex.Body != nil && ex.Encoding == "" && hop.Wire.Cut == "" && ex.Received == ex.Body.Size() {
 		sha := ex.Body.Digests().SHA256
 		return warc.FormatDigest(sha[:])
 	}
-	payload, _ := warc.PayloadDigest(hop.Wire.File.Open()) // a file that cannot be read cannot be written to the WARC file either
+	payload, _ := warc.PayloadDigest(hop.Wire.File.Open()) // if the file cannot be read, writing the record will fail as well
 	return payload
 }
 
-// repeats returns the profile of the revisit record if a response repeats the original, "" if it does not.
+// repeats returns the profile of the revisit record for a response that repeats the original, or "" if it does not.
 func repeats(hop fetch.Hop, original *fetch.Original, payload string) string {
 	switch {
 	case original == nil || hop.Wire.Cut != "":
@@ -200,7 +202,7 @@ func revisit(hop fetch.Hop, date time.Time, original fetch.Original, profile, pa
 	return rec
 }
 
-// head returns the fields that the records of a hop have in common, with a new id in the second.
+// head returns the fields that the records of a hop have in common. The second field is WARC-Record-ID, with a new id.
 func head(typ string, hop fetch.Hop, date time.Time) warc.Header {
 	h := make(warc.Header, 0, 16)
 	h.Add("WARC-Type", typ)
@@ -225,7 +227,7 @@ func head(typ string, hop fetch.Hop, date time.Time) warc.Header {
 	return h
 }
 
-// file returns the record of a file that came without HTTP.
+// file returns the record of a file that was fetched by FTP.
 func file(ex *fetch.Exchange, date time.Time, taped *fetch.Taped) *warc.Record {
 	rec := &warc.Record{Block: ex.Body.Open(), ContentLength: ex.Body.Size()}
 	rec.Header = head(warc.Resource, fetch.Hop{URL: ex.FinalURL, RemoteAddr: ex.RemoteAddr}, date)
@@ -248,7 +250,7 @@ func (t *Tape) Describe(url string, about fetch.Taped, turtle []byte) {
 	})
 }
 
-// UUID returns the bytes of a record id that warc.FormatID made, zero for another.
+// UUID returns the bytes of a record id that warc.FormatID made, and zeros for any other.
 func UUID(id string) (b [16]byte) {
 	raw, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(id, "<urn:uuid:"), ">"), "-", ""))
 	if err == nil && len(raw) == len(b) {

@@ -10,22 +10,22 @@ import (
 	"sync"
 )
 
-// room holds the one compressed file of a package that is unpacked. A package may have more files than a process may
-// have open.
+// room has the one compressed file of a package that is currently unpacked. There is only one because a package may
+// have more files than a process may open.
 type room struct {
-	mu    sync.Mutex
-	entry *zip.File // that is unpacked, nil for none
-	file  *os.File
+	mu    sync.Mutex // guards what follows
+	entry *zip.File  // the unpacked file; nil if there is none
+	file  *os.File   // temporary file with its content
 }
 
 // packedFile is a compressed file of a package. It is unpacked when it is read.
 type packedFile struct {
 	room  *room
 	entry *zip.File
-	temp  string // folder of temporary files
+	temp  string // folder for the temporary file
 }
 
-// DamagedError is the error of reading a file of a package that is damaged there. Others of the package may be sound.
+// DamagedError is the error about a file of a package that is damaged. Other files of the package may be sound.
 type DamagedError struct {
 	Name string // of the file in the package
 	Err  error
@@ -35,18 +35,19 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("unpack %.200q: %v", 
 
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// damaged is a file of a package that cannot be found.
+// damaged is the reader of a file that is not where the package says.
 type damaged struct{ err *DamagedError }
 
 func (d damaged) ReadAt([]byte, int64) (int, error) { return 0, d.err }
 
-// isDamage reports whether an error of unpacking is one of the package, not of reading or writing files.
+// isDamage reports whether an error of unpacking means that the package is damaged, and not that reading or writing
+// failed.
 func isDamage(err error) bool {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
 	return corrupt || errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) || errors.Is(err, zip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// ReadAt implements io.ReaderAt. Reading two files of a package in turns unpacks them every time.
+// ReadAt implements io.ReaderAt. Do not read two files of a package in turns: each change unpacks a file again.
 func (p *packedFile) ReadAt(b []byte, off int64) (int, error) {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
@@ -96,7 +97,7 @@ func (r *room) remove() error {
 	return err
 }
 
-// empty is remove for callers that do not hold mu.
+// empty removes the file in the room. The caller must not hold mu.
 func (r *room) empty() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package wacz opens files of web archives: WARC and ARC files, and WACZ packages with such files inside.
 //
-// A WACZ is a zip with WARC files in archive/, and datapackage.json, which names the checksum of each file (WACZ
-// 1.1.1). Nothing of a package is written under a name that it states.
+// A WACZ package is a zip with WARC files in archive/, and datapackage.json, which has the checksum of each file (WACZ
+// 1.1.1). Files are never unpacked under the names that a package states.
 package wacz
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // File is a WARC or ARC file, alone or inside a package.
 type File struct {
-	Name string // its path; behind the path of its package and "!", if it is inside one
+	Name string // path of the file; inside a package, PACKAGE!PATH
 	io.ReaderAt
 	Size int64
 }
@@ -48,8 +48,8 @@ const (
 	maxDocument = 128 << 20 // bytes of datapackage.json
 )
 
-// Open opens a file. A file that is compressed inside a package is unpacked to a temporary file in temp ("" for the
-// system's folder) when it is read, at most maxUnpacked bytes; when another one is read, the temporary file is removed.
+// Open opens a file. Files that are compressed inside a package are unpacked to a temporary file when they are read,
+// one at a time and at most maxUnpacked bytes. temp is the folder for the temporary file, "" for the system's.
 func Open(name, temp string) (*Opened, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -70,7 +70,7 @@ func Open(name, temp string) (*Opened, error) {
 	return o, nil
 }
 
-// OpenReader opens a file of a size that r reads; closing what it returns does not close r.
+// OpenReader opens a file of size bytes that r reads. Close does not close r.
 func OpenReader(name string, r io.ReaderAt, size int64, temp string) (*Opened, error) {
 	o := &Opened{}
 	if err := o.read(name, r, size, temp); err != nil {
@@ -123,7 +123,7 @@ func isWARC(name string) bool {
 	return strings.HasPrefix(name, "archive/") && (strings.HasSuffix(base, ".warc") || strings.HasSuffix(base, ".arc"))
 }
 
-// Close closes the file and removes temporary ones.
+// Close closes the file and removes the temporary file.
 func (o *Opened) Close() error {
 	err := o.room.empty()
 	for _, f := range slices.Backward(o.closers) {
@@ -133,8 +133,8 @@ func (o *Opened) Close() error {
 	return err
 }
 
-// Check returns the faults of a package, one sentence each: what its datapackage.json says that is not so. It does not
-// look into the WARC files. Other files have no faults here.
+// Check compares a package with its datapackage.json and returns the differences, one sentence each. It does not check
+// the content of the WARC files. For a file that is not a package, it returns nothing.
 func (o *Opened) Check(ctx context.Context) (faults []string, err error) {
 	if !o.Package {
 		return nil, nil
@@ -164,7 +164,7 @@ func (o *Opened) Check(ctx context.Context) (faults []string, err error) {
 	for _, r := range described.Resources {
 		name := path.Clean(r.Path)
 		entry := entries[name]
-		if named[name] && entry != nil { // reading a file again and again would take for ever
+		if named[name] && entry != nil { // do not read a file once for each time it is named
 			faults = append(faults, fmt.Sprintf("datapackage.json names %.200q more than once", r.Path))
 			continue
 		}
