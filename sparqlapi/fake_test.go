@@ -19,6 +19,7 @@ import (
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/scope"
+	"odarchive/crawler/web/hosts"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/changelog"
@@ -244,7 +245,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(token),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
-		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Control: &control.API{CampaignStore: campaigns{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Control: &control.API{CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}
@@ -326,3 +327,9 @@ func noRules() *scope.Scope {
 	}
 	return s
 }
+
+// hostSettings has no rules.
+type hostSettings struct{ control.HostSettings }
+
+func (hostSettings) HostRules() []hosts.Listed       { return []hosts.Listed{} }
+func (hostSettings) ViewHost(name string) hosts.View { return hosts.View{Host: name} }

@@ -256,6 +256,14 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 				write.Post(base+"/crawl/scope/"+what, problem.Handler(c.ChangeScope(what)))
 			}
 		}
+		if c.Settings != nil {
+			write.Get(base+"/crawl/settings", problem.Handler(c.HostSettings))
+			write.Post(base+"/crawl/settings", problem.Handler(c.SetHosts))
+			write.Delete(base+"/crawl/settings", problem.Handler(c.UnsetHosts))
+			write.Post(base+"/crawl/settings/pause", problem.Handler(c.PauseHosts))
+			write.Post(base+"/crawl/settings/resume", problem.Handler(c.ResumeHosts))
+			write.Post(base+"/crawl/settings/forget", problem.Handler(c.ForgetHost))
+		}
 		if c.CampaignStore != nil {
 			read(text, base+"/campaigns", c.Campaigns)
 			read(text, base+"/campaigns/{name}", c.Campaign)

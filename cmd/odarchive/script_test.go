@@ -39,6 +39,7 @@ func TestStories(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere,
 			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "http": cmdHTTP,
 		},
 		Setup: func(env *testscript.Env) error {

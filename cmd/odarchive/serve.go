@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 
@@ -21,7 +25,7 @@ func (c *cli) serve() *cobra.Command {
 		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what is due. On SIGTERM the server finishes the current
 requests, returns its leases, and exits with status 0. Without --token nothing can be changed over HTTP. Other commands reach
 the server through a socket in the archive's directory. With --read-only, or if the directory is not writable, the server
-neither crawls nor writes.`,
+neither crawls nor writes. On SIGHUP the server reads the [[host]] tables of the settings file and the secrets file again.`,
 		Example: `  odarchive serve
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
   odarchive serve --no-crawl
@@ -57,6 +61,29 @@ neither crawls nor writes.`,
 	return cmd
 }
 
+// reloadOnHangup reads the settings of hosts and the secrets file again on SIGHUP, until ctx ends.
+func (c *cli) reloadOnHangup(ctx context.Context, n *app.Node) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	for {
+		select {
+		case <-hangup:
+		case <-ctx.Done():
+			return
+		}
+		rules, err := config.HostRules(c.file)
+		if err == nil {
+			err = n.ReloadHosts(ctx, rules)
+		}
+		if err != nil {
+			c.log.Error("the settings of hosts stay as they were", "error", err)
+			continue
+		}
+		c.log.Warn("the settings of hosts and the secrets were read again", "rules", len(rules))
+	}
+}
+
 // localBase returns the address of the listener for clients on this machine.
 func localBase(l net.Listener) string {
 	_, port, err := net.SplitHostPort(l.Addr().String())
@@ -87,6 +114,7 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var background sync.WaitGroup
+	background.Go(func() { c.reloadOnHangup(ctx, n) })
 	background.Go(func() { n.Background(ctx, crawl) })
 	err = faces.Serve(ctx, c.log, handler, listeners...)
 	stop()

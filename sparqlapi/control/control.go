@@ -53,6 +53,7 @@ type Progress interface {
 type API struct {
 	Crawl         Crawl
 	Progress      Progress
+	Settings      HostSettings  // nil: there are no routes of settings
 	CampaignStore CampaignStore // nil: there are no routes of campaigns
 	Scope         Scope         // nil: there are no routes of the scope
 	Backup        func(ctx context.Context, w io.Writer, since *backup.Info) error

@@ -85,7 +85,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
 		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},
-		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
+		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
 		LinkedData: described,
 		UI:         pages,

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/web/hosts"
 	"odarchive/triplestore/kv"
 )
@@ -320,5 +321,45 @@ func TestRobotsRulesAreThoseForTheNameThatTheHostIsTold(t *testing.T) {
 		if v, err := g.Robots.Allowed(t.Context(), "http://a.example/x"); err != nil || v.Allowed != want {
 			t.Errorf("as %q: %+v, %v, want allowed %v", name, v, err, want)
 		}
+	}
+}
+
+func TestAForgottenHostIsAsIfItHadNeverBeenAsked(t *testing.T) {
+	t.Parallel()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	table := map[string]string{"http://a.example/robots.txt": "200 User-agent: *\nDisallow: /"}
+	fetcher, asked := answers(t, table)
+	g := New(Options{DB: db, Delay: -1, Fetch: fetcher, Settings: withSettings(hosts.Settings{Daily: hosts.Daily{Requests: 2}})})
+	if v, err := g.Robots.Allowed(t.Context(), "http://a.example/x"); err != nil || v.Allowed {
+		t.Fatal(v, err)
+	}
+	leave, err := g.Enter(t.Context(), "a.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave(Result{Outcome: catalog.RetryLater, RetryAfter: time.Hour})
+	if _, err := g.Enter(t.Context(), "a.example"); waitOf(t, err).Why != "retry-after" {
+		t.Fatal(err)
+	}
+	if err := g.Forget(t.Context(), "a.example"); err != nil {
+		t.Fatal(err)
+	}
+	table["http://a.example/robots.txt"] = "404"
+	for range 2 {
+		if v, err := g.Robots.Allowed(t.Context(), "http://a.example/x"); err != nil || !v.Allowed {
+			t.Fatal(v, err)
+		}
+		if leave, err = g.Enter(t.Context(), "a.example"); err == nil {
+			leave(Result{})
+		}
+		// the second process finds nothing of before, but what was asked since
+		g = New(Options{DB: db, Delay: -1, Fetch: fetcher, Settings: withSettings(hosts.Settings{Daily: hosts.Daily{Requests: 2}})})
+	}
+	if n := len(*asked); n != 2 {
+		t.Errorf("robots.txt was fetched %d times, want 2", n)
 	}
 }

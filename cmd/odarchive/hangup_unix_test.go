@@ -1,0 +1,67 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestAHangupReadsTheSettingsOfHostsAgain(t *testing.T) {
+	signals := make(chan os.Signal, 1) // or a signal before the server listens would end the tests
+	signal.Notify(signals, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "odarchive.toml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("[[host]]\nmatch = \"a.example\"\ndelay = \"9s\"\n")
+	base := start(t, []string{"--config", file, "--data", filepath.Join(dir, "data"), "serve", "--listen", "127.0.0.1:0", "--token", "secret", "--no-crawl"})
+	delay := func() string {
+		req, err := http.NewRequest(http.MethodGet, base+"/crawl/settings?host=a.example", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer secret")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"", `"delay":"9s"`},
+		{"[[host]]\nmatch = \"a.example\"\ndelay = \"3s\"\n", `"delay":"3s"`},
+		{"[[host]]\nmatch = \"a.example\"\ndealy = \"4s\"\n", `"delay":"3s"`}, // what is wrong changes nothing
+	} {
+		deadline := time.Now().Add(time.Minute)
+		for c.text != "" {
+			write(c.text)
+			if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Millisecond)
+			if strings.Contains(delay(), c.want) || time.Now().After(deadline) {
+				break
+			}
+		}
+		if got := delay(); !strings.Contains(got, c.want) {
+			t.Errorf("after %q: %s", c.text, got)
+		}
+	}
+}

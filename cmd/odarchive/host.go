@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/store"
+	"odarchive/crawler/web/hosts"
+
+	"github.com/spf13/cobra"
+)
+
+// hostOrders are the orders about hosts, to a server or to the archive in --data.
+type hostOrders interface {
+	HostRules(ctx context.Context) ([]hosts.Listed, error)
+	ViewHost(ctx context.Context, name string) (hosts.View, error)
+	SetHosts(ctx context.Context, match string, values map[string]string) (hosts.Rule, error)
+	UnsetHosts(ctx context.Context, match string) error
+	PauseHosts(ctx context.Context, match, why string) error
+	ResumeHosts(ctx context.Context, match string) error
+	ForgetHost(ctx context.Context, name string) error
+}
+
+// localHosts are the orders to an opened archive.
+type localHosts struct{ *app.Node }
+
+func (l localHosts) HostRules(context.Context) ([]hosts.Listed, error) {
+	return l.Node.HostRules(), nil
+}
+
+func (l localHosts) ViewHost(_ context.Context, name string) (hosts.View, error) {
+	return l.Node.ViewHost(name), nil
+}
+
+func (c *cli) host() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "host",
+		Short: "Set how single hosts are asked; pause or forget them",
+		Long: `Set how single hosts are asked: how often, how many requests at a time, as whom, with which login, through which proxy.
+MATCH is a host (data.example.org, or with a port), a domain with everything below it ('*.example.org'), a regular
+expression for the whole name ('/data[0-9]+\.example\.org/'), or '*'. The most specific rule that sets a value decides;
+what these commands set has precedence over [[host]] tables of the settings file for the same MATCH, and survives a
+restart. Changes have effect from the next request on.
+
+Passwords, cookies and certificates are in the file of --secrets-file, which only its owner may read; secret=NAME names a
+section of it. If a server holds the archive, or with --endpoint, the commands ask that server.`,
+		Example: `  odarchive host set data.example.org delay=10s max-body=2GiB user-agent=research/1.0
+  odarchive host set '*.example.org' secret=portal proxy=socks5://127.0.0.1:1080 header.X-Project=archive
+  odarchive host set api.example.org robots=ignore robots-by='Jane Doe' robots-why='she runs it'
+  odarchive host show data.example.org
+  odarchive host pause '*.example.org' --why "they asked us to"`,
+		Args: exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var why string
+	list := c.hostCommand("list", "List the settings of hosts", "  odarchive host list", exactly(), func(ctx context.Context, o hostOrders, _ []string) error {
+		rules, err := o.HostRules(ctx)
+		if err != nil {
+			return err
+		}
+		return c.printHostRules(map[string]any{"rules": rules}, rules)
+	})
+	show := c.hostCommand("show HOST", "Show what applies to a host, and why", "  odarchive host show data.example.org", exactly("host"), func(ctx context.Context, o hostOrders, args []string) error {
+		v, err := o.ViewHost(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return c.printView(v)
+	})
+	set := c.hostCommand("set MATCH NAME=VALUE...", "Set values for hosts",
+		"  odarchive host set data.example.org delay=10s parallel=2 daily=20%\n  odarchive host set data.example.org delay=", checkValues,
+		func(ctx context.Context, o hostOrders, args []string) error {
+			values := map[string]string{}
+			for _, arg := range args[1:] {
+				name, value, _ := strings.Cut(arg, "=")
+				values[name] = value
+			}
+			rule, err := o.SetHosts(ctx, args[0], values)
+			if err != nil {
+				return err
+			}
+			return c.print(rule, "%s: %s", rule.Match, strings.Join(rule.Lines(), " "))
+		})
+	unset := c.hostCommand("unset MATCH", "Remove what 'host set' and 'host pause' have set", "  odarchive host unset data.example.org", exactly("match"), func(ctx context.Context, o hostOrders, args []string) error {
+		if err := o.UnsetHosts(ctx, args[0]); err != nil {
+			return err
+		}
+		return c.print(map[string]string{"match": args[0]}, "nothing is set for %s", args[0])
+	})
+	pause := c.hostCommand("pause MATCH", "Stop asking hosts until 'host resume'", "  odarchive host pause data.example.org --why \"maintenance until Monday\"", exactly("match"), func(ctx context.Context, o hostOrders, args []string) error {
+		if err := o.PauseHosts(ctx, args[0], why); err != nil {
+			return err
+		}
+		return c.print(map[string]string{"match": args[0], "state": "paused"}, "%s is paused", args[0])
+	})
+	pause.Flags().StringVar(&why, "why", "", "reason, for people")
+	resume := c.hostCommand("resume MATCH", "End 'host pause'", "  odarchive host resume data.example.org", exactly("match"), func(ctx context.Context, o hostOrders, args []string) error {
+		if err := o.ResumeHosts(ctx, args[0]); err != nil {
+			return err
+		}
+		return c.print(map[string]string{"match": args[0], "state": "asked"}, "%s is asked again", args[0])
+	})
+	forget := c.hostCommand("forget HOST", "Forget a host's back-off, robots.txt, answer times and today's requests; its files stay", "  odarchive host forget data.example.org", exactly("host"), func(ctx context.Context, o hostOrders, args []string) error {
+		if err := o.ForgetHost(ctx, args[0]); err != nil {
+			return err
+		}
+		return c.print(map[string]string{"host": args[0]}, "%s is as if it had never been asked", args[0])
+	})
+	cmd.AddCommand(list, show, set, unset, pause, resume, forget)
+	return cmd
+}
+
+// checkValues checks the arguments of 'host set': a match, and values for its fields. What concerns several fields is
+// checked with those that are set already.
+func checkValues(_ *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return usagef("set takes MATCH and at least one NAME=VALUE")
+	}
+	if err := (hosts.Rule{Match: args[0]}).Check(); err != nil {
+		return usageError{err}
+	}
+	for _, arg := range args[1:] {
+		name, value, ok := strings.Cut(arg, "=")
+		if !ok {
+			return usagef("%q is not of the form NAME=VALUE", arg)
+		}
+		if err := new(hosts.Rule).Set(name, value); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// hostCommand returns a command about hosts. do carries it out, here or in the server.
+func (c *cli) hostCommand(use, short, example string, args cobra.PositionalArgs, do func(context.Context, hostOrders, []string) error) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Example: example, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			if r := c.remote(ctx); r != nil {
+				return do(ctx, r.HostSettings(), args)
+			}
+			return c.with(ctx, store.Options{}, func(n *app.Node) error { return do(ctx, localHosts{n}, args) })
+		},
+	}
+	c.remoteFlags(cmd)
+	c.cfg.SecretsFlag(cmd.Flags())
+	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
+	return cmd
+}
+
+// printHostRules prints rules, a line each.
+func (c *cli) printHostRules(value any, rules []hosts.Listed) error {
+	if c.json {
+		return c.print(value, "")
+	}
+	for _, r := range rules {
+		if _, err := fmt.Fprintf(c.stdout, "%s (%s): %s\n", printable(r.Match), r.From, printable(strings.Join(r.Lines(), " "))); err != nil {
+			return err
+		}
+		if r.Broken != "" {
+			if _, err := fmt.Fprintf(c.stdout, "  its hosts are not asked: %s\n", printable(r.Broken)); err != nil {
+				return err
+			}
+		}
+	}
+	if len(rules) == 0 {
+		_, err := fmt.Fprintln(c.stdout, "nothing is set for single hosts")
+		return err
+	}
+	return nil
+}
+
+// printView prints what applies to a host, and the rules.
+func (c *cli) printView(v hosts.View) error {
+	if c.json {
+		return c.print(v, "")
+	}
+	s := v.Settings
+	lines := []string{
+		"delay " + s.Delay.String(), fmt.Sprintf("requests at a time %d", s.Parallel), "longest Crawl-delay " + s.MaxCrawlDelay.String(), "requests a day " + limited(s.Daily.String()),
+		fmt.Sprintf("retries %d", s.Retries), "proxy " + s.Proxy, "robots.txt " + s.Robots,
+	}
+	if s.Secret != "" {
+		lines = append(lines, "login "+s.Secret)
+	}
+	if s.UserAgent != "" {
+		lines = append(lines, "User-Agent "+s.UserAgent)
+	}
+	if s.Paused != "" {
+		lines = append(lines, "paused: "+s.Paused)
+	}
+	if _, err := fmt.Fprintf(c.stdout, "%s: %s\n", printable(v.Host), printable(strings.Join(lines, "; "))); err != nil {
+		return err
+	}
+	if len(v.Rules) == 0 {
+		return nil
+	}
+	return c.printHostRules(nil, v.Rules)
+}
+
+func limited(text string) string {
+	if text == "0" {
+		return "no limit"
+	}
+	return text
+}
