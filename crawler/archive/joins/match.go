@@ -80,6 +80,26 @@ func compareCandidates(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.number, b.number))
 }
 
+// bestCandidates returns the first n of a list, as compareCandidates orders them, in that order. It reorders the list,
+// which is often many times as long.
+func bestCandidates(list []candidate, n int) []candidate {
+	const steps = 64
+	step := func(x candidate) int { return int(max(0, min(x.share, 1)) * steps) }
+	if len(list) > 2*n {
+		var with [steps + 1]int
+		for _, x := range list {
+			with[step(x)]++
+		}
+		low := steps
+		for sum := with[low]; sum < n; sum += with[low] {
+			low--
+		}
+		list = slices.DeleteFunc(list, func(x candidate) bool { return step(x) < low })
+	}
+	slices.SortFunc(list, compareCandidates)
+	return list[:min(len(list), n)]
+}
+
 // matchMembers matches a column with the members of the set that has its values.
 func matchMembers(c Column, s *set) (found matches) {
 	for _, other := range s.members {
@@ -152,8 +172,7 @@ func (u *Update) candidates(c arrival) ([]candidate, error) {
 		}
 	}
 	u.rough = list
-	slices.SortFunc(list, compareCandidates)
-	list = list[:min(len(list), maxHeads)]
+	list = bestCandidates(list, maxHeads)
 	kept := list[:0]
 	for _, x := range list {
 		s, err := u.set(x.number)
