@@ -141,6 +141,10 @@ func tableBytes(dir string) (n int64) {
 	return n
 }
 
+// baseLevel is how large the level is that level 0 is merged into, in bytes; the one below is up to ten times as large. With
+// a smaller one, a database of some hundreds of megabytes had a level more, and rewrote each entry more often.
+const baseLevel = 256 << 20
+
 func badgerOptions(dir string, opts Options) badger.Options {
 	if opts.InMemory || opts.CacheInMemory {
 		dir = ""
@@ -160,9 +164,9 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithChecksumVerificationMode(options.OnBlockRead).
 		WithVerifyValueChecksum(true).
 		WithMemTableSize(opts.MemTable).
-		WithNumMemtables(3).
+		WithNumMemtables(1). // besides the one that is filled and the one that becomes a table
 		WithBaseTableSize(tableSize(tableBytes(dir))).
-		WithBaseLevelSize(64 << 20).
+		WithBaseLevelSize(baseLevel).
 		WithNumLevelZeroTables(4).
 		WithNumLevelZeroTablesStall(12).
 		WithNumCompactors(2).

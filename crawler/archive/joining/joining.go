@@ -188,7 +188,8 @@ func eachMark(ctx context.Context, txn *kv.Txn, from []byte, f func(mark []byte)
 
 // pass is what the transactions of one Join share.
 type pass struct {
-	joins  *joins.Pass
+	joins *joins.Pass
+	sketches
 	ahead  map[string]joins.Replacement // by version; without those that were used
 	broken bool                         // joins may have changes that are not in the database
 }
@@ -209,7 +210,7 @@ func (q *Queue) readAhead(ctx context.Context, p *pass, marks [][]byte) ([][]byt
 			p.ahead[r.New] = r
 			hashes += r.Hashes()
 		}
-		return p.joins.Read(t.Txn, samples(t), all)
+		return p.joins.Read(t.Txn, p.in(t), all)
 	})
 	if err != nil {
 		return marks, err
@@ -245,7 +246,7 @@ func (q *Queue) joinMarks(ctx context.Context, p *pass, marks [][]byte) (int, er
 			todo = append(todo, r)
 			weight += r.Weight()
 		}
-		update, err = p.joins.Prepare(t.Txn, samples(t), todo)
+		update, err = p.joins.Prepare(t.Txn, p.in(t), todo)
 		return errors.Join(err, ctx.Err())
 	})
 	if err != nil {
@@ -287,7 +288,7 @@ func (q *Queue) joinApart(ctx context.Context, mark []byte) error {
 			}
 			half(&r)
 			taken = []joins.Replacement{r}
-			update, err = joins.NewPass().Prepare(t.Txn, samples(t), taken)
+			update, err = joins.NewPass().Prepare(t.Txn, new(sketches).in(t), taken)
 			return err
 		})
 		if err != nil {
@@ -346,11 +347,33 @@ func (q *Queue) replacement(t records.Txn, mark []byte) (joins.Replacement, erro
 	return r, err
 }
 
-// samples returns the sketches of columns in the index.
-func samples(t records.Txn) joins.Samples {
+// maxSketches bounds the bytes of the sketches that a pass remembers.
+const maxSketches = 4 << 20
+
+// sketches are those of the columns of versions in the index. Where one column of a version is compared, others often
+// are, too, so those of some versions are remembered.
+type sketches struct {
+	versions map[string]records.Sketches
+	bytes    int
+}
+
+// in returns how a transaction reads sketches.
+func (s *sketches) in(t records.Txn) joins.Samples {
 	return func(version string, at int) (csvprofile.Sketch, error) {
-		resource, n, _ := ns.SplitVersionID(version)
-		return t.Sketch(resource, n, at)
+		of, known := s.versions[version]
+		if !known {
+			resource, n, _ := ns.SplitVersionID(version)
+			var err error
+			if of, err = t.Sketches(resource, n); err != nil {
+				return nil, err
+			}
+			if s.versions == nil || s.bytes > maxSketches {
+				s.versions, s.bytes = map[string]records.Sketches{}, 0
+			}
+			s.versions[version] = of
+			s.bytes += of.Len()
+		}
+		return of.Column(at)
 	}
 }
 

@@ -84,25 +84,38 @@ func eachSketch(record []byte, f func(at int, packed []byte) (more bool, err err
 	return nil
 }
 
-// Sketch returns the sketch of a column of a version, by its number among all columns; nil if none is kept.
-func (t Txn) Sketch(resource string, n, column int) (s csvprofile.Sketch, err error) {
-	k := VersionKey(tableSketches, resource, n)
-	_, err = t.Read(kv.SpaceArchive, k, func(raw []byte) error {
-		err := eachSketch(raw, func(at int, packed []byte) (_ bool, err error) {
-			if at < column {
-				return true, nil
-			}
-			if at == column {
-				s, err = csvprofile.UnpackSketch(packed)
-			}
-			return false, err
-		})
-		if err != nil {
-			return badRecord(k, err)
-		}
-		return nil
-	})
+// Sketches are those that are kept of a version's columns.
+type Sketches struct{ key, record []byte }
+
+// Sketches returns the sketches of a version's columns.
+func (t Txn) Sketches(resource string, n int) (Sketches, error) {
+	s := Sketches{key: VersionKey(tableSketches, resource, n)}
+	var err error
+	s.record, _, err = t.Get(kv.SpaceArchive, s.key)
 	return s, err
+}
+
+// Len returns the number of bytes of the sketches as they are stored.
+func (s Sketches) Len() int { return len(s.record) }
+
+// Column returns the sketch of a column, by its number among all columns of the version; nil if none is kept.
+func (s Sketches) Column(column int) (sketch csvprofile.Sketch, err error) {
+	if s.record == nil {
+		return nil, nil
+	}
+	err = eachSketch(s.record, func(at int, packed []byte) (_ bool, err error) {
+		if at < column {
+			return true, nil
+		}
+		if at == column {
+			sketch, err = csvprofile.UnpackSketch(packed)
+		}
+		return false, err
+	})
+	if err != nil {
+		return nil, badRecord(s.key, err)
+	}
+	return sketch, nil
 }
 
 // addSketches sets the sketches of the columns that are kept. Those of older records stay as they are.
