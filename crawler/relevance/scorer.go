@@ -277,7 +277,7 @@ func (t *Tally) Add(page float64) {
 	if t.Pages++; t.Pages == 1 || page > t.Best {
 		t.Best = page
 	}
-	t.Sum += page
+	t.Sum = round(t.Sum + page)
 }
 
 // few is how many pages of score 0 a site is credited with, so that one page alone says little.

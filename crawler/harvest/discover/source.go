@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/software"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
 )
 
 // Source is a web site of which the data files are to be found. Options, HTTP and Robots are required.
@@ -83,7 +86,8 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		r.restore(before)
 		r.marked = r.ask.spent
 	}
-	r.portal = harvest.Portal{IRI: s.Portal, Homepage: r.home, Title: r.name, Software: r.site.Software()}
+	r.portal = harvest.Portal{IRI: s.Portal, Homepage: r.home, Title: r.name}
+	r.describeSoftware()
 	if r.portal.IRI == "" {
 		r.portal.IRI = start.Scheme + "://" + start.Host + "/"
 	}
@@ -213,6 +217,18 @@ func (r *run) hopeless() bool {
 	return r.ask.spent >= patience && r.pace.Since >= drought
 }
 
+// describeSoftware says of the portal what is known of the site's software, and what gives it away.
+func (r *run) describeSoftware() {
+	r.portal.Software, r.portal.Statements = r.site.Name(), nil
+	iri, ok := harvest.AsIRI(r.portal.IRI)
+	if !ok || r.portal.Software == "" {
+		return
+	}
+	for _, sign := range r.site.Systems[0].Because {
+		r.portal.Statements = append(r.portal.Statements, term.Quad{S: term.IRI(iri), P: term.IRI(arc.SoftwareSign), O: term.String(sign)})
+	}
+}
+
 // keep makes a mark if one is due, and then hands out what was found.
 func (r *run) keep(now bool) error {
 	since := r.ask.spent - r.marked
@@ -220,13 +236,11 @@ func (r *run) keep(now bool) error {
 		r.report(false)
 		return r.ctx.Err()
 	}
-	if r.portal.Title == "" || r.portal.Software == "" {
-		title, program := r.name, r.site.Software()
-		if title != r.portal.Title || program != r.portal.Software {
-			r.portal.Title, r.portal.Software = title, program
-			if err := r.out.Portal(r.portal, false); err != nil {
-				return err
-			}
+	if r.portal.Title == "" && r.name != "" || r.portal.Software != r.site.Name() {
+		r.portal.Title = cmp.Or(r.portal.Title, r.name)
+		r.describeSoftware()
+		if err := r.out.Portal(r.portal, false); err != nil {
+			return err
 		}
 	}
 	if err := r.out.Mark(r.save(markRequests)); err != nil {
