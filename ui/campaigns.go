@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,6 +62,15 @@ func (v campaignView) Share() int {
 		return 0
 	}
 	return min(100, 100*v.Progress.Requests/v.Progress.Budget)
+}
+
+// Held reports whether the state needs somebody's attention: something failed, or waits for an order.
+func (v campaignView) Held() bool {
+	if v.State == campaign.Running || v.Why == "" {
+		return false
+	}
+	bad := slices.ContainsFunc(v.Tasks, func(t campaign.Task) bool { return t.IsHarvest() && t.Bad })
+	return bad || !v.Harvest || v.State != campaign.Finished
 }
 
 // Scored reports whether the finds have a score that tells anything.
