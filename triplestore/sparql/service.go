@@ -65,8 +65,8 @@ func (e *Engine) service(w *work, o QueryOptions) func(context.Context, exec.Ser
 	}
 }
 
-// remote marks an error of another server with ErrRemote. It never wraps io.EOF, with which rows end: a server may close
-// the connection before it answers.
+// remote marks an error of another server with ErrRemote. It never wraps io.EOF, with which rows end: a server may
+// close the connection before it answers.
 func remote(err error) error {
 	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrIncomplete) {
 		return err

@@ -17,7 +17,7 @@ import (
 	"syscall"
 )
 
-// refusal is an answer with another status than 200.
+// refusal is the error about an answer with another status than 200.
 type refusal struct {
 	code         int
 	status, text string
@@ -35,13 +35,13 @@ func (e *refusal) Error() string {
 	return s
 }
 
-// maxReason bounds what is read of the body of a refusal, and maxReasonShown what is shown, in bytes.
+// maxReason is the number of bytes of a refusal's body that are read, maxReasonShown the number that are shown.
 const (
 	maxReason      = 4 << 10
 	maxReasonShown = 300
 )
 
-// refusalOf returns the refusal of an answer, with what its body says in plain text.
+// refusalOf returns the refusal for a response, with the text of its body.
 func refusalOf(resp *http.Response) *refusal {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason))
 	e := &refusal{code: resp.StatusCode, status: resp.Status, text: plainReason(resp.Header.Get("Content-Type"), string(body))}
@@ -83,7 +83,8 @@ func plainReason(contentType, body string) string {
 	return body
 }
 
-// sentence returns an error of a request in words for the person who asked. It wraps the error.
+// sentence returns an error that describes err, the error of a request, in words for the user of the query. It wraps
+// err.
 func sentence(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // without the method and the address, which the message names already
@@ -135,7 +136,7 @@ func last(err error) string {
 	}
 }
 
-// worded is an error in other words.
+// worded is an error with another text.
 type worded struct {
 	words string
 	err   error
@@ -144,7 +145,7 @@ type worded struct {
 func (e *worded) Error() string { return e.words }
 func (e *worded) Unwrap() error { return e.err }
 
-// incompleteAnswer is the text of a warning about an endpoint.
+// incompleteAnswer returns the text of a warning that the answer of an endpoint may be incomplete.
 func incompleteAnswer(endpoint, why string) string {
 	return fmt.Sprintf("SERVICE <%s>: %s; rows may be missing", endpoint, why)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,17 +17,17 @@ import (
 )
 
 const (
-	// boundRows is how many rows restrict one request at first. Endpoints that refuse so many get fewer. It is a prime
-	// number, so that answers with the same number of solutions for each row do not have a round number of them
-	// (mayBeCut).
+	// boundRows is the number of rows that restrict one request, until the endpoint refuses so many. It is a prime
+	// number, so that an answer with several solutions for each row does not have a round number of them (see
+	// mayBeCut).
 	boundRows = 97
-	// filterRows is how many rows restrict a request by FILTER.
+	// filterRows is the number of rows that restrict a request with FILTER.
 	filterRows = 19
-	// leastBound is the number of rows below which a refusal is not for their number.
+	// leastBound is the number of rows below which a refusal cannot be due to their number.
 	leastBound = 10
-	// boundRequests is how many requests for parts of one answer are under way at a time.
+	// boundRequests is the number of requests for parts of one answer that are open at the same time.
 	boundRequests = 4
-	// aheadRows is how many solutions are read ahead.
+	// aheadRows is the number of solutions that are read ahead.
 	aheadRows = 1024
 )
 
@@ -43,12 +44,13 @@ type endpoints struct {
 type endpoint struct {
 	*endpoints
 	address string
-	known   atomic.Bool  // it has answered a request that rows restrict
-	form    atomic.Int32 // the rowForm that it takes
-	size    atomic.Int64 // how many rows restrict a request
-	cut     atomic.Int64 // the number of rows after which its answers were cut off; 0 if none was
+	known   atomic.Bool  // it has answered a request that was restricted by rows
+	form    atomic.Int32 // the rowForm that it understands
+	size    atomic.Int64 // the number of rows with which to restrict a request
+	cut     atomic.Int64 // the number of rows at which an answer was cut off; 0 if none was
 }
 
+// of returns the endpoint with an address.
 func (e *endpoints) of(address string) *endpoint {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -72,23 +74,24 @@ func (e *endpoint) incomplete(why string) error {
 	return nil
 }
 
-// serviceStream is the answer of an endpoint, which may come in parts. It is read ahead in the background.
+// serviceStream reads the answer of an endpoint ahead, in the background. The answer may consist of several parts.
 type serviceStream struct {
 	rows   chan []term.Key // closed at the end, after err is set
 	err    error
 	cancel context.CancelFunc
-	idle   func(wait func())
+	idle   func(wait func()) // calls wait
 }
 
-// stream asks an endpoint, with several requests if many rows restrict the solutions. idle is called around waiting.
+// stream starts to read an answer, with several requests if the request has many rows. idle is called with each
+// function that waits for the endpoint.
 func (f Federation) stream(ctx context.Context, req exec.ServiceRequest, ep *endpoint, idle func(func())) *serviceStream {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &serviceStream{rows: make(chan []term.Key, aheadRows), cancel: cancel, idle: idle}
 	go func() { // ends soon after cancel; Close waits for it
 		defer close(s.rows)
-		err := f.askAll(ctx, req, ep, s.rows)
+		err := contain(func() error { return f.askAll(ctx, req, ep, s.rows) })
 		switch {
-		case ctx.Err() != nil: // whatever the interrupted request says, the endpoint has not failed
+		case ctx.Err() != nil: // the error of the interrupted request is not the endpoint's
 			s.err = fmt.Errorf("sparql: SERVICE <%s>: %w", req.Endpoint, context.Cause(ctx))
 		case err != nil:
 			s.err = fmt.Errorf("sparql: SERVICE <%s>: %w", req.Endpoint, remote(err))
@@ -97,7 +100,29 @@ func (f Federation) stream(ctx context.Context, req exec.ServiceRequest, ep *end
 	return s
 }
 
-// askAll asks for all parts of an answer. As long as nothing is known about the endpoint, the first part goes alone.
+// crash is a panic of a goroutine that reads an answer. Next repeats it in the goroutine of the query: elsewhere, it would
+// end the program and not only the query.
+type crash struct {
+	value any
+	stack []byte
+}
+
+func (c *crash) Error() string {
+	return fmt.Sprintf("sparql: reading the answer of a service: %v\n%s", c.value, c.stack)
+}
+
+// contain calls f and returns a panic of f as a *crash.
+func contain(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &crash{v, debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// askAll sends the requests for all parts of an answer. If nothing is known about the endpoint yet, it waits for the
+// first part before it requests others.
 func (f *Federation) askAll(ctx context.Context, req exec.ServiceRequest, ep *endpoint, out chan<- []term.Key) error {
 	if req.Rows == nil {
 		return f.read(ctx, req, asValues, ep, out, new(bool))
@@ -115,7 +140,7 @@ func (f *Federation) askAll(ctx context.Context, req exec.ServiceRequest, ep *en
 			ep.known.Store(true)
 			continue
 		}
-		group.Go(func() error { return f.askPart(inner, part, ep, out) })
+		group.Go(func() error { return contain(func() error { return f.askPart(inner, part, ep, out) }) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -123,9 +148,9 @@ func (f *Federation) askAll(ctx context.Context, req exec.ServiceRequest, ep *en
 	return context.Cause(ctx)
 }
 
-// askPart asks for the solutions that agree with some rows. If the endpoint refuses, the request may have been too large:
-// then askPart asks for each half, and lowers the size of the parts that follow. An endpoint that refuses even few rows
-// may not know VALUES: then it gets them in a FILTER.
+// askPart requests the solutions that agree with some rows. If the endpoint refuses, the request may have been too
+// large; askPart then makes two requests with half of the rows each, and parts that follow become smaller, too. If the
+// endpoint refuses even a few rows, it may not know VALUES; askPart then uses FILTER.
 func (f *Federation) askPart(ctx context.Context, req exec.ServiceRequest, ep *endpoint, out chan<- []term.Key) error {
 	form := rowForm(ep.form.Load())
 	var some bool
@@ -155,24 +180,26 @@ func (f *Federation) askPart(ctx context.Context, req exec.ServiceRequest, ep *e
 	return nil
 }
 
-// tooMuch are the statuses with which endpoints refuse requests that are too large for them, or that they do not
-// understand.
+// tooMuch has the statuses with which endpoints refuse requests that are too large or that they do not understand.
 var tooMuch = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusInternalServerError, http.StatusNotImplemented}
 
-// Next returns nil after the last row.
+// Next returns the next row, or nil after the last one.
 func (s *serviceStream) Next() (row []term.Key, err error) {
 	select {
 	case row = <-s.rows:
 	default:
 		s.idle(func() { row = <-s.rows })
 	}
-	if row == nil {
-		return nil, s.err
+	if row != nil {
+		return row, nil
 	}
-	return row, nil
+	if c, ok := errors.AsType[*crash](s.err); ok {
+		panic(c)
+	}
+	return nil, s.err
 }
 
-// Close ends the requests and waits for that.
+// Close cancels the requests and waits until they have ended.
 func (s *serviceStream) Close() {
 	s.cancel()
 	for range s.rows {

@@ -12,6 +12,49 @@ import (
 	"odarchive/triplestore/sparql"
 )
 
+// panickyBody is the body of an answer that starts well and then makes its reader panic.
+type panickyBody struct{ io.Reader }
+
+func (b panickyBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == io.EOF {
+		panic("a fault of the reader")
+	}
+	return n, err
+}
+
+func (panickyBody) Close() error { return nil }
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestAPanicWhileAnAnswerIsReadEndsTheQueryOnly(t *testing.T) {
+	t.Parallel()
+	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		body := panickyBody{strings.NewReader("?s\n<http://example.org/s>\n")}
+		return &http.Response{StatusCode: 200, Status: "200 OK", Header: http.Header{"Content-Type": {"text/tab-separated-values"}}, Body: body, Request: r}, nil
+	})}
+	e := sparql.New(sparql.Options{Service: &sparql.Federation{Client: client, Allow: []string{"*"}}})
+	for _, query := range []string{
+		"SELECT * { SERVICE <http://example.org/sparql> { ?s ?p ?o } }",
+		"SELECT * { VALUES ?s { 1 2 3 } SERVICE <http://example.org/sparql> { ?s ?p ?o } }",
+	} {
+		panicked := func() (v any) {
+			defer func() { v = recover() }()
+			res, err := e.Query(t.Context(), naive.New().Snapshot(), query, sparql.QueryOptions{})
+			if err == nil {
+				_, err = collect(res)
+			}
+			t.Errorf("%s: no panic in the goroutine of the query, but %v", query, err)
+			return nil
+		}()
+		if err, ok := panicked.(error); !ok || !strings.Contains(err.Error(), "a fault of the reader") {
+			t.Errorf("%s: panicked with %v", query, panicked)
+		}
+	}
+}
+
 // TestWhatIsNoEndpointIsNamed asks addresses where no endpoint answers, each for another reason.
 func TestWhatIsNoEndpointIsNamed(t *testing.T) {
 	t.Parallel()
