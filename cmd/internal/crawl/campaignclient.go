@@ -11,12 +11,13 @@ import (
 	"odarchive/crawler/web/politeness"
 )
 
-// scopedClient returns a client for the requests of a campaign that are not visits: they wait for the host's turn, stay
-// within the scope, and obey robots.txt, because nobody has named these addresses.
+// scopedClient returns a client for requests of a campaign that are not visits. The requests wait until their host may
+// be asked, must be within the campaign's scope, and obey robots.txt: the campaign has found these addresses by itself.
 func (c *Crawl) scopedClient(name string) *http.Client {
 	return &http.Client{Transport: &scoped{c: c, campaign: name, next: c.politeTransport(scope.Campaign)}}
 }
 
+// scoped is the transport of scopedClient.
 type scoped struct {
 	c        *Crawl
 	campaign string

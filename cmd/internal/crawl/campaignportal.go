@@ -23,7 +23,7 @@ func (c *Crawl) readPortal(ctx context.Context, t campaign.Task) (string, error)
 	return fmt.Sprintf("%d data sets, %d files of RDF, %d of them new", report.Datasets, keeper.files, keeper.added), err
 }
 
-// filesOnly is a harvest.Keeper that adds files of RDF to a campaign, and keeps nothing else.
+// filesOnly is a harvest.Keeper that adds RDF files to a campaign and ignores everything else.
 type filesOnly struct {
 	c            *Crawl
 	task         campaign.Task
@@ -53,7 +53,7 @@ func (k *filesOnly) Commit(context.Context, harvest.Report, string, bool) (harve
 
 func (k *filesOnly) End(context.Context, harvest.Report, bool, string) error { return nil }
 
-// mayBeRDF reports whether a file is listed, or named, as RDF or as an archive that may contain some.
+// mayBeRDF reports whether a file is RDF, or an archive that may contain RDF, by its declared format or by its name.
 func mayBeRDF(s catalog.Seed) bool {
 	link, _, _ := strings.Cut(s.URL, "?")
 	for _, name := range []string{s.Format, s.MediaType} {

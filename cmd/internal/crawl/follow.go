@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Follow runs a campaign until nothing within its scope is left that can be visited. What is due besides is visited
-// too. It returns the campaign as it then stands.
+// Follow runs a campaign until nothing within its scope can be visited any more. It also visits other URLs that are
+// due. It returns the campaign in its final state.
 func (c *Crawl) Follow(ctx context.Context, name string, opts crawler.RunOptions) (campaign.Campaign, crawler.Summary, error) {
 	if err := c.Campaigns.Prepare(ctx, name); err != nil {
 		return campaign.Campaign{}, crawler.Summary{}, err
 	}
 	beside, stop := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
-	tasks.Go(func() {
+	tasks.Go(func() { // Jobs reports errors
 		_ = c.Jobs.Run(beside, "campaigns", func(ctx context.Context) error { return c.keepCampaigns(ctx, name) })
-	}) // Jobs reports its failure
+	})
 	opts.Until = func(idle bool) bool {
 		now, err := c.Campaigns.Get(ctx, name)
 		if err != nil || now.State != campaign.Running {
@@ -57,12 +57,12 @@ const (
 	taskTime    = time.Hour // for one endpoint or portal
 )
 
-// KeepCampaigns does what campaigns need besides visits, until ctx ends: queueing their rounds, and reading the
-// endpoints and portals that they found.
+// KeepCampaigns does the work of campaigns other than visits, until ctx ends: it queues the URLs of their rounds, reads
+// the endpoints and portals that they found, and runs those that are harvests.
 func (c *Crawl) KeepCampaigns(ctx context.Context) error { return c.keepCampaigns(ctx, "") }
 
-// keepCampaigns is KeepCampaigns. If only is not "", no rounds begin by themselves, and of the campaigns that are
-// harvests only that one is run.
+// keepCampaigns is KeepCampaigns for all campaigns or, if only is not "", for one: then it begins no rounds that are
+// due, and runs no harvest but that campaign's.
 func (c *Crawl) keepCampaigns(ctx context.Context, only string) error {
 	var mu sync.Mutex // guards what follows
 	busy := map[string]bool{}
@@ -135,8 +135,8 @@ func (c *Crawl) keepCampaigns(ctx context.Context, only string) error {
 	return group.Wait()
 }
 
-// prepareCampaigns goes on with rounds that an earlier process, or an order, has begun to queue. If begin is true, it
-// begins those that are due.
+// prepareCampaigns continues to queue the URLs of rounds that an earlier process or an order has begun. If begin is
+// true, it also begins the rounds that are due.
 func (c *Crawl) prepareCampaigns(ctx context.Context, begin bool) error {
 	if begin {
 		overdue, err := c.Campaigns.Overdue(ctx)
@@ -161,7 +161,8 @@ func (c *Crawl) prepareCampaigns(ctx context.Context, begin bool) error {
 	return err
 }
 
-// task carries out one task and records its result. The error is one of the archive, or that of ctx.
+// task carries out one task and records its result, also if that is a failure. It returns an error only if the archive
+// fails or ctx ends.
 func (c *Crawl) task(ctx context.Context, t campaign.Task) error {
 	if t.IsHarvest() {
 		return c.harvestCampaign(ctx, t)
@@ -183,7 +184,7 @@ func (c *Crawl) task(ctx context.Context, t campaign.Task) error {
 	}
 	if err != nil {
 		c.store.Log.Warn("an endpoint or portal of a campaign could not be read", "campaign", t.Campaign, "address", t.Address, "error", err)
-		if errors.Is(err, errNoEndpoint) { // many services that are called endpoints answer no queries
+		if errors.Is(err, errNoEndpoint) { // do not try again
 			t.Tries = campaign.MaxTaskTries
 		} else if t.Tries > 0 {
 			pause := time.NewTimer(time.Duration(t.Tries) * 5 * time.Second)

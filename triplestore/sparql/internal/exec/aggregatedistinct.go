@@ -9,28 +9,29 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// distinctValues tells an aggregate which values it has not seen in a group. A value is a row: the number of its group,
-// plus 1, and the ids that stand for it. When the set holds more than its share of memory, rows that are not in it are
-// written to partitions, and aggregated after all others.
+// distinctValues finds the different values of each group for an aggregate. A value is a row of ids: the number of its
+// group plus 1, and the ids of the value. If the set of rows uses more than its share of memory, rows that are not in
+// it are written to partitions and aggregated after all others.
 type distinctValues struct {
 	q     *query
 	seen  *idSet
 	row   []term.ID
-	later *partitions    // nil until then
-	seeds []maphash.Seed // of values that are hashed instead of getting an id
+	later *partitions    // nil as long as memory suffices
+	seeds []maphash.Seed // set if values are hashed instead of getting an id
 }
 
 func (q *query) distinctValues(width int) *distinctValues {
 	return &distinctValues{q: q, seen: newIDSet(width, q.budget), row: make([]term.ID, width)}
 }
 
-// hashing makes d remember 128 bits of each value (addValue), by a hash whose seed nobody knows, so that two values are
-// taken for one less often than a disk errs. Ids of computed values would need the memory of their terms.
+// hashing makes addValue keep a hash of 128 bits of each value instead of an id: an id of a computed value would keep
+// the whole term in memory. As with Unique, two values are practically never taken for one.
 func (d *distinctValues) hashing() {
 	d.seeds = []maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 }
 
-// addValue reports whether a value is new in its group; if it returns false, it may be new nevertheless, and come later.
+// addValue reports whether a value is new in its group. If it returns false, the value is known, or it was written to a
+// partition and is aggregated later.
 func (d *distinctValues) addValue(nr int32, v expr.Value) (fresh bool, err error) {
 	key := string(v.Key())
 	d.row[0] = term.ID(nr) + 1

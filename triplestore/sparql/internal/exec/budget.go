@@ -18,7 +18,7 @@ func NewPool(limit int64) *Pool { return &Pool{limit: limit} }
 // Used returns how many bytes queries hold or have reserved.
 func (p *Pool) Used() int64 { return p.used.Load() }
 
-// Reserve takes n bytes for something that a query holds besides its rows. It returns false if there is no room.
+// Reserve reserves n bytes for something other than rows that a query keeps. It returns false if the pool is exhausted.
 func (p *Pool) Reserve(n int64) bool { return p.take(n) }
 
 // Release gives back what Reserve has taken.

@@ -2,9 +2,9 @@ package exec
 
 import "odarchive/triplestore/term"
 
-// When a group holds more than its share of memory, it makes no new groups. It writes the rows of groups that it does
-// not have to partitions, and goes on with the others. After its own groups, it returns those of each partition, which
-// another group computes by itself.
+// If a group operator uses more than its share of memory, it makes no further groups: it writes rows that belong to
+// none of its groups to partitions. After its own groups, it returns those of the partitions. Each partition is
+// computed by a new group operator.
 
 // crowded reports whether the groups and their aggregates hold more than their share.
 func (g *group) crowded() bool {

@@ -55,7 +55,7 @@ func (w *walker) lend(bytes int) error {
 	return w.q.budget.reserve(bytes)
 }
 
-// forget stops counting the hops that were found after w.hops was mark: nobody reads them any more.
+// forget stops counting the hops that were found since w.hops was mark. They must not be read any more.
 func (w *walker) forget(mark int) {
 	w.q.budget.release(w.hops - mark)
 	w.hops = mark

@@ -10,7 +10,8 @@ import (
 )
 
 // pathGraph holds what one repetition of a path connects, so that a walk over many repetitions reads memory instead of
-// the index. Nodes are numbered from 0. It does not change, and all goroutines of a query share it until the query ends.
+// the index. Nodes are numbered from 0. It does not change, and all goroutines of a query share it until the query
+// ends.
 type pathGraph struct {
 	nodes *idSet   // one id a row; the number of the row is that of the node
 	heads []uint32 // the successors of node i are next[heads[i]:heads[i+1]]
@@ -71,10 +72,10 @@ const (
 	edgeSize    = 8 // bytes of an edge while the graph is built
 )
 
-// walkOf returns a walk through the graph of a repeated path if walks from so many more starts are likely to be cheaper
-// with it. It returns nil if they are not, if the path is not made of single steps, or if there is no memory.
+// walkOf returns a walk through the graph of a repeated path if building the graph is likely to pay for starts further
+// starts. Otherwise, or if the path does not consist of single steps, or if there is no memory, it returns nil.
 func (w *walker) walkOf(p plan.Path, starts int, forward bool) (*pathWalk, error) {
-	if !comparablePath(p) || empty(p) { // a step of no steps leads from any value to itself, also from one that is no node
+	if !comparablePath(p) || empty(p) { // an empty path leads from any value to itself, even if the value is not a node
 		return nil, nil
 	}
 	k := pathGraphKey{p, forward, w.graph.ID}
@@ -105,7 +106,7 @@ func (w *walker) walkOf(p plan.Path, starts int, forward bool) (*pathWalk, error
 	return x, nil
 }
 
-// graphOf returns a graph, which it builds if need be, or nil if there is no memory for it.
+// graphOf returns a graph, or nil if there is no memory for it. It builds the graph on the first call.
 func (w *walker) graphOf(k pathGraphKey) (*pathGraph, error) {
 	e := w.q.paths.entry(k)
 	e.mu.Lock()

@@ -133,7 +133,7 @@ func (j *pathJoin) walk(b *batch) error {
 		if w == nil {
 			w = j.q.walker(graph)
 			j.walkers[graph] = w
-		} else { // whoever wants a second batch is likely to want the rest
+		} else { // after a second batch, the rest is likely to be needed as well
 			w.due = int(min(1e9, j.node.L.Info().Rows))
 		}
 		slices.Sort(list)

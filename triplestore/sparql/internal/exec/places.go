@@ -165,7 +165,7 @@ func (j *placesJoin) find(k term.Key) ([]term.ID, error) {
 	}
 	g, err := geometry.Parse(k.Value(), k.Datatype())
 	if err != nil {
-		return j.all[:0], nil // nothing is near what is no geometry
+		return j.all[:0], nil // a literal that is not a geometry is near nothing
 	}
 	region := spatial.Meeting(g)
 	if j.node.Metres >= 0 {

@@ -17,15 +17,15 @@ import (
 
 // Options of one run. The zero value has no limits except the defaults named here.
 type Options struct {
-	// Memory is how many bytes the operators may hold. 0 means DefaultMemory.
+	// Memory is the number of bytes that the operators may use. 0 means DefaultMemory.
 	Memory int64
 	// Pool, if not nil, is the memory that this query shares with others.
 	Pool *Pool
-	// Spill, if not nil, is where operators keep rows for which there is no memory.
+	// Spill, if not nil, keeps rows in files if there is no memory for them.
 	Spill *Spill
 	// MaxRows is the maximum number of rows. 0 means no maximum.
 	MaxRows int64
-	// BatchSize is how many rows move between operators at a time. 0 means DefaultBatch.
+	// BatchSize is the maximum number of rows in a batch. 0 means DefaultBatch.
 	BatchSize int
 	// Timeout ends the run with ErrTimeout. If 0, only the context ends it.
 	Timeout time.Duration
@@ -48,8 +48,8 @@ type ServiceRequest struct {
 	Endpoint string
 	Op       algebra.Service
 	Vars     []algebra.Var // the columns wanted, in order
-	// Keys and Rows, if Rows is not nil, restrict the solutions to those that agree with a row in the variables of Keys.
-	// The rows differ, and have no blank nodes.
+	// Keys and Rows, if Rows is not nil, restrict the solutions to those that agree with a row in the variables of
+	// Keys. The rows differ, and have no blank nodes.
 	Keys []algebra.Var
 	Rows [][]term.Key
 }

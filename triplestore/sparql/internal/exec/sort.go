@@ -115,7 +115,8 @@ func (s *sorter) run() error {
 	return nil
 }
 
-// mayRank drops the rows that the first key alone puts behind bound, if that key is a column of inline ids.
+// mayRank drops the rows that come after bound by their first key alone. It does so only if that key is a column of
+// inline ids.
 func (s *sorter) mayRank(b *batch) *batch {
 	c := s.slots[0]
 	if c < 0 {

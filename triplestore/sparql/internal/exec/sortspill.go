@@ -24,8 +24,8 @@ func (s *sorter) rowSize() int {
 	return n
 }
 
-// spillRun sorts the rows in memory and moves them to a file: a run. Runs are in the order of the input, and so are the
-// equal rows of a run. Keys are written beside the rows, since they may be RAND().
+// spillRun sorts the rows in memory and moves them to a file, as a run. Runs have the order of the input, and so have
+// equal rows of a run. The sort keys are stored with the rows, since they cannot be computed again if they use RAND().
 func (s *sorter) spillRun() (err error) {
 	n := s.rows.n
 	perm := make([]int32, n)

@@ -44,7 +44,7 @@ func (s *Spill) create() (*os.File, error) {
 	return f, nil
 }
 
-// Append adds p to the queue. It returns false, and adds nothing, if there is no room.
+// Append appends p to the queue. If there is no room for p, it appends nothing and returns false.
 func (t *TempFile) Append(p []byte) (ok bool, err error) {
 	n := int64(len(p))
 	if t.Len()+n > t.max {
@@ -68,11 +68,12 @@ func (t *TempFile) Append(p []byte) (ok bool, err error) {
 	return true, nil
 }
 
-// Len returns how many bytes are in the queue, and Size how many the file has.
+// Len returns the number of bytes in the queue, Size the length of the file.
 func (t *TempFile) Len() int64  { return t.to - t.from }
 func (t *TempFile) Size() int64 { return t.size }
 
-// Read takes bytes from the queue. It returns 0 if there are none. When the queue is empty, the file is.
+// Read removes bytes from the queue. It returns 0 if the queue is empty. When the queue becomes empty, the file is
+// truncated.
 func (t *TempFile) Read(p []byte) (int, error) {
 	at := t.from % max(t.max, 1)
 	p = p[:min(int64(len(p)), t.Len(), t.max-at)]

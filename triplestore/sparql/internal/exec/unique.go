@@ -8,14 +8,14 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Unique tells which texts it has not seen before. It remembers 128 bits of each, by a hash whose seed nobody knows, so
-// that two texts are taken for one less often than a disk errs. Texts for which there is no memory are kept in files,
-// by partitions, and returned by Next when all have been added.
+// Unique removes duplicates from a sequence of texts. It keeps a hash of 128 bits of each text. The seed of the hash is
+// random, so nobody can construct two texts with the same hash, and by chance that is less likely than a disk error. If
+// memory does not suffice, texts are kept in files, and Next returns those that are new after all texts were added.
 type Unique struct {
 	q     *query
 	seeds [2]maphash.Seed
 	seen  *idSet
-	later *partitions
+	later *partitions // texts for which there was no memory; nil if there are none
 	part  *spilled
 	row   [2]term.ID
 }

@@ -1,7 +1,7 @@
 package plan
 
-// anyOrder tells the text searches whose rows nothing takes in order, such as those that are only counted, that they
-// need not sort them. free means that the order of n's rows is not seen by anybody.
+// anyOrder sets TextSearch.AnyOrder for the text searches whose rows need not be sorted, for example because they are
+// only counted. free means that the order of n's rows does not matter.
 func anyOrder(n Node, free bool) {
 	switch n := n.(type) {
 	case *TextSearch:

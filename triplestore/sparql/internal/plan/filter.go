@@ -145,7 +145,7 @@ func firstFree(s *Scan) int {
 }
 
 // ranges returns ranges of ids that contain every value for which a comparison of a variable with constants may be
-// true. ok is false if e is no such comparison.
+// true. ok is false if e is not such a comparison.
 func (b *builder) ranges(e algebra.Expr) (slot int, out []Range, ok bool) {
 	in, is := e.(algebra.In)
 	op := "="

@@ -7,14 +7,14 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Unit is one row without columns.
+// Unit has one row without columns.
 type Unit struct{ Props }
 
 func (n *Unit) children() []*Node    { return nil }
 func (n *Unit) prune(Set)            {}
 func (n *Unit) label(p *Plan) string { return "Unit" }
 
-// Nothing is no row.
+// Nothing has no rows.
 type Nothing struct{ Props }
 
 func (n *Nothing) children() []*Node    { return nil }
@@ -84,7 +84,8 @@ func (n *PathScan) label(p *Plan) string {
 	return "Path " + p.pos(n.From) + " " + p.path(n.Path) + " " + p.pos(n.To)
 }
 
-// Seed is a leaf on the right side of a Lateral: the left rows, numbered in slot RowNr, or the only left row if RowNr is
+// Seed is a leaf on the right side of a Lateral: the left rows, numbered in slot RowNr, or the only left row if RowNr
+// is
 // -1. If Of is not nil, it has some columns of that Seed.
 type Seed struct {
 	Props

@@ -49,9 +49,9 @@ func (n *TextSearch) label(p *Plan) string {
 	return s
 }
 
-// matchesFunction plans ?s arc:matches "query" and ?s arc:matches ("query" ?score ?literal ...). Members of the list
-// after the query are told by their kind: variables for the score and the literal, an integer for the limit, IRIs for
-// predicates, "lang:de" for the language. All words of the query are needed.
+// matchesFunction plans ?s arc:matches "query" and ?s arc:matches ("query" ?score ?literal ...). The kind of a member
+// after the query shows what it is for: variables get the score and the literal, an integer is the limit, IRIs are
+// predicates, and "lang:de" is the language. A literal must have all words of the query.
 func matchesFunction(b *builder, subject, object []algebra.Node, sc scope) (Node, error) {
 	if len(subject) != 1 {
 		return nil, wrongArguments("the subject is one node")
@@ -119,7 +119,7 @@ func (a *textArguments) add(n algebra.Node) error {
 		return wrongArguments("a literal of type <%s>", k.Datatype())
 	case strings.HasPrefix(k.Value(), "lang:") && a.given:
 		a.options.Lang = strings.TrimPrefix(k.Value(), "lang:")
-	case strings.HasPrefix(k.Value(), "highlight:") && a.given: // Jena's; the literal comes as it is
+	case strings.HasPrefix(k.Value(), "highlight:") && a.given: // an option of Jena, which is ignored
 	case a.given:
 		return wrongArguments("more than one query")
 	default:
