@@ -21,6 +21,7 @@ type Options struct {
 	Harvests  Harvests   // nil: no harvests are shown
 	Crawl     Crawl      // nil: pages do not show the state of the crawl
 	Campaigns Campaigns  // nil: no campaigns are shown
+	Hosts     Hosts      // nil: what is set for single hosts cannot be seen or changed
 	Operation *Operation // nil: the page of crawls shows no orders, and nothing over time
 	// Authorise returns nil if whoever sends a request with a token may give orders. Nil: pages have no forms for orders.
 	Authorise func(r *http.Request, token string) error
@@ -41,6 +42,7 @@ type UI struct {
 	harvests  Harvests
 	crawl     Crawl
 	campaigns Campaigns
+	hosts     Hosts
 	authorise func(*http.Request, string) error
 	operation *Operation
 	fixity    func() Fixity
@@ -63,7 +65,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, authorise: o.Authorise, operation: o.Operation, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, authorise: o.Authorise, operation: o.Operation, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -101,6 +103,7 @@ func (u *UI) Routes(r chi.Router) {
 		"/version":    u.versionPage,
 		"/crawls":     u.crawls,
 		"/campaign":   u.campaignPage,
+		"/hosts":      u.hostsPage,
 		"/statistics": u.statistics,
 		"/fixity":     u.fixityPage,
 		"/console":    u.console,
@@ -112,6 +115,7 @@ func (u *UI) Routes(r chi.Router) {
 		r.Head(pattern, h)
 	}
 	r.Post("/campaign", problem.Handler(u.campaignForm))
+	r.Post("/hosts", problem.Handler(u.hostsForm))
 	r.Get("/quality.json", problem.Handler(u.quality))
 	r.Get("/harvests.json", problem.Handler(u.harvestsJSON))
 	r.Get("/completion.json", problem.Handler(u.completion))
