@@ -31,11 +31,12 @@ func (h *Helper) Level(site *Site, page *Page) Level {
 }
 
 // rule returns the rule that decides, nil for none: of the rules for software that find returns and of those for every
-// site the first, where what is avoided and what is a file comes before everything else.
+// site the first, where what is avoided and what is a file comes before everything else. What looks like a file on any
+// site is none where the rules for the software say otherwise.
 func (h *Helper) rule(site *Site, find func(*ruleset) int) *rule {
 	var best *rule
 	consider := func(set *ruleset) {
-		if i := find(set); i != none && (best == nil || set.rules[i].tier() < best.tier()) {
+		if i := find(set); i != none && (best == nil || set.rules[i].tier() < best.tier() && (set != h.always || set.rules[i].Level != File)) {
 			best = set.rules[i]
 		}
 	}

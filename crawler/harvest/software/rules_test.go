@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -254,5 +255,23 @@ func BenchmarkSee(b *testing.B) {
 	for b.Loop() {
 		page.marks = nil
 		h.See(&Site{}, page)
+	}
+}
+
+func TestTheExampleOfTheReadmeIsReadable(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```toml\n")
+	example, _, ok := strings.Cut(rest, "```")
+	h, err := New(Options{Rules: example})
+	if !ok || err != nil {
+		t.Fatalf("%v in\n%s", err, example)
+	}
+	site := Site{Systems: []System{{Name: "City CMS", Weight: Sure}}}
+	if hint := h.Link(&site, &Page{}, Link{URL: host + "/dl/5?view=3"}); hint.File != 0.9 || hint.URL != host+"/dl/5" {
+		t.Errorf("%+v", hint)
 	}
 }
