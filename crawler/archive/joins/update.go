@@ -17,12 +17,14 @@ type Pass struct {
 	sets         map[number]*set
 	prints       map[fingerprint]number       // 0: no set has the fingerprint
 	sketches     map[number]csvprofile.Sketch // some that were read
+	known        map[string][]Match           // matches of some versions
+	listed       int                          // matches in known
 	next, stored number                       // number of the next set, and what the database has as that; 0: not read
 }
 
 // NewPass returns a pass that knows nothing of the index yet.
 func NewPass() *Pass {
-	return &Pass{postings: newPostings(), sets: map[number]*set{}, prints: map[fingerprint]number{}, sketches: map[number]csvprofile.Sketch{}}
+	return &Pass{postings: newPostings(), sets: map[number]*set{}, prints: map[fingerprint]number{}, sketches: map[number]csvprofile.Sketch{}, known: map[string][]Match{}}
 }
 
 // Update is what replacements change in the index.
@@ -47,6 +49,7 @@ const (
 	maxSketches = 4096
 	maxSets     = 1 << 14
 	maxPrints   = 1 << 16
+	maxListed   = 1 << 15
 )
 
 func (p *Pass) update(txn *kv.Txn, samples Samples) *Update {
@@ -71,6 +74,9 @@ func (u *Update) Committed() {
 	for n, s := range u.fresh {
 		p.keepSketch(n, s)
 	}
+	for version, list := range u.after {
+		p.keepMatches(version, list)
+	}
 	if len(p.sets) > maxSets {
 		clear(p.sets)
 	}
@@ -87,6 +93,14 @@ func (p *Pass) keepSketch(n number, s csvprofile.Sketch) {
 		clear(p.sketches)
 	}
 	p.sketches[n] = s
+}
+
+func (p *Pass) keepMatches(version string, list []Match) {
+	p.listed += len(list) - len(p.known[version])
+	if p.known[version] = list; p.listed > maxListed {
+		clear(p.known)
+		p.listed = 0
+	}
 }
 
 // Write writes the changes. It may be called again if the transaction of an earlier call was not committed. Committed
@@ -221,9 +235,15 @@ func (u *Update) readMatches(version string) error {
 	if _, ok := u.before[version]; ok {
 		return nil
 	}
-	list, err := u.matches(version)
+	list, known := u.known[version]
+	if !known {
+		var err error
+		if list, err = u.matches(version); err != nil {
+			return err
+		}
+	}
 	u.before[version], u.after[version] = list, slices.Clone(list)
-	return err
+	return nil
 }
 
 // seenBy returns the versions whose matches name a version after the replacements so far, and possibly some more.
