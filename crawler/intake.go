@@ -17,6 +17,7 @@ import (
 	"odarchive/crawler/graphs"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
+	"odarchive/crawler/hints"
 	"odarchive/triplestore/kv"
 )
 
@@ -26,6 +27,7 @@ type Intake struct {
 	Frontier *frontier.Frontier
 	Ledger   *ledger.Ledger                         // used by the methods of harvest.Keeper only
 	Graphs   *graphs.Store                          // of documents; may be nil
+	Hints    *hints.Hints                           // from portals; may be nil
 	Forgive  func(ctx context.Context, host string) // if not nil, ends a host's back-off: politeness.Gate.Forgive
 	Clock    func() time.Time
 }
@@ -246,6 +248,9 @@ func (in *Intake) keep(ctx context.Context, listing archive.Listing, also func(*
 			return err
 		}
 		if err := in.Frontier.AddIn(txn.KV(), listing.Seeds...); err != nil {
+			return err
+		}
+		if err := in.hintIn(txn.KV(), listing.Seeds, fresh); err != nil {
 			return err
 		}
 		if err := campaign.NoteListedIn(txn.KV(), in.Frontier, listing.Seeds, fresh); err != nil {

@@ -30,6 +30,7 @@ import (
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/hints"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/scope"
 	"odarchive/crawler/series"
@@ -63,6 +64,8 @@ type Pipeline struct {
 	Tape     *tape.Tape // the fetcher's, which is also told what the archive recorded of a visit; nil for none
 	// Campaigns follow links; nil for none.
 	Campaigns *campaign.Store
+	// Hints are told of sitemaps, and of what visits find that hints brought forward; nil for none.
+	Hints *hints.Hints
 	// Scope excludes what must not be fetched; nil for nothing.
 	Scope   *scope.Scope
 	MaxBody int64 // of a file, as the fetcher has it; only for limits of the scope below it
@@ -179,6 +182,9 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	}
 	result := politeness.Result{}
 	defer func() { pass.Leave(result) }()
+	if err := p.noteSitemaps(ctx, job.URL, verdict.Sitemaps); err != nil {
+		return nil, err
+	}
 	if err := p.step("fetch", job.URL); err != nil {
 		return nil, err
 	}
@@ -278,6 +284,11 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 		}
 		if err := p.Frontier.Done(txn.KV(), lease, job, result); err != nil {
 			return err
+		}
+		if result.Visit.Known() {
+			if err := p.Hints.Judge(txn.KV(), job.Why, result.Visit.Changed); err != nil {
+				return err
+			}
 		}
 		counted := series.Visit{Outcome: act.Outcome, Class: act.ErrorClass, Bytes: result.Size, Took: ex.End.Sub(ex.Start)}
 		if err := series.Add(txn.KV(), now, counted); err != nil {

@@ -20,6 +20,7 @@ type Seed struct {
 	Format       string        // as declared: "CSV", "text/csv", ".csv"
 	MediaType    string        // as declared, if the source has a separate field for it
 	Period       time.Duration // declared update period (dct:accrualPeriodicity); 0 = not declared
+	Modified     time.Time     // when it changed, as declared (dct:modified); of a date, its end; zero = not declared
 	Priority     float64       // 0 by default; a greater one is visited sooner
 	Accept       string        // what to ask the server for: AcceptRDF, AcceptCSV, the value of an Accept field, or "" for anything
 }

@@ -29,6 +29,7 @@ type Job struct {
 	Errors       int // the latest of them in a row that yielded no content
 	Added        time.Time
 	Due          time.Time
+	Why          string // the reason for Due
 }
 
 // Lease is the right to visit URLs of one group for a limited time. It belongs to one worker.
@@ -211,7 +212,7 @@ func (u *URL) job() Job {
 		link, _ = address.WithoutSecret(link)
 	}
 	return Job{URL: link, Key: u.Key, Format: u.Format, MediaType: u.MediaType, Accept: u.Accept, Period: u.Period, Priority: u.Priority, History: u.History, ETag: u.ETag,
-		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due}
+		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due, Why: u.Why}
 }
 
 func (f *Frontier) grant(ctx context.Context, group string, jobs []Job) *Lease {

@@ -1,7 +1,9 @@
 package harvest
 
 import (
+	"cmp"
 	"strings"
+	"time"
 
 	"odarchive/crawler/catalog"
 )
@@ -17,7 +19,7 @@ func (d Dataset) Seeds(p Portal) []catalog.Seed {
 		seeds = append(seeds, catalog.Seed{
 			URL: strings.TrimSpace(dist.URL), Portal: p.IRI, PortalTitle: p.Title,
 			Dataset: d.IRI, DatasetTitle: FirstText(d.Title), Title: dist.Title,
-			Format: dist.Format, MediaType: dist.MediaType, Period: period,
+			Format: dist.Format, MediaType: dist.MediaType, Period: period, Modified: ParseEnd(cmp.Or(dist.Modified, d.Modified)),
 		})
 	}
 	return seeds
@@ -29,4 +31,17 @@ func FirstText(texts []Text) string {
 		return ""
 	}
 	return texts[0].Value
+}
+
+// ParseEnd parses a time as ParseTime does. Of a date without a time, it returns the end. It returns the zero time for a text
+// that is neither.
+func ParseEnd(text string) time.Time {
+	t, ok := ParseTime(text)
+	if !ok {
+		return time.Time{}
+	}
+	if len(strings.TrimSpace(text)) <= len(time.DateOnly) {
+		t = t.Add(24*time.Hour - time.Second)
+	}
+	return t
 }

@@ -71,6 +71,7 @@ type Fetch struct {
 	Schedule          string // paper adaptive
 	Bandwidth         Bytes  // per second; 0 = no limit
 	Workers           int
+	Sitemaps          bool     // read the sitemaps that robots.txt names, for hints of changes
 	ScopeAllow        []string // rules of what may be fetched (package scope)
 	ScopeDeny         []string
 	SoftwareRules     string // file with an operator's rules for the software of sites, "" for none
@@ -112,7 +113,7 @@ func Defaults() Config {
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text", KeepVisits: 90 * 24 * time.Hour,
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
-			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128,
+			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true,
 		},
 		Serve: Serve{Listen: "127.0.0.1:8080", ScrubRate: 8 << 20, Queries: Queries{
 			Slots: 32, ClientSlots: 8, Queue: 256, Wait: 10 * time.Second,
@@ -249,6 +250,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.Resolver, "resolver", s.Resolver, "DNS server to use, as HOST:PORT")
 	f.StringVar(&s.Schedule, "schedule", s.Schedule, "when to visit again: adaptive (learns how each file changes) or paper (the ODArchive paper's rule)")
 	f.Var(&s.Bandwidth, "bandwidth", "bytes per second over all hosts, 0 for no limit")
+	f.BoolVar(&s.Sitemaps, "sitemaps", s.Sitemaps, "read the sitemaps that robots.txt files name, about once a day, and visit files earlier of which they rightly say that they have changed")
 	f.StringArrayVar(&s.ScopeAllow, "scope-allow", nil, "rule of what may be fetched, as domain:example.org or type:text/*; then nothing else may (repeatable; 'odarchive scope -h' explains rules)")
 	f.StringArrayVar(&s.ScopeDeny, "scope-deny", nil, "rule of what must not be fetched, as host:data.example.org or size:>1GiB (repeatable)")
 	f.IntVar(&s.Workers, "workers", s.Workers, "number of hosts to fetch from at the same time")

@@ -1,11 +1,8 @@
 package crawl
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	"odarchive/crawler/scope"
 	"odarchive/crawler/web/politeness"
@@ -33,24 +30,8 @@ func (s *scoped) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !s.c.Campaigns.Running(r.Context(), s.campaign) {
 		return nil, fmt.Errorf("campaign %s does not run any more", s.campaign)
 	}
-	for {
-		verdict, err := s.c.Gate.Robots.Allowed(r.Context(), link)
-		var wait *politeness.Wait
-		switch {
-		case errors.As(err, &wait) && time.Until(wait.Until) < time.Minute:
-			timer := time.NewTimer(max(time.Until(wait.Until), time.Millisecond))
-			select {
-			case <-timer.C:
-				continue
-			case <-r.Context().Done():
-				timer.Stop()
-				return nil, context.Cause(r.Context())
-			}
-		case err != nil:
-			return nil, err
-		case !verdict.Allowed:
-			return nil, fmt.Errorf("%s: robots.txt: %s", link, verdict.Reason)
-		}
-		return s.next.RoundTrip(r)
+	if err := s.c.obey(r.Context(), link); err != nil {
+		return nil, err
 	}
+	return s.next.RoundTrip(r)
 }

@@ -26,6 +26,7 @@ import (
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/harvest/schemaorg"
 	"odarchive/crawler/harvest/software"
+	"odarchive/crawler/hints"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/scope"
 	"odarchive/crawler/supervise"
@@ -59,6 +60,7 @@ type Crawl struct {
 	Graphs    *graphs.Store // statements of documents
 	Campaigns *campaign.Store
 	Scope     *scope.Scope
+	Hints     *hints.Hints
 	Software  func() (*software.Helper, error) // rules for the software of sites, read when they are first needed
 	Jobs      *supervise.Jobs                  // of the background
 	Tape      *tape.Tape                       // of --warc; nil without it
@@ -160,7 +162,8 @@ func (c *Crawl) build() error {
 		Refuses: func(url string) bool {
 			return c.Scope.Refuses(scope.Question{Area: scope.Campaign, URL: url, Size: -1}) != ""
 		}}
-	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Graphs: c.Graphs, Forgive: c.Gate.Forgive, Clock: s.Clock}
+	c.Hints = &hints.Hints{DB: s.DB, Frontier: c.Frontier, Clock: s.Clock, Min: settings.MinInterval, Doer: c.sitemapDoer}
+	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Graphs: c.Graphs, Hints: c.Hints, Forgive: c.Gate.Forgive, Clock: s.Clock}
 	rule, err := c.newRule()
 	if err != nil {
 		return err
@@ -170,7 +173,7 @@ func (c *Crawl) build() error {
 		Settings: c.Hosts.Of,
 		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
-		Scope: c.Scope, MaxBody: int64(settings.MaxBody),
+		Hints: c.Hints, Scope: c.Scope, MaxBody: int64(settings.MaxBody),
 	}
 	return nil
 }

@@ -72,6 +72,9 @@ func (c *Crawl) Run(ctx context.Context, opts crawler.RunOptions) (summary crawl
 		jobs.Go(func() { _ = c.Jobs.Run(beside, name, job) }) // Jobs reports its failure
 	}
 	run("clock", c.keepStraight)
+	if c.store.Config.Fetch.Sitemaps {
+		run("sitemaps", c.keepHinted)
+	}
 	if rule, ok := c.Pipeline.Schedule.(*schedule.AdaptiveRule); ok {
 		run("planning", func(ctx context.Context) error { return c.keepPlanned(ctx, rule) })
 	}

@@ -57,7 +57,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	before, _ := harvest.ParseDocument(from)
 	err = First(ctx, s.URL, func(address string) (err error) {
 		list.URL = address
-		list.Tag, err = walkUnless(ctx, doer, address, before.Unless(address, list.Read), ParsePlace(from), func(e Entry, at Place) error {
+		list.Tag, err = WalkUnless(ctx, doer, address, before.Unless(address, list.Read), ParsePlace(from), func(e Entry, at Place) error {
 			if since.After(e.Modified) {
 				return nil
 			}

@@ -41,13 +41,13 @@ func (p Place) String() string {
 // reports unreadable sitemaps of an index to skip and continues; if the first document is unreadable, it returns an
 // error.
 func Walk(ctx context.Context, doer harvest.Doer, address string, from Place, visit func(Entry, Place) error, skip func(string)) error {
-	_, err := walkUnless(ctx, doer, address, "", from, visit, skip)
+	_, err := WalkUnless(ctx, doer, address, "", from, visit, skip)
 	return err
 }
 
-// walkUnless is Walk, unless the first document still has the version of a tag, which is a harvest.ErrNotModified. It
+// WalkUnless is Walk, unless the first document still has the version of a tag, which is a harvest.ErrNotModified. It
 // returns the tag of the first document if there is no other document.
-func walkUnless(ctx context.Context, doer harvest.Doer, address, tag string, from Place, visit func(Entry, Place) error, skip func(string)) (string, error) {
+func WalkUnless(ctx context.Context, doer harvest.Doer, address, tag string, from Place, visit func(Entry, Place) error, skip func(string)) (string, error) {
 	w := &walk{ctx: ctx, doer: doer, visit: visit, skip: skip, seen: map[string]bool{}, unless: tag}
 	err := w.document(address, from, 0)
 	if len(w.seen) > 1 {
