@@ -1,16 +1,18 @@
 // Package graphs keeps the statements of documents in named graphs: the content graphs.
 //
-// The statements of a document's latest version are the named graph {base}graph/{URL of the document that answered}. A
-// new version changes only what differs from the one before. A document says anything about anybody, so content graphs
-// are never part of the default graph: there are only a few statements about each graph, of which version it is made and
-// how large it is. A document with more than MaxQuads statements has no graph, and a statement about its version says so.
+// The named graph {base}graph/{URL of the document that answered} has the statements of the document's latest version.
+// When a new version is stored, only the differences are written. Since documents may state anything about anything,
+// their statements are never in the default graph. The default graph only states for each content graph from which
+// version it was made and how large it is. A document with more than MaxQuads statements has no graph; a statement
+// about its version says why.
 //
-// A graph belongs to the resources that lead to its document: the resource with the document's own URL, and those that
-// redirect to it. The graph goes when the last of them leads to another document, or when the document has no statements
-// any more. A document that answers 404 keeps its latest version, and so its graph: the fetches in the default graph tell
-// that it is gone.
+// A graph belongs to the resources that lead to its document: the resource with the document's URL, and those that
+// redirect to it. The graph is removed when the last of them leads to another document, or when the document no longer
+// has statements. If the document answers 404, its latest version and its graph stay; the visits in the default graph
+// show that it is gone.
 //
-// What a graph holds is stored beside the triples, since the store has no order by graph. See FORMAT.md.
+// The content of each graph is also stored as a record of its own, because the store cannot list the triples of one
+// graph quickly. See FORMAT.md.
 package graphs
 
 import (
@@ -42,18 +44,18 @@ const (
 	largeContent = 256 << 10 // bytes of packed content that are written before the transaction
 )
 
-// Store is the content graphs of one data directory.
+// Store has the content graphs of one data directory.
 type Store struct {
 	mint   ns.Mint
 	db     *kv.DB
-	owned  func(txn *kv.Txn, iri string) (bool, error)
+	owned  func(txn *kv.Txn, iri string) (bool, error) // see New
 	pack   *zstd.Encoder
 	unpack *zstd.Decoder
-	large  chan struct{} // a lock: one large document is in memory at a time
+	large  chan struct{} // a semaphore: only one large document is in memory at a time
 }
 
-// New returns the content graphs of a data directory. owned reports whether the graph that is named after an IRI belongs
-// to somebody else, such as the ledger of portals; a document with that URL gets a graph whose name ends in "#content".
+// New returns the Store of a data directory. owned reports whether another package, such as the ledger of portals, uses
+// the graph that is named after an IRI. The graph of a document with that URL then gets a name that ends in "#content".
 func New(mint ns.Mint, db *kv.DB, owned func(txn *kv.Txn, iri string) (bool, error)) (*Store, error) {
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithWindowSize(256<<10))
 	if err != nil {
@@ -66,7 +68,8 @@ func New(mint ns.Mint, db *kv.DB, owned func(txn *kv.Txn, iri string) (bool, err
 	return &Store{mint: mint, db: db, owned: owned, pack: pack, unpack: unpack, large: make(chan struct{}, 1)}, nil
 }
 
-// EnterLarge waits until no other large document is in memory. The caller must call leave, once or more.
+// EnterLarge waits until no other large document is in memory. The caller must call leave when the document is no
+// longer in memory; further calls of leave do nothing.
 func (s *Store) EnterLarge(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.large <- struct{}{}:
@@ -82,19 +85,19 @@ func (s *Store) EnterLarge(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// Content is what a graph is to hold.
+// Content is the content of a graph, prepared for Put.
 type Content struct {
 	URL     string // of the document that answered
 	Omitted string // why the statements are not kept; "" if they are
-	Source  string // IRI of what the statements come from, for content that is of no version
+	Source  string // IRI of the source of the statements, if that is not a version
 
 	id     graphID
-	quads  []term.Quad // sorted, each once, without graph
+	quads  []term.Quad // sorted, without duplicates and graph names
 	digest digest
-	parts  [][]byte // packed
+	parts  [][]byte // encoded and compressed quads
 }
 
-// isLarge reports whether the content is written before the transaction.
+// isLarge reports whether Prepare writes the parts, because they are too large for the transaction of Put.
 func (c *Content) isLarge() bool {
 	size := 0
 	for _, part := range c.parts {
@@ -103,15 +106,14 @@ func (c *Content) isLarge() bool {
 	return size > largeContent
 }
 
-// BlankPrefix returns the beginning of the labels of the blank nodes of a document, so that those of different graphs
-// differ.
+// BlankPrefix returns the prefix of the labels of a document's blank nodes. It differs from document to document.
 func BlankPrefix(url string) string {
 	id := idOf(url)
 	return fmt.Sprintf("g%x", id[:8])
 }
 
-// Prepare makes the content of a graph of the statements of a document, which it sorts. It does what takes long, and
-// writes what is too large for a transaction, before the transaction of Put.
+// Prepare returns the content of a graph with the statements of a document. It modifies quads. Call it before the
+// transaction of Put: it does the work that takes long, and writes parts that are too large for that transaction.
 func (s *Store) Prepare(ctx context.Context, url string, quads []term.Quad) (*Content, error) {
 	c := &Content{URL: url, id: idOf(url)}
 	if len(quads) <= maxRelabel {
@@ -139,9 +141,9 @@ func (s *Store) Prepare(ctx context.Context, url string, quads []term.Quad) (*Co
 // Omit returns the content of a document whose statements are not kept.
 func Omit(url, why string) *Content { return &Content{URL: url, id: idOf(url), Omitted: why} }
 
-// Put makes a graph what was prepared, in a transaction. resource is the id of the resource that led to the document,
-// version the id of its latest version; "" for content that is of no version. It returns the number of statements that
-// changed. It may be repeated with the same content.
+// Put stores a prepared content as a graph. resource is the id of the resource that led to the document, version the id
+// of its latest version; both are "" for content that is not from a version. It returns the number of statements that
+// changed. It may be called again with the same content.
 func (s *Store) Put(txn *triplestore.Txn, c *Content, resource, version string) (changed int, err error) {
 	t := tables{s, txn.KV()}
 	if resource != "" {
@@ -171,7 +173,7 @@ func (s *Store) Put(txn *triplestore.Txn, c *Content, resource, version string) 
 	if c.Omitted == "" && len(c.quads) > 0 {
 		next.Digest, next.Parts = c.digest, len(c.parts)
 	}
-	if r.Digest != next.Digest { // otherwise the graph need not be read, which takes long
+	if r.Digest != next.Digest { // an unchanged graph need not be read, which would take long
 		before, err := s.before(txn, c.id, r)
 		if err != nil {
 			return changed, err
@@ -230,8 +232,8 @@ func (s *Store) DropOthers(txn *triplestore.Txn, source string, keep []string) (
 	return changed, nil
 }
 
-// Clear removes the graph that is named after an IRI, because the name is to belong to somebody else. The document gets
-// another graph with its next version.
+// Clear removes the graph that is named after an IRI, so that another package can use the name (see New). The document
+// gets a graph with another name when its next version is stored.
 func (s *Store) Clear(txn *triplestore.Txn, iri string) error {
 	t := tables{s, txn.KV()}
 	r, known, err := t.record(idOf(iri))
@@ -256,6 +258,7 @@ func (s *Store) dropUnowned(txn *triplestore.Txn, id graphID) (changed int, err 
 	return s.drop(txn, id, r)
 }
 
+// drop removes a graph and its record.
 func (s *Store) drop(txn *triplestore.Txn, id graphID, r record) (changed int, err error) {
 	t := tables{s, txn.KV()}
 	before, err := s.before(txn, id, r)
@@ -274,7 +277,8 @@ func (s *Store) drop(txn *triplestore.Txn, id graphID, r record) (changed int, e
 	return changed, t.delete(id)
 }
 
-// before returns what a graph holds. If the record of that is damaged, it empties the graph.
+// before returns the current content of a graph from its record. If the record is damaged, it empties the graph and
+// returns nothing.
 func (s *Store) before(txn *triplestore.Txn, id graphID, r record) ([]term.Quad, error) {
 	quads, err := tables{s, txn.KV()}.content(id, r)
 	if errors.Is(err, errBad) {
@@ -299,7 +303,7 @@ func (s *Store) name(txn *kv.Txn, url string) (string, error) {
 	return name, err
 }
 
-// describe returns what the default graph says about a graph.
+// describe returns the statements of the default graph about a graph.
 func (s *Store) describe(r record) (quads []term.Quad) {
 	if r.Name == "" {
 		return nil

@@ -4,16 +4,16 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The files of some portals have content graphs: that is a setting of the portal, which a harvest makes. Whether a visit
-// of a file has to do with it follows from the portals that list the file, so the setting holds for files that the portal
-// lists later, and those that it has listed before.
+// The files of some portals have content graphs: that is a setting of the portal, which a harvest makes. Whether a
+// visit of a file has to do with it follows from the portals that list the file, so the setting holds for files that
+// the portal lists later, and those that it has listed before.
 
 func portalKey(iri string) []byte {
 	id := idOf(iri)
 	return key(tablePortal, id[:])
 }
 
-// Want makes it a setting of a portal that its files have graphs.
+// Want records that the files of a portal shall have graphs.
 func (s *Store) Want(txn *kv.Txn, portal string) error {
 	_, known, err := txn.Get(kv.SpaceGraphs, portalKey(portal))
 	if err != nil || known {
@@ -22,7 +22,7 @@ func (s *Store) Want(txn *kv.Txn, portal string) error {
 	return txn.Set(kv.SpaceGraphs, portalKey(portal), []byte(portal))
 }
 
-// AnyWanted reports whether the files of any portal are to have graphs.
+// AnyWanted reports whether Want was called for any portal.
 func (s *Store) AnyWanted(txn *kv.Txn) (some bool, err error) {
 	err = txn.Scan(kv.SpaceGraphs, []byte{tablePortal}, nil, func(_, _ []byte) (bool, error) {
 		some = true
@@ -31,7 +31,7 @@ func (s *Store) AnyWanted(txn *kv.Txn) (some bool, err error) {
 	return some, err
 }
 
-// Wanted reports whether the files of one of these portals are to have graphs.
+// Wanted reports whether Want was called for one of these portals.
 func (s *Store) Wanted(txn *kv.Txn, portals []string) (bool, error) {
 	for _, iri := range portals {
 		if _, known, err := txn.Get(kv.SpaceGraphs, portalKey(iri)); err != nil || known {
@@ -41,7 +41,7 @@ func (s *Store) Wanted(txn *kv.Txn, portals []string) (bool, error) {
 	return false, nil
 }
 
-// HasRead reports whether the statements of a resource's document were put, or Skip said that they could not be read.
+// HasRead reports whether Put or Skip was called for a resource.
 func (s *Store) HasRead(txn *kv.Txn, resource string) (bool, error) {
 	_, known, err := txn.Get(kv.SpaceGraphs, leadsKey(resource))
 	return known, err

@@ -19,8 +19,8 @@ func (s *Store) Names(ctx context.Context, f func(name string)) error {
 // renamedAtOnce is how many records one transaction of Rename writes.
 const renamedAtOnce = 1000
 
-// Rename gives graphs the names that rename returns for theirs, in the records only: the caller renames the graphs in the
-// store. It returns how many were renamed. Calling it again after a failure continues.
+// Rename gives graphs the names that rename returns for theirs, in the records only: the caller renames the graphs in
+// the store. It returns how many were renamed. Calling it again after a failure continues.
 func (s *Store) Rename(ctx context.Context, rename func(name string) string) (renamed int, err error) {
 	var ids []graphID
 	err = s.db.View(func(txn *kv.Txn) error {

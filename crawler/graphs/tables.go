@@ -33,7 +33,7 @@ type (
 	digest  string   // of the statements, in hexadecimal; "" for none
 )
 
-// record is what is known of one graph.
+// record is the record of one graph.
 type record struct {
 	URL     string `json:"u"`
 	Name    string `json:"n"` // of the graph
@@ -45,7 +45,7 @@ type record struct {
 	Source  string `json:"s,omitempty"`
 }
 
-// maxPart is the size of a part before packing.
+// maxPart is the maximum size of a part before compression, in bytes, unless it has only one statement.
 const maxPart = 512 << 10
 
 // errBad is wrapped by errors about records that cannot be read.
@@ -87,8 +87,8 @@ func (t tables) setRecord(id graphID, r record) error {
 
 func (t tables) delete(id graphID) error { return t.txn.Delete(kv.SpaceGraphs, key(tableGraph, id[:])) }
 
-// move records that a resource leads to the document of a graph. It returns the graph that it led to before, zero if
-// there is none or it is the same.
+// move records that a resource leads to the document of a graph. If it led to the document of another graph before,
+// move returns that graph, otherwise zero.
 func (t tables) move(resource string, id graphID) (before graphID, err error) {
 	was, known, err := t.txn.Get(kv.SpaceGraphs, leadsKey(resource))
 	if err != nil || known && bytes.Equal(was, id[:]) {
@@ -106,6 +106,7 @@ func (t tables) move(resource string, id graphID) (before graphID, err error) {
 	return before, t.txn.Set(kv.SpaceGraphs, key(tableOwner, id[:], []byte(resource)), nil)
 }
 
+// hasOwner reports whether a resource leads to the document of a graph.
 func (t tables) hasOwner(id graphID) (owned bool, err error) {
 	err = t.txn.Scan(kv.SpaceGraphs, key(tableOwner, id[:]), nil, func(_, _ []byte) (bool, error) {
 		owned = true
@@ -114,7 +115,7 @@ func (t tables) hasOwner(id graphID) (owned bool, err error) {
 	return owned, err
 }
 
-// content returns the statements that a graph holds.
+// content returns the statements of a graph as its record has them.
 func (t tables) content(id graphID, r record) (quads []term.Quad, err error) {
 	if r.Digest == "" {
 		return nil, nil
@@ -142,7 +143,7 @@ func (t tables) content(id graphID, r record) (quads []term.Quad, err error) {
 	return quads, nil
 }
 
-// statements appends the statements of unpacked bytes to quads. A part ends with a whole statement.
+// statements appends the statements of a decompressed part to quads. A part has only complete statements.
 func statements(quads []term.Quad, b []byte) ([]term.Quad, []byte, error) {
 	r := fields.Reader{B: b}
 	for len(r.B) > 0 {
@@ -155,7 +156,7 @@ func statements(quads []term.Quad, b []byte) ([]term.Quad, []byte, error) {
 	return quads, b[:0], nil
 }
 
-// packed returns the digest of sorted statements, and the parts that they are stored in.
+// packed returns the digest of sorted statements and the compressed parts in which they are stored.
 func (s *Store) packed(quads []term.Quad) (digest, [][]byte) {
 	if len(quads) == 0 {
 		return "", nil
@@ -182,7 +183,7 @@ func (s *Store) packed(quads []term.Quad) (digest, [][]byte) {
 	return digestOf(sum), parts
 }
 
-// appendStatement appends a statement as it is stored.
+// appendStatement appends the encoding of a statement.
 func appendStatement(b []byte, q term.Quad) []byte {
 	for _, k := range [3]term.Key{q.S, q.P, q.O} {
 		b = fields.AppendText(b, string(k))
@@ -190,14 +191,14 @@ func appendStatement(b []byte, q term.Quad) []byte {
 	return b
 }
 
-// digestOf returns the digest of the statements that a SHA-256 hash was fed with.
+// digestOf returns the digest of the statements that were written to a SHA-256 hash.
 func digestOf(sum hash.Hash) digest { return digest(hex.EncodeToString(sum.Sum(nil)[:16])) }
 
-// partsPerTxn is how many bytes of parts one transaction of writeParts writes; a part alone may be longer.
+// partsPerTxn is the maximum number of bytes that one transaction of writeParts writes, unless a single part is longer.
 const partsPerTxn = 2 << 20
 
-// writeParts writes the parts of a large content in transactions of their own. Parts that no record names are removed
-// when the graph is written next.
+// writeParts writes the parts of a large content in several transactions. If no record comes to name them, they are
+// removed when the next large content of the graph is written.
 func (s *Store) writeParts(ctx context.Context, c *Content) error {
 	for at := 0; at < len(c.parts); {
 		end, size := at, 0
@@ -227,7 +228,7 @@ func (s *Store) writeParts(ctx context.Context, c *Content) error {
 	return nil
 }
 
-// deleteOthers deletes the parts of contents of a graph other than the recorded one and d.
+// deleteOthers deletes the parts of all contents of a graph except the recorded content and the one with digest d.
 func (t tables) deleteOthers(id graphID, d digest) error {
 	r, _, err := t.record(id)
 	if err != nil {
@@ -248,7 +249,7 @@ func (t tables) deleteOthers(id graphID, d digest) error {
 	return err
 }
 
-// setContent stores the parts that Prepare has not written, and deletes those of the content before.
+// setContent stores the parts unless Prepare has written them, and deletes those of the content before.
 func (t tables) setContent(c *Content, before, next record) error {
 	if next.Digest != "" && !c.isLarge() {
 		for i, part := range c.parts {

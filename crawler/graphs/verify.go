@@ -29,12 +29,13 @@ func (f Fault) String() string {
 	return fmt.Sprintf("graph %s: %d statements are missing", f.Name, f.Missing)
 }
 
-// verifyTries is how often graphs are counted while others write: records and triples must be of one moment.
+// verifyTries is how often Verify tries to count graphs without a commit in between, so that records and triples belong
+// together.
 const verifyTries = 5
 
-// Verify compares the graphs with their records: each content with its digest, and the number of statements. A graph may
-// have more of them, since users can add some. It calls fault for what does not agree. Counts are left out if the store
-// is too busy to compare them.
+// Verify compares each record with its digest, and the number of its statements with that of the graph. The graph may
+// have more, since users can add statements. It calls fault for each difference. If commits never stop, it does not
+// compare the numbers.
 func (s *Store) Verify(ctx context.Context, triples *triplestore.Store, fault func(Fault)) error {
 	var all []graphID
 	var fewer []Fault
@@ -74,8 +75,8 @@ func (s *Store) Verify(ctx context.Context, triples *triplestore.Store, fault fu
 	return nil
 }
 
-// counted returns all graphs, and those that have fewer statements than their records. same is false if the store was
-// written to meanwhile.
+// counted returns all graphs, and those that have fewer statements than their records. same is false if there was a
+// commit during the count.
 func (s *Store) counted(ctx context.Context, triples *triplestore.Store) (all []graphID, fewer []Fault, same bool, err error) {
 	sn := triples.Snapshot()
 	defer sn.Release()
@@ -101,7 +102,7 @@ func (s *Store) counted(ctx context.Context, triples *triplestore.Store) (all []
 			}
 			var r record
 			if r, _, err = t.record(id); errors.Is(err, errBad) {
-				err = nil // Verify finds it, too
+				err = nil // Verify reports it
 				continue
 			}
 			if n := has[term.IRI(r.Name)]; r.Digest != "" && n < r.Quads {
@@ -118,7 +119,8 @@ func (s *Store) counted(ctx context.Context, triples *triplestore.Store) (all []
 	return all, fewer, after.Position() == sn.Position(), nil
 }
 
-// verified returns what a graph holds, if it agrees with its digest.
+// verified returns the statements of a graph's record. It returns an error that wraps errBad if they do not have the
+// record's digest.
 func (t tables) verified(id graphID, r record) ([]term.Quad, error) {
 	quads, err := t.content(id, r)
 	if err != nil || r.Digest == "" {
@@ -136,13 +138,13 @@ func (t tables) verified(id graphID, r record) ([]term.Quad, error) {
 	return quads, nil
 }
 
-// mendPerTxn is how many statements one transaction of Mend adds.
+// mendPerTxn is the number of statements that one transaction of Mend adds.
 const mendPerTxn = 10_000
 
-// Mend adds the statements that a graph lacks, from its record. If the record is what cannot be read, it writes the
-// record anew of what the graph holds. It returns a sentence about what it did, "" for nothing.
+// Mend repairs a graph: it adds the missing statements from the record or, if the record cannot be read, writes a new
+// record from the graph. It returns a sentence about what it did, or "" if it could do nothing.
 func (s *Store) Mend(ctx context.Context, triples *triplestore.Store, f Fault) (done string, err error) {
-	if f.Name == "" { // not even its name is known
+	if f.Name == "" { // the record does not even have the name of the graph
 		return "", nil
 	}
 	if f.Bad != nil {
@@ -157,7 +159,7 @@ func (s *Store) Mend(ctx context.Context, triples *triplestore.Store, f Fault) (
 		return err
 	})
 	if errors.Is(err, errBad) {
-		return "", nil // another fault
+		return "", nil // Verify reports this fault as well
 	}
 	if err != nil {
 		return "", fmt.Errorf("graphs: %w", err)
@@ -179,7 +181,7 @@ func (s *Store) Mend(ctx context.Context, triples *triplestore.Store, f Fault) (
 	return fmt.Sprintf("graph %s has the statements of its record again", f.Name), nil
 }
 
-// rewrite writes the record of what a graph holds anew.
+// rewrite writes a new record from the statements in the graph.
 func (s *Store) rewrite(ctx context.Context, triples *triplestore.Store, f Fault) (string, error) {
 	var quads []term.Quad
 	err := triples.View(ctx, func(sn *triplestore.Snapshot) error {
@@ -209,7 +211,7 @@ func (s *Store) rewrite(ctx context.Context, triples *triplestore.Store, f Fault
 			return err
 		}
 		if _, err := t.verified(f.id, r); err == nil || !errors.Is(err, errBad) {
-			return err // written meanwhile
+			return err // a new version has replaced the record
 		}
 		next := r
 		next.Digest, next.Quads, next.Parts = c.digest, len(c.quads), len(c.parts)
