@@ -20,8 +20,8 @@ import (
 
 // Federation sends the patterns of SERVICE to other SPARQL endpoints. It streams their answers.
 type Federation struct {
-	// Client sends the requests; nil means a client with default settings. It should refuse private networks.
-	// Redirects are followed to allowed endpoints only.
+	// Client sends the requests; nil means a client with default settings. It should refuse private networks. It
+	// follows redirects only to allowed endpoints.
 	Client *http.Client
 	// Allow lists the endpoints that may be asked, as whole addresses or as hosts ("dbpedia.org", "localhost:3030").
 	// "*" allows all. If Allow is empty, none may be asked.
@@ -65,8 +65,8 @@ func (e *Engine) service(w *work, o QueryOptions) func(context.Context, exec.Ser
 	}
 }
 
-// remote marks an error of another server with ErrRemote. It never wraps io.EOF, with which rows end: a server may
-// close the connection before it answers.
+// remote marks an error of another server with ErrRemote. It never wraps io.EOF, which a server can cause by closing
+// the connection, and which means the end of the rows.
 func remote(err error) error {
 	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrIncomplete) {
 		return err
@@ -86,21 +86,22 @@ func (f *Federation) Allowed(endpoint string) error {
 	return fmt.Errorf("the endpoint is not on the list of those that may be asked: %w", ErrForbidden)
 }
 
-// names reports whether Allow names an endpoint, by its address or host.
+// names reports whether Allow has the address or the host of an endpoint.
 func (f *Federation) names(u *url.URL) bool {
 	return slices.ContainsFunc(f.Allow, func(a string) bool {
 		return a == u.String() || strings.EqualFold(a, u.Host) || strings.EqualFold(a, u.Hostname())
 	})
 }
 
-// namedHere reports whether an endpoint is on this machine, by its name, and Allow names it.
+// namedHere reports whether an endpoint is on this machine, judged by the host in its address, and names returns true
+// for it.
 func (f *Federation) namedHere(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
 	ip := net.ParseIP(host)
 	return (host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()) && f.names(u)
 }
 
-// ask sends one query, whose answer has the variables vars.
+// ask sends one query. The rows have the values of vars, in their order.
 func (f *Federation) ask(ctx context.Context, endpoint, text string, vars []algebra.Var) (*serviceRows, error) {
 	form := url.Values{"query": {text}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
@@ -121,7 +122,7 @@ func (f *Federation) ask(ctx context.Context, endpoint, text string, vars []alge
 	return rows, nil
 }
 
-// client returns the client for an endpoint, with a check of every redirect.
+// client returns the client for an endpoint. It checks the target of every redirect.
 func (f *Federation) client(endpoint *url.URL) *http.Client {
 	c := http.Client{}
 	named := f.Named != nil && f.namedHere(endpoint)
@@ -179,7 +180,8 @@ func (f *Federation) open(resp *http.Response, vars []algebra.Var) (*serviceRows
 	return s, nil
 }
 
-// serviceRows are the solutions of an endpoint, in the order of the wanted variables.
+// serviceRows reads the solutions in one answer of an endpoint. The values of a row are in the order of the wanted
+// variables.
 type serviceRows struct {
 	body io.Closer
 	in   *results.Reader
@@ -190,7 +192,7 @@ type serviceRows struct {
 	partial bool // the endpoint says that the answer is not complete
 }
 
-// Next returns nil after the last row. A row is valid until the next call.
+// Next returns the next row, which is valid until the next call, or nil after the last one.
 func (s *serviceRows) Next() ([]term.Key, error) {
 	in, err := s.in.Next()
 	if errors.Is(err, io.EOF) {
@@ -210,7 +212,7 @@ func (s *serviceRows) Next() ([]term.Key, error) {
 
 func (s *serviceRows) Close() { s.body.Close() }
 
-// limitedReader returns an error at its limit, where an io.LimitedReader would end as if the body were complete.
+// limitedReader returns an error at its limit. An io.LimitedReader would return io.EOF, as if the body were complete.
 type limitedReader struct {
 	r    io.Reader
 	left int64
