@@ -19,8 +19,8 @@ func (c *cli) warcCat() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cat FILE...",
 		Short: "Write records as they are in the file, without compression",
-		Long: `Write the records of WARC, ARC and WACZ files as they are, without compression; with --offset only the header
-and the content of the one that begins there, as 'warc index' and 'warc check' name it.`,
+		Long: `Write the records of WARC, ARC and WACZ files unchanged, without compression. --offset selects one record by its offset, which
+'warc index' and 'warc check' print; then only its header and content are written.`,
 		Example: `  odarchive warc cat crawl.warc.gz | less
   odarchive warc cat crawl.warc.gz --offset 104857`,
 		Args: atLeast(1, "FILE"),

@@ -29,9 +29,9 @@ func (c *cli) warcExport() *cobra.Command {
 		Use:   "export [QUERY] -o FILE",
 		Short: "Write the versions that a query selects as WARC or WACZ",
 		Long: `Write the versions that a SELECT query returns in any column as one WARC file (.warc.gz) or WACZ file (.wacz); without a
-query, all versions. A version comes as the response that it was fetched as, under the address that was asked for, dated
-when it was fetched, with the head and the address that it was received with. Nothing is compressed again, and the same
-versions give the same file. Bytes are read for the digests of versions that older programs stored, the first time only.`,
+query, all versions. A version becomes a response record under the URL that was requested, with the date, the head and the
+IP address of its fetch. Nothing is compressed again, and the same versions always give the same file. The first export of
+versions that older programs stored reads their bytes to compute digests.`,
 		Example: `  odarchive warc export -o archive.warc.gz
   odarchive warc export -o archive.wacz
   odarchive warc export 'SELECT ?v { <https://example.org/data.csv> <http://purl.org/dc/terms/hasVersion> ?v }' -o data.warc.gz

@@ -29,7 +29,7 @@ func (c *cli) warcFilter() *cobra.Command {
 		Use:   "filter FILE... [-o FILE]",
 		Short: "Copy the records that match into a new file",
 		Long: `Copy the records that match all conditions, in the order of the files, to FILE or standard output. Gzip members are
-copied as they are. Where FILE.cdxj, the output of 'warc index', is beside a file and newer, only what it names is read.`,
+copied unchanged. If FILE.cdxj, the output of 'warc index', is next to a file and newer, only the selected records are read.`,
 		Example: `  odarchive warc filter crawl.warc.gz --host data.example.org --type response -o some.warc.gz
   odarchive warc filter crawl.warc.gz --url 'https://example.org/data/*' --mime text/csv --status 200 -o tables.warc.gz
   odarchive warc filter *.warc.gz --from 2024-01 --to 2024-03 --limit 100 -o early.warc.gz`,

@@ -24,8 +24,8 @@ func (c *cli) warcGraph() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph FILE...",
 		Short: "Write the links between the pages of WARC and WAT files",
-		Long: `Write the links that a person can click at, from the pages of WARC files or from WAT files: a line FROM TO for each link of
-each page, or a graph as DOT or GraphML with each edge once.`,
+		Long: `Write the links that a person can click, from the pages of WARC files or from WAT files: a line FROM TO for each link of
+each page, or a graph in DOT or GraphML with each edge once.`,
 		Example: `  odarchive warc graph crawl.warc.gz > edges.txt
   odarchive warc graph CC-MAIN.warc.wat.gz --level domain --format graphml > domains.graphml
   odarchive warc graph wat.paths.gz --level host > hosts.txt   # the files beside the list that it names`,

@@ -28,18 +28,18 @@ func (c *cli) warcImport() *cobra.Command {
 		Use:   "import FILE|URL...",
 		Short: "Archive what other archives fetched, from WARC, ARC and WACZ files",
 		Long: `Archive the responses and resources of WARC, ARC and WACZ files as versions, dated when they were fetched. Importing a file
-again adds nothing. A version that is older than ones the archive has gets the next number, since numbers never change,
-but its place is by date: in TimeMaps, for --at, in differences and in prov:wasRevisionOf. What a redirect led to becomes a
-version of the URL that was asked for, too. Revisit records get the bytes that they refer to.
+again adds nothing. A version that is older than others in the archive gets the next number, since numbers never change;
+TimeMaps, --at, differences and prov:wasRevisionOf go by its date. The target of a redirect also becomes a version of the
+URL that was requested. A revisit record gets the bytes of the record to which it refers.
 
-Addresses of files are fetched as the crawler fetches: robots.txt, delays and --max-body apply. They are read in parts, and
-of a WACZ file only what is needed, if their hosts send parts; otherwise they are fetched whole. --offset and --length name
-a part of a file, as capture indexes do; --cdx reads such an index (CDXJ, as Common Crawl's) and imports the captures that it
-lists, from files below the one folder or address that is given. Imported URLs are not crawled until they are added. Faults are lines on standard error; with any, sound records are imported and the exit status
-is 1.
+A URL is fetched like any other by the crawler: robots.txt, delays and --max-body apply. If the host supports ranges, the
+file is read in parts, and only the necessary parts of a WACZ file; otherwise it is fetched whole. --offset and --length
+select a part of a file, as capture indexes state it. --cdx reads such an index (CDXJ, like Common Crawl's) and imports the
+captures in it from files below the given folder or address. Imported URLs are not crawled until they are added. Each fault
+of a file is a line on standard error; sound records are imported nevertheless, and the exit status is 1.
 
---records also describes every record, requests and errors too, in the named graph {base}warc/NAME, where NAME is that of
-the file without folders. Importing a file of that name again replaces the graph.`,
+--records also describes every record, including requests and errors, in the named graph {base}warc/NAME, where NAME is the
+name of the file without folders. Importing a file with the same name again replaces the graph.`,
 		Example: `  odarchive warc import crawl-2019.warc.gz collection.wacz
   odarchive warc import --dry-run *.arc.gz
   odarchive warc import --records crawl-2019.warc.gz

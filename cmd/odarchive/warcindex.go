@@ -16,9 +16,10 @@ func (c *cli) warcIndex() *cobra.Command {
 		Use:   "index FILE...",
 		Short: "Write a capture index of WARC, ARC and WACZ files (CDXJ, CDX-11)",
 		Long: `Write a capture index in the format CDXJ to standard output: a sorted line for each response, revisit and resource record.
---format cdx11 writes the format with eleven fields that older tools read. A damaged file is read on at its next record; each fault is a line on standard error, and the exit status is 1 then.
+--format cdx11 writes the format with eleven fields that older tools read. After damage, reading continues at the next
+record; each fault is a line on standard error, and the exit status is 1.
 
-The index of FILE beside it, named FILE.cdxj, makes 'warc filter' read only what it selects.`,
+If the index of FILE is stored next to it as FILE.cdxj, 'warc filter' reads only the records that it selects.`,
 		Example: `  odarchive warc index crawl.warc.gz > crawl.warc.gz.cdxj
   odarchive warc index *.warc.gz > all.cdxj
   odarchive warc index crawl.warc.gz --format cdx11 > crawl.cdx`,
