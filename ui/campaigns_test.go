@@ -30,7 +30,7 @@ type campaigns struct {
 
 func (*campaigns) List(context.Context) ([]campaign.Campaign, error) {
 	began := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
-	return []campaign.Campaign{{Document: campaign.Document{Name: "city", Seeds: []string{"https://city.example/?a=1&b=<i>"}, Scope: []string{"host"}, Depth: 3, Max: 1000, Graphs: true},
+	return []campaign.Campaign{{Document: campaign.Document{Name: "city", Seeds: []string{"https://city.example/?a=1&b=<i>"}, Scope: []string{"host"}, Depth: 3, Max: 1000, Graphs: true, Keywords: []string{"air <quality"}},
 		State: campaign.Paused, Why: "paused by an order", Began: began, Round: 2, Counts: campaign.Counts{URLs: 1234, Pending: 5}},
 		{Document: campaign.Document{Name: "www.city.example", Kind: campaign.KindDiscover, Discover: &discover.Options{URL: "https://www.city.example/", Keywords: []string{"trees", "<b>"}, Budget: 2000}},
 			State: campaign.Running, Began: began, Round: 1, Progress: &discover.Progress{State: "reads pages", Requests: 431, Budget: 2000, Pages: 402, Files: 87, Queued: 1210, Expected: 14.2, Software: []string{"TYPO3 12"},
@@ -50,7 +50,7 @@ func (c *campaigns) Show(ctx context.Context, name string) (campaign.Shown, erro
 	for _, one := range all {
 		if one.Document.Name == name {
 			return campaign.Shown{Campaign: one, Tasks: []campaign.Task{{Kind: campaign.TaskEndpoint, Address: "https://city.example/sparql", Result: "<script>x</script>", Bad: true}},
-				Sites: []campaign.Site{{URL: "https://city.example/", Software: software.Site{Systems: []software.System{{Name: "Drupal", Version: "10<", Weight: 80}}, Seen: 17}, Score: relevance.Tally{Pages: 5, Sum: 10},
+				Sites: []campaign.Site{{URL: "https://city.example/", Software: software.Site{Systems: []software.System{{Name: "Drupal", Version: "10<", Weight: 80, Because: []string{"header <x>"}}}, Seen: 17}, Score: relevance.Tally{Pages: 5, Sum: 10},
 					Best: []campaign.Best{{URL: "https://city.example/data?<", Level: software.FileList, Score: 3.5, Why: []relevance.Part{{What: "<b>open data", Where: "title"}}}}}}}, nil
 		}
 	}
@@ -104,7 +104,7 @@ func TestCampaignsAreShown(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/crawls":                         {`href="/campaign?name=city"`, ">paused<"},
 		"/campaign":                       {`href="/campaign?name=www.city.example"`, "431 of 2", ">87<", `data-live=`, `action="/campaign"`, "follows links from", `aria-current="page">Campaigns`},
-		"/campaign?name=city":             {"paused by an order", "city.example/sparql", "&lt;script&gt;x", "b=&lt;i&gt;", `value="resume"`, "Drupal 10&lt;", "<td class=\"n\">1.00</td>", "filelist, 3.50", "&lt;b&gt;open data in the title"},
+		"/campaign?name=city":             {"paused by an order", "city.example/sparql", "&lt;script&gt;x", "b=&lt;i&gt;", `value="resume"`, "Drupal 10&lt;", "header &lt;x&gt;", "air &lt;quality", "<td class=\"n\">1.00</td>", "filelist, 3.50", "&lt;b&gt;open data in the title"},
 		"/campaign?name=www.city.example": {"Budget &lt;2026&gt;", "the page lists files", "0.83", "Finances &lt;i&gt;", "https://www.city.example/finances/budget", "trees, &lt;b&gt;", "TYPO3 12", ">87<", `value="21"`, `data-live="3000"`, `value="pause"`, `value="stop"`},
 		"/campaign?name=kaggle":           {"answered 503", "API_KAGGLE", "600/h", "/datasets/list/{ref}", `value="again"`, "Nothing yet"},
 	} {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/harvest/software"
 	"odarchive/crawler/links"
@@ -114,11 +115,21 @@ func (v *Visit) score(txn *kv.Txn, m *membership, final string) (*scoring, error
 		return nil, err
 	}
 	m.seen = &seenPage{url: final, site: v.looked.site, level: v.looked.level, score: m.scorer.Page(v.looked.text)}
-	record.add(*m.seen)
+	record.Software.Add(m.seen.site)
+	if plain := v.looked.helper.Link(&record.Software, v.looked.page, software.Link{URL: final}).URL; !same(plain, final) {
+		m.seen.again = true
+	}
 	w := m.scorer.Weights()
 	s.site, s.page, s.helper = record.Software, v.looked.page, v.looked.helper
 	s.base = w.Page*m.seen.score.Value + w.Site*record.Score.Value()
 	return s, nil
+}
+
+// same reports whether two addresses are one resource.
+func same(a, b string) bool {
+	x, errX := address.Key(a)
+	y, errY := address.Key(b)
+	return a == b || errX == nil && errY == nil && x == y
 }
 
 // link scores a link.
@@ -134,7 +145,7 @@ func (s *scoring) link(f *found, l links.Link) {
 		if hint.Follow {
 			worth += 0.5
 		}
-		if hint.Avoid != "" {
+		if hint.Avoid != "" || hint.URL != l.URL && !same(hint.URL, l.URL) {
 			worth = avoid
 		}
 		f.Base += s.scorer.Weights().Software * worth

@@ -54,11 +54,15 @@ type seenPage struct {
 	site  software.Site
 	level software.Level
 	score relevance.Score
+	again bool // it shows what another page shows, in another order
 }
 
 // add adds a page.
 func (s *Site) add(p seenPage) {
 	s.Software.Add(p.site)
+	if p.again {
+		return
+	}
 	s.Score.Add(p.score.Value)
 	if p.score.Value <= 0 {
 		return
