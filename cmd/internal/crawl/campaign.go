@@ -93,7 +93,7 @@ func (c *Crawl) runCampaignHarvest(ctx context.Context, now campaign.Campaign) (
 	if now.Progress != nil {
 		w.before = now.Progress.Finds
 	}
-	h, source, err := c.campaignHarvester(now, w)
+	h, source, err := c.campaignHarvester(ctx, now, w)
 	if err != nil {
 		return harvest.Report{}, err
 	}
@@ -109,7 +109,7 @@ func (c *Crawl) runCampaignHarvest(ctx context.Context, now campaign.Campaign) (
 
 // campaignHarvester returns the harvester of a campaign, and the name of the source by which it is resumed. A discovery has
 // the name that Discover gives it, so that each continues what the other has begun.
-func (c *Crawl) campaignHarvester(now campaign.Campaign, w *watch) (harvest.Harvester, string, error) {
+func (c *Crawl) campaignHarvester(ctx context.Context, now campaign.Campaign, w *watch) (harvest.Harvester, string, error) {
 	d := now.Document
 	if d.Kind == campaign.KindDiscover {
 		w.tracker = &discover.Tracker{}
@@ -135,6 +135,9 @@ func (c *Crawl) campaignHarvester(now campaign.Campaign, w *watch) (harvest.Harv
 	pacer := api.Pacer()
 	pacer.Load = func(ctx context.Context) (webapi.Pace, error) { return c.Campaigns.Pace(ctx, d.Name, now.Round) }
 	pacer.Save = func(ctx context.Context, p webapi.Pace) error { return c.Campaigns.SavePace(ctx, d.Name, now.Round, p) }
+	if err := pacer.Prepare(ctx); err != nil {
+		return nil, source, err
+	}
 	w.used, w.meter = pacer.Used, polite.Traffic
 	w.update(func(p *discover.Progress) { p.Budget = d.API.MaxRequests })
 	return webapi.Source{API: api, Keywords: d.Keywords, HTTP: polite, Pacer: pacer, Asked: w.asked}, source, nil

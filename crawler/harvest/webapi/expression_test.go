@@ -1,10 +1,12 @@
 package webapi
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
 	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/portaltest"
 )
 
 const sample = `{"a":{"b":"x","n":7,"no":false,"nothing":null,"empty":""},"list":[{"k":"one","v":1},{"k":"two","v":[2,3]},{"k":"three"}],
@@ -138,6 +140,33 @@ func FuzzExpression(f *testing.F) {
 		e.eval(s)
 		if s.steps > maxSteps+maxExpression*10 {
 			t.Errorf("%d steps", s.steps)
+		}
+	})
+}
+
+// FuzzAnswers gives the documents of the examples answers of a stranger: whatever comes, a harvest ends.
+func FuzzAnswers(f *testing.F) {
+	for _, name := range []string{"socrata.toml", "udata.toml", "kaggle.toml"} {
+		f.Add(name, `{"results":[{"resource":{"id":"a","type":"map","name":["x"]}}],"data":[{"slug":"a","resources":[{"url":"/x"}]}],"next_page":1,"total":"3"}`, "Link")
+	}
+	f.Add("udata.toml", sample, "x")
+	f.Add("kaggle.toml", "[[[[{}]]]]", "x")
+	f.Fuzz(func(t *testing.T, name, answer, header string) {
+		if name != "socrata.toml" && name != "udata.toml" && name != "kaggle.toml" {
+			return
+		}
+		source := compile(t, example(t, name), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Link", header)
+			w.Write([]byte(answer))
+		}))
+		source.Getenv = func(string) string { return "secret-of-the-test" }
+		source.Pacer = &Pacer{Max: 30}
+		notes := &portaltest.Notes{}
+		if err := source.Harvest(t.Context(), "", notes); err != nil && strings.Contains(err.Error(), "secret-of-the-test") {
+			t.Error(err)
+		}
+		for _, d := range notes.Datasets {
+			d.Quads(notes.Portals[0].IRI)
 		}
 	})
 }

@@ -330,6 +330,17 @@ func TestTheRateAndTheBudgetOutlastTheProcess(t *testing.T) {
 			t.Errorf("after request %d: %+v, want %s", n, kept, want)
 		}
 	}
+	waiting := &Pacer{Every: time.Hour, Load: func(context.Context) (Pace, error) { return Pace{Next: time.Now().Add(time.Hour), Used: 7}, nil }}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- waiting.Take(ctx) }()
+	for waiting.Used() != 7 { // can be read while a request waits
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) || waiting.Used() != 7 {
+		t.Errorf("a request that is given up: %v, %d counted", err, waiting.Used())
+	}
 	if err := start().Take(t.Context()); !errors.Is(err, ErrBudget) {
 		t.Errorf("request 4 of 3: %v", err)
 	}

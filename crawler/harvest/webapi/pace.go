@@ -37,14 +37,16 @@ type Pace struct {
 
 // Pacer spaces requests evenly and counts them. The zero Pacer sends any number at once.
 type Pacer struct {
-	Every  time.Duration // between the beginnings of two requests
-	Max    int           // requests of a round; 0 means no limit
-	Now    func() time.Time
-	Load   func(context.Context) (Pace, error) // nil: the pace begins anew with the process
-	Save   func(context.Context, Pace) error   // called before each request; may be nil
-	mu     sync.Mutex
-	loaded bool // guarded by mu
-	pace   Pace // guarded by mu
+	Every time.Duration // between the beginnings of two requests
+	Max   int           // requests of a round; 0 means no limit
+	Now   func() time.Time
+	Load  func(context.Context) (Pace, error) // nil: the pace begins anew with the process
+	Save  func(context.Context, Pace) error   // called before each request; may be nil
+
+	turn sync.Mutex // held while one request waits
+	mu   sync.Mutex // guards what follows; not held while anything waits
+	pace Pace
+	read bool // pace was loaded
 }
 
 // Pacer returns a pacer with the rate and the budget of the document.
@@ -60,27 +62,40 @@ func (p *Pacer) Used() int {
 	return p.pace.Used
 }
 
+// Prepare loads the pace, so that Used knows it before the first request.
+func (p *Pacer) Prepare(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.read || p.Load == nil {
+		return nil
+	}
+	pace, err := p.Load(ctx)
+	if err == nil {
+		p.pace, p.read = pace, true
+	}
+	return err
+}
+
 // Take waits until a request may be sent and counts it. The count is saved before the request is sent, so that a crash
 // makes no request that is not counted. The error wraps ErrBudget if the budget is used up.
 func (p *Pacer) Take(ctx context.Context) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	if err := p.Prepare(ctx); err != nil {
+		return err
+	}
 	now := time.Now
 	if p.Now != nil {
 		now = p.Now
 	}
-	if !p.loaded && p.Load != nil {
-		var err error
-		if p.pace, err = p.Load(ctx); err != nil {
-			return err
-		}
-	}
-	p.loaded = true
-	if p.Max > 0 && p.pace.Used >= p.Max {
+	p.mu.Lock()
+	pace := p.pace
+	p.mu.Unlock()
+	if p.Max > 0 && pace.Used >= p.Max {
 		return &BudgetError{p.Max}
 	}
 	at := now()
-	if wait := p.pace.Next.Sub(at); wait > 0 {
+	if wait := pace.Next.Sub(at); wait > 0 {
 		wait = min(wait, max(p.Every, 0)) // a clock that was set back
 		timer := time.NewTimer(wait)
 		select {
@@ -91,10 +106,13 @@ func (p *Pacer) Take(ctx context.Context) error {
 		}
 		at = at.Add(wait)
 	}
-	p.pace.Used++
-	p.pace.Next = at.Add(p.Every)
+	pace.Used++
+	pace.Next = at.Add(p.Every)
+	p.mu.Lock()
+	p.pace = pace
+	p.mu.Unlock()
 	if p.Save != nil {
-		return p.Save(ctx, p.pace)
+		return p.Save(ctx, pace)
 	}
 	return nil
 }
