@@ -122,6 +122,7 @@ type Exchange struct {
 	ErrorClass catalog.ErrorClass
 	Why        string        // an explanation; "" with a Body
 	RetryAfter time.Duration // as the server asks, at most a day; 0 if it does not
+	Rest       time.Duration // until the server's limit of requests permits another; 0 if it does not say that it is used up
 	RemoteAddr string        // address and port of the last connection
 	Reached    time.Time     // when the other end last answered, even with a refusal; zero if it did not
 	// Unreachable reports that nothing answered: no address of the host was found, or none could be reached. The cause

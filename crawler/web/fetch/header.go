@@ -36,6 +36,34 @@ func RetryAfter(v string, now time.Time) time.Duration {
 	return max(0, min(t.Sub(now), longestRetryAfter))
 }
 
+// restWanted returns for how long a host does not want to be asked because a limit of requests is used up, as it says in
+// RateLimit-Remaining and RateLimit-Reset, or their older names with X-. It returns 0 if it does not say so, and at most
+// an hour: what a host means by these fields varies.
+func restWanted(h http.Header, now time.Time) time.Duration {
+	for _, prefix := range []string{"Ratelimit-", "X-Ratelimit-"} {
+		left, leftOK := leadingNumber(h.Get(prefix + "Remaining"))
+		reset, resetOK := leadingNumber(h.Get(prefix + "Reset"))
+		if !leftOK || !resetOK || left > 0 {
+			continue
+		}
+		if reset > 1e9 { // a time, not a number of seconds
+			reset = max(0, reset-now.Unix())
+		}
+		return min(time.Duration(min(reset, 3600))*time.Second, time.Hour)
+	}
+	return 0
+}
+
+// leadingNumber parses the number at the beginning of a field such as "0" or "0;w=60".
+func leadingNumber(v string) (n int64, ok bool) {
+	v = strings.TrimSpace(v)
+	if end := strings.IndexFunc(v, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+		v = v[:end]
+	}
+	n, err := strconv.ParseInt(v, 10, 64)
+	return n, err == nil
+}
+
 // maxName is the maximum length of a file name in bytes, as file systems have it.
 const maxName = 200
 

@@ -132,6 +132,7 @@ func (f *Fetcher) note(ex *Exchange, resp *http.Response, relaxed bool, wire *ca
 	ex.LastModified = resp.Header.Get("Last-Modified")
 	ex.ETag = resp.Header.Get("ETag")
 	ex.RetryAfter = RetryAfter(resp.Header.Get("Retry-After"), f.opts.Now())
+	ex.Rest = restWanted(resp.Header, f.opts.Now())
 	if state := wire.state(); state != nil {
 		ex.TLS = tls.VersionName(state.Version)
 		if relaxed {

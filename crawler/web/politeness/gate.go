@@ -111,7 +111,7 @@ func New(opts Options) *Gate {
 type Wait struct {
 	Host  string
 	Until time.Time
-	// Why is "politeness", "robots", "retry-after", "back-off", "busy", "daily", "paused"; "network" if the host, or any,
+	// Why is "politeness", "robots", "retry-after", "back-off", "rate-limit", "busy", "daily", "paused"; "network" if the host, or any,
 	// cannot be reached.
 	Why string
 }
@@ -126,11 +126,12 @@ type Result struct {
 	Class      catalog.ErrorClass
 	Latency    time.Duration // until the first byte; 0 if not known
 	RetryAfter time.Duration // as the host asks; 0 if it does not
+	Rest       time.Duration // until the host's limit of requests permits another; 0 if it does not say
 }
 
 // ResultOf returns the Result of an exchange, which concerns the host of its last request.
 func ResultOf(ex *fetch.Exchange) Result {
-	return Result{Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter, Latency: ex.Latency()}
+	return Result{Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter, Rest: ex.Rest, Latency: ex.Latency()}
 }
 
 // Enter waits until the host (as address.Host returns it) is free and its pause is over, and occupies it. The caller
@@ -306,6 +307,9 @@ func (g *Gate) leave(key, host string, r Result) {
 		d.next, d.why = now.Add(d.delay), "politeness"
 	}
 	changed := false
+	if rest := now.Add(r.Rest); key == host && r.Rest > 0 && rest.After(d.next) {
+		d.next, d.why = rest, "rate-limit"
+	}
 	if key == host {
 		if troubled(r) {
 			d.failures++

@@ -363,3 +363,29 @@ func TestAForgottenHostIsAsIfItHadNeverBeenAsked(t *testing.T) {
 		t.Errorf("robots.txt was fetched %d times, want 2", n)
 	}
 }
+
+func TestAHostWhoseLimitIsUsedUpRestsWithoutAFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Delay: time.Second})
+		leave, err := g.Enter(t.Context(), "a.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave(Result{Outcome: catalog.Archived, Rest: 20 * time.Minute})
+		if held, why := g.Held("a.example"); held != 20*time.Minute || why != "rate-limit" {
+			t.Errorf("held for %v (%s)", held, why)
+		}
+		if s, _ := g.Status("a.example"); s.Failures != 0 {
+			t.Errorf("%d failures", s.Failures)
+		}
+		time.Sleep(20 * time.Minute)
+		if leave, err = g.Enter(t.Context(), "a.example"); err != nil {
+			t.Fatal(err)
+		}
+		leave(Result{})
+		if held, _ := g.Held("a.example"); held != time.Second {
+			t.Errorf("then held for %v", held)
+		}
+	})
+}
