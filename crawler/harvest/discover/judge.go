@@ -19,7 +19,7 @@ func (w *walk) certain(l *link) string {
 	if l.file >= 1 {
 		return "its address shows a " + strings.ToUpper(l.format) + " file"
 	}
-	if l.file < sureEnough {
+	if l.file < sureEnough || l.format == "" {
 		return ""
 	}
 	t := w.groups[groupOf(l)]
@@ -39,14 +39,17 @@ const (
 	recheck    = 50
 )
 
-// groupOf returns the group of links that answer alike: the same shape of address, and a format named or not.
+// groupOf returns the group of links that answer alike: the same shape of address, and a format named or not. An archive
+// may hold anything, so these are a group of their own.
 func groupOf(l *link) uint64 {
 	shape, _, _ := shapeOf(l.url)
-	named := "unnamed"
-	if l.format != "" {
-		named = "named"
+	switch l.format {
+	case "":
+		return hash(shape, "unnamed")
+	case "zip", "gz", "tgz", "bz2", "xz", "7z", "rar", "tar", "zst":
+		return hash(shape, "archive")
 	}
-	return hash(shape, named)
+	return hash(shape, "named")
 }
 
 // wait keeps a link that is taken as soon as its group is trusted.

@@ -70,7 +70,7 @@ func (w *walk) readList(ctx context.Context, l *link) (float64, error) {
 		if errors.Is(err, errBudget) || ctx.Err() != nil {
 			return 0, err
 		}
-		w.model.learn(l.traits, 0)
+		w.model.learn(l.traits, 0, 0)
 		return 0, nil
 	}
 	g := &given{address: l.url, body: answer.Body}
@@ -94,7 +94,7 @@ func (w *walk) readList(ctx context.Context, l *link) (float64, error) {
 		w.list(to, "sitemap")
 	}
 	worth := w.worthOf(o)
-	w.model.learn(l.traits, worth)
+	w.model.learn(l.traits, 0, worth)
 	return worth, nil
 }
 

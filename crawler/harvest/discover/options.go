@@ -7,13 +7,17 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"odarchive/crawler/relevance"
 )
 
 // Options says what to look for on one site, and how long. Only URL is required.
 type Options struct {
-	URL      string   `toml:"url" json:"url"`                     // page to begin with; only its host is asked
-	Keywords []string `toml:"keywords" json:"keywords,omitempty"` // words that make a link more promising, besides those for data
-	Budget   int      `toml:"budget" json:"budget"`               // requests, at most, of every kind; default 2000
+	URL      string            `toml:"url" json:"url"`                     // page to begin with; only its host is asked
+	Keywords []string          `toml:"keywords" json:"keywords,omitempty"` // words that make a link more promising, besides those for data
+	Entities []string          `toml:"entities" json:"entities,omitempty"` // names of places and organisations, likewise
+	Weights  relevance.Weights `toml:"weights" json:"weights,omitzero"`    // what a word counts, and where
+	Budget   int               `toml:"budget" json:"budget"`               // requests, at most, of every kind; default 2000
 	// Whole goes on until the budget is spent or nothing is left, even if hardly a file is expected any more.
 	Whole bool `toml:"whole" json:"whole,omitempty"`
 }
@@ -22,7 +26,7 @@ type Options struct {
 const (
 	DefaultBudget = 2000
 	MaxBudget     = 1_000_000
-	maxKeywords   = 1000
+	maxKeywords   = relevance.MaxKeywords
 	maxKeyword    = 200 // bytes
 	maxURL        = 2000
 )
@@ -32,6 +36,11 @@ var ErrBad = errors.New("not what discover can look for")
 
 func badf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrBad, fmt.Sprintf(format, args...))
+}
+
+// Relevance returns what the keywords' expert looks for.
+func (o Options) Relevance() relevance.Options {
+	return relevance.Options{Keywords: o.Keywords, Entities: o.Entities, Weights: o.Weights}
 }
 
 // Normalise returns the options with defaults in place of what is missing. The error wraps ErrBad and names the first
@@ -57,6 +66,9 @@ func (o Options) Normalise() (Options, error) {
 	}
 	if len(o.Keywords) > maxKeywords {
 		return o, badf("%d keywords: expected at most %d", len(o.Keywords), maxKeywords)
+	}
+	if err := o.Relevance().Check(); err != nil {
+		return o, fmt.Errorf("%w: %w", ErrBad, err)
 	}
 	o.Keywords = slices.Clone(o.Keywords)
 	for i, w := range o.Keywords {

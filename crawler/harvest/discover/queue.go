@@ -12,13 +12,14 @@ type queue struct {
 	all     []*link
 	learned worthHeap
 	words   wordHeap
-	looks   int // since all were looked at
+	place   func(page int32) float64 // what the branch of a page brings
+	looks   int                      // since all were looked at
 }
 
 const (
 	maxQueue  = 40_000 // links; the least promising are dropped
-	caution   = 0.25   // weight of what is not known about a link
 	lookEvery = 25     // links taken between looks at the whole queue
+	floor     = 0.03   // worth below which links are alike
 )
 
 func (q *queue) len() int { return len(q.all) }
@@ -35,10 +36,12 @@ func (q *queue) push(l *link) (dropped []*link) {
 	return nil
 }
 
-// look computes what a link is worth now.
+// look computes what a link is worth now. Links that promise hardly anything are alike, so that a desert is crossed in the
+// order of discovery: what was tried in vain looks worse than what is deeper, but says little about it.
 func (q *queue) look(l *link) {
-	mean, deviation := q.model.worth(l.traits)
-	l.mean, l.bonus = float32(mean), float32(caution*deviation)
+	l.place = float32(q.place(l.from))
+	mean, _ := q.model.worth(l.traits, float64(l.place))
+	l.mean, l.rank = float32(mean), max(float32(mean), floor)
 }
 
 // shrink keeps the n most promising links and returns the others.
@@ -47,7 +50,7 @@ func (q *queue) shrink(n int) (dropped []*link) {
 	if len(q.all) <= n {
 		return nil
 	}
-	slices.SortStableFunc(q.all, func(a, b *link) int { return cmp.Compare(b.mean+b.bonus, a.mean+a.bonus) })
+	slices.SortStableFunc(q.all, func(a, b *link) int { return cmp.Compare(b.rank, a.rank) })
 	for _, l := range q.all[n:] {
 		l.done = true
 		dropped = append(dropped, l)
@@ -85,14 +88,22 @@ func (q *queue) best() *link {
 			heap.Pop(&q.learned)
 			continue
 		}
-		before := l.mean + l.bonus
+		before := l.rank
 		q.look(l)
-		if l.mean+l.bonus >= before-0.01 { // its worth may have fallen since
+		if l.rank >= before-0.01 { // its worth may have fallen since
 			return l
 		}
 		heap.Fix(&q.learned, 0)
 	}
 	return nil
+}
+
+// any returns the link at a place from 0 to 1 of the queue, nil if the queue is empty.
+func (q *queue) any(at float64) *link {
+	if len(q.all) == 0 {
+		return nil
+	}
+	return q.all[min(int(at*float64(len(q.all))), len(q.all)-1)]
 }
 
 // worded returns the link with the highest keyword score, the first found first, nil if there is none.
@@ -127,7 +138,7 @@ type worthHeap []*link
 
 func (h worthHeap) Len() int { return len(h) }
 func (h worthHeap) Less(i, j int) bool {
-	a, b := h[i].mean+h[i].bonus, h[j].mean+h[j].bonus
+	a, b := h[i].rank, h[j].rank
 	return a > b || a == b && h[i].seq < h[j].seq
 }
 func (h worthHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }

@@ -11,6 +11,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/software"
+	"odarchive/crawler/relevance"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
 )
@@ -67,6 +68,10 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err != nil {
 		return fmt.Errorf("discover: %w", err)
 	}
+	scorer, err := relevance.New(opts.Relevance())
+	if err != nil {
+		return fmt.Errorf("discover: %w", err)
+	}
 	start, err := url.Parse(opts.URL)
 	if err != nil {
 		return fmt.Errorf("discover: %w", err)
@@ -76,7 +81,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		out.Skip(err.Error() + "; the discovery begins anew")
 	}
 	a := &asker{doer: s.HTTP, judge: s.Robots, budget: opts.Budget, met: map[string]bool{}}
-	r := &run{walk: newWalk(opts, a, helper), src: s, out: out, ctx: ctx, began: harvest.Now(s.Now), expects: -1}
+	r := &run{walk: newWalk(opts, a, helper, scorer), src: s, out: out, ctx: ctx, began: harvest.Now(s.Now), expects: -1}
 	r.host, r.home = start.Host, start.Scheme+"://"+start.Host+"/"
 	a.scope = func(u *url.URL) bool {
 		return strings.EqualFold(u.Host, r.host) && (u.Scheme == "http" || u.Scheme == "https")

@@ -28,28 +28,29 @@ const (
 
 // state is what a mark holds.
 type state struct {
-	Version  int           `json:"v"`
-	Host     string        `json:"host"`
-	Home     string        `json:"home"`
-	Name     string        `json:"name,omitempty"`
-	Round    int           `json:"round"` // 0 for the first
-	RoundSeq int32         `json:"roundSeq,omitempty"`
-	Spent    int           `json:"spent"` // requests, with those that may have been made since
-	Read     int           `json:"read"`  // pages
-	Software software.Site `json:"software,omitzero"`
-	Pages    []savedPage   `json:"pages"`
-	Abouts   []about       `json:"abouts"`
-	Queue    []savedLink   `json:"queue,omitempty"`
-	Files    []knownFile   `json:"files,omitempty"`
-	Seen     []byte        `json:"seen,omitempty"` // keys of URLs that need no request
-	Groups   []savedTally  `json:"groups,omitempty"`
-	Experts  [2]expert     `json:"experts"`
-	Pace     pace          `json:"pace"`
-	Listings []listing     `json:"listings,omitempty"`
-	Model    []byte        `json:"model,omitempty"`
-	Random   uint64        `json:"random"`
-	Met      []string      `json:"met"` // authorities whose robots.txt was counted
-	Again    []int32       `json:"again,omitempty"`
+	Version  int                `json:"v"`
+	Host     string             `json:"host"`
+	Home     string             `json:"home"`
+	Name     string             `json:"name,omitempty"`
+	Round    int                `json:"round"` // 0 for the first
+	RoundSeq int32              `json:"roundSeq,omitempty"`
+	Spent    int                `json:"spent"` // requests, with those that may have been made since
+	Read     int                `json:"read"`  // pages
+	Software software.Site      `json:"software,omitzero"`
+	Pages    []savedPage        `json:"pages"`
+	Abouts   []about            `json:"abouts"`
+	Queue    []savedLink        `json:"queue,omitempty"`
+	Files    []knownFile        `json:"files,omitempty"`
+	Seen     []byte             `json:"seen,omitempty"` // keys of URLs that need no request
+	Groups   []savedTally       `json:"groups,omitempty"`
+	Experts  [numExperts]expert `json:"experts"`
+	Pace     pace               `json:"pace"`
+	Listings []listing          `json:"listings,omitempty"`
+	Model    []byte             `json:"model,omitempty"`
+	Trust    [2]float64         `json:"trust"`
+	Random   uint64             `json:"random"`
+	Met      []string           `json:"met"` // authorities whose robots.txt was counted
+	Again    []int32            `json:"again,omitempty"`
 }
 
 type savedPage struct {
@@ -65,6 +66,8 @@ type savedPage struct {
 	Level    software.Level `json:"l,omitempty"`
 	Score    float32        `json:"s,omitempty"`
 	Why      string         `json:"w,omitempty"`
+	Sum      float32        `json:"b,omitempty"`
+	Looked   float32        `json:"c,omitempty"`
 }
 
 type savedLink struct {
@@ -107,7 +110,7 @@ func (w *walk) state(reserve, n, weights int) state {
 	w.queue.sweep()
 	links := slices.Clone(w.queue.all)
 	slices.SortFunc(links, func(a, b *link) int {
-		switch x, y := a.mean+a.bonus, b.mean+b.bonus; {
+		switch x, y := a.rank, b.rank; {
 		case x > y:
 			return -1
 		case x < y:
@@ -138,7 +141,7 @@ func (w *walk) state(reserve, n, weights int) state {
 		s.Groups = append(s.Groups, savedTally{g, t})
 	}
 	slices.SortFunc(s.Groups, func(a, b savedTally) int { return compare(a.Group, b.Group) })
-	s.Model = w.model.save(weights)
+	s.Model, s.Trust = w.model.save(weights), [2]float64{w.model.trust.mean, w.model.trust.vary}
 	return s
 }
 
@@ -173,7 +176,7 @@ func (w *walk) reachable(links []*link, s *state) map[int32]int32 {
 			from = noPage
 		}
 		at[i] = int32(len(s.Pages))
-		s.Pages = append(s.Pages, savedPage{p.url, p.text, p.key, from, p.path, p.template, p.hops, p.depth, p.files, p.level, p.score, p.why})
+		s.Pages = append(s.Pages, savedPage{p.url, p.text, p.key, from, p.path, p.template, p.hops, p.depth, p.files, p.level, p.score, p.why, p.below.sum, p.below.n})
 		s.Abouts = append(s.Abouts, w.abouts[i])
 	}
 	return at
@@ -266,10 +269,11 @@ func (w *walk) restore(s state) {
 		return p
 	}
 	for i, p := range s.Pages {
-		w.pages = append(w.pages, page{p.URL, p.Text, p.Key, inside(p.From), p.Path, p.Template, p.Hops, p.Depth, p.Files, p.Level, p.Score, p.Why})
+		w.pages = append(w.pages, page{p.URL, p.Text, p.Key, inside(p.From), p.Path, p.Template, p.Hops, p.Depth, p.Files, p.Level, p.Score, p.Why, branch{p.Sum, p.Looked}})
 		w.abouts = append(w.abouts, s.Abouts[i])
 	}
 	w.model.restore(s.Model)
+	w.model.trust = trust{s.Trust[0], s.Trust[1]}
 	for rest, key := s.Seen, uint64(0); len(rest) > 0; {
 		d, n := binary.Uvarint(rest)
 		if n <= 0 {
@@ -316,38 +320,5 @@ func (w *walk) requeue(s savedLink, from int32) {
 	w.enqueue(l)
 	if l.file >= sureEnough {
 		w.wait(l)
-	}
-}
-
-// save returns the weights that answers have moved, at most n of them, the most certain first.
-func (m *model) save(n int) []byte {
-	var ids []int32
-	for id := range m.mean {
-		if m.touched[id] {
-			ids = append(ids, int32(id))
-		}
-	}
-	if len(ids) > n {
-		slices.SortFunc(ids, func(a, b int32) int { return int(math.Copysign(1, float64(m.vary[a]-m.vary[b]))) })
-		ids = ids[:n]
-	}
-	slices.SortFunc(ids, func(a, b int32) int { return compare(m.hashes[a], m.hashes[b]) })
-	var out []byte
-	for _, id := range ids {
-		out = binary.LittleEndian.AppendUint64(out, m.hashes[id])
-		out = binary.LittleEndian.AppendUint16(out, uint16(int16(clamp(float64(m.mean[id])*4096))))
-		out = binary.LittleEndian.AppendUint16(out, uint16(clamp(float64(m.vary[id])*65536)))
-	}
-	return out
-}
-
-func clamp(x float64) float64 { return math.Max(-32767, math.Min(32767, math.Round(x))) }
-
-func (m *model) restore(saved []byte) {
-	for ; len(saved) >= 12; saved = saved[12:] {
-		id := m.trait(binary.LittleEndian.Uint64(saved), 0, 0)
-		m.mean[id] = float32(int16(binary.LittleEndian.Uint16(saved[8:]))) / 4096
-		m.vary[id] = max(leastVar, float32(binary.LittleEndian.Uint16(saved[10:]))/65536)
-		m.touched[id] = true
 	}
 }

@@ -20,8 +20,9 @@ type link struct {
 	file    float32 // confidence that it is a data file
 	words   float32 // keyword score
 	traits  []int32
+	place   float32 // what its branch brought when last looked at
 	mean    float32 // worth when last looked at
-	bonus   float32 // for what is not known about it
+	rank    float32 // by which it is chosen
 	done    bool    // followed, or dropped
 	list    bool    // a sitemap or feed
 	hops    uint8   // steps of the same path that led here
@@ -41,7 +42,11 @@ type page struct {
 	level    software.Level
 	score    float32
 	why      string
+	below    branch
 }
+
+// branch is what was found by way of a page.
+type branch struct{ sum, n float32 }
 
 const noPage = -1
 
@@ -53,6 +58,10 @@ const (
 	priorFollow   = 0.30
 	priorBoost    = 0.50 // times the helper's boost
 	priorFile     = 0.60 // times the confidence that it is a file
+	priorDepth    = 0.02 // for each page on the way, against the link
+	varianceData  = 0.08 // of words for data
+	varianceAll   = 0.80 // of what all links share: where nothing is found, nothing is expected, until something is
+	varianceDepth = 0.02
 	varianceKind  = 0.25 // of traits that many links share
 	varianceWord  = 0.10
 	varianceShape = 0.20
@@ -67,14 +76,15 @@ func (w *walk) describe(l *link, hint software.Hint) {
 	if l.from != noPage {
 		from = w.pages[l.from]
 	}
-	l.words = w.words(l)
-	wordAnchor, wordURL := l.words >= 1, l.words == 0.5 || l.words == 1.5
-	add(hash("all"), priorBias, varianceKind)
+	var wordAnchor, wordURL bool
+	l.words, wordAnchor, wordURL = w.words(l)
+	add(hash("all"), priorBias, varianceAll)
+	add(hash("depth", num(uint64(from.depth))), -priorDepth*float32(from.depth), varianceDepth)
 	if wordAnchor {
-		add(hash("word"), priorWord, varianceKind)
+		add(hash("word"), priorWord, varianceData)
 	}
 	if wordURL {
-		add(hash("word in address"), priorWordURL, varianceKind)
+		add(hash("word in address"), priorWordURL, varianceData)
 	}
 	if hint.Follow {
 		add(hash("follow"), priorFollow, varianceKind)

@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/software"
+	"odarchive/crawler/relevance"
 )
 
 // walk is one discovery: what is known of the site, and what could be asked for next. Everything in it but the queue's
@@ -20,6 +21,7 @@ type walk struct {
 	opts     Options
 	ask      *asker
 	helper   *software.Helper
+	scorer   *relevance.Scorer
 	site     software.Site
 	host     string // authority of the site: its pages are of this host
 	pages    []page
@@ -36,7 +38,7 @@ type walk struct {
 	round    int
 	roundSeq int32 // links from this number on are new in this round
 	read_    int   // pages read
-	experts  [2]expert
+	experts  [numExperts]expert
 	past     []outcome         // the latest pages, to correct what they taught
 	content  map[uint64]int    // pages by content
 	pace     pace              // files per request of late
@@ -63,6 +65,8 @@ type expert struct {
 const (
 	byWorth = iota
 	byWords
+	byChance
+	numExperts
 )
 
 // tally counts the answers of links of one group.
@@ -71,6 +75,7 @@ type tally struct{ Data, Other int }
 // outcome is what a page brought, and the links on it that promised most.
 type outcome struct {
 	traits []int32
+	place  float64
 	files  int
 	links  []*link
 }
@@ -79,30 +84,22 @@ const (
 	discount    = 0.75 // of the worth of what a page only leads to
 	maxChildren = 12   // links of a page that count for its worth
 	maxPast     = 1500 // pages of which the outcome is looked at again
+	maxBranch   = 24   // pages on the way to a link that count as its branches
+	belief      = 8.0  // links that must be looked at before a branch is believed as much as the one around it
+	usual       = 0.2  // worth of a link of which nothing is known
 	replays     = 3    // such pages for each page
 	replayRate  = 0.15
-	forget      = 0.03 // of an expert's yield, with each of its requests
+	forget      = 0.04 // of an expert's yield, with each of its requests
+	scarce      = 0.05 // yield below which experts count alike
+	leastShare  = 0.02 // of the requests of each expert
 )
 
-func newWalk(opts Options, ask *asker, helper *software.Helper) *walk {
-	w := &walk{opts: opts, ask: ask, helper: helper, model: newModel(), seen: map[uint64]*link{}, files: map[uint64]bool{},
+func newWalk(opts Options, ask *asker, helper *software.Helper, scorer *relevance.Scorer) *walk {
+	w := &walk{opts: opts, ask: ask, helper: helper, scorer: scorer, model: newModel(), seen: map[uint64]*link{}, files: map[uint64]bool{},
 		groups: map[uint64]tally{}, waiting: map[uint64][]*link{}, older: map[uint64]bool{}, byFile: map[uint64]int{}, content: map[uint64]int{}, lists: map[uint64]string{}, random: hash(opts.URL)}
-	w.queue.model = w.model
-	w.experts = [2]expert{{Yield: 0.5}, {Yield: 0.5}}
+	w.queue.model, w.queue.place = w.model, w.placeOf
+	w.experts = [numExperts]expert{{Yield: 0.4}, {Yield: 0.3}, {}}
 	return w
-}
-
-// filesOf returns the files per request that a worth stands for, worthOf the reverse.
-func filesOf(worth float64) float64 { return math.Max(0, math.Expm1(worth)) }
-func worthOf(files float64) float64 { return math.Log1p(math.Max(0, files)) }
-
-// chance returns a number from 0 to 1. It is the same sequence in each walk of a site.
-func (w *walk) chance() float64 {
-	w.random += 0x9E3779B97F4A7C15
-	x := w.random
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return float64((x^x>>31)>>11) / (1 << 53)
 }
 
 // keyOf returns the key of a URL: equal for all spellings of it.
@@ -117,41 +114,17 @@ func keyOf(raw string) uint64 {
 	return hash(u.Key())
 }
 
-// choose takes the next link from the queue, nil if there is none.
-func (w *walk) choose() (l *link, by int) {
-	learned, worded := w.queue.best(), w.queue.worded()
-	if learned == nil {
-		return nil, 0
-	}
-	l, by = learned, byWorth
-	if worded != nil && worded != learned && worded.words > 0 && w.chance() < w.shareOfWords() {
-		l, by = worded, byWords
-	}
-	l.done = true
-	return l, by
-}
-
-// shareOfWords returns the share of requests that the keywords choose.
-func (w *walk) shareOfWords() float64 {
-	a, b := w.experts[byWorth].Yield+0.02, w.experts[byWords].Yield+0.02
-	return min(0.5, max(0.03, b*b*b/(a*a*a+b*b*b)))
-}
-
 // follow requests a link and learns from the answer.
 func (w *walk) follow(ctx context.Context, l *link, by int) error {
 	l.done = true
 	w.seen[l.key] = nil
-	before := w.ask.spent
-	worth, err := w.request(ctx, l)
-	if err != nil {
+	files := len(w.known)
+	if _, err := w.request(ctx, l); err != nil {
 		return err
-	}
-	if n := w.ask.spent - before; n > 1 { // redirects cost too
-		worth = worthOf(filesOf(worth) / float64(n))
 	}
 	e := &w.experts[by]
 	e.Asked++
-	e.Yield += forget * (worth - e.Yield)
+	e.Yield += forget * (worthOf(float64(len(w.known)-files)) - e.Yield)
 	return nil
 }
 
@@ -170,7 +143,8 @@ func (w *walk) request(ctx context.Context, l *link) (float64, error) {
 	case errors.Is(err, errBudget), errors.Is(err, errDown), ctx.Err() != nil:
 		return 0, err
 	case err != nil || a.Status != 200:
-		w.model.learn(l.traits, 0)
+		w.brought(l, 0)
+		w.model.learn(l.traits, float64(l.place), 0)
 		return 0, w.judged(l, false)
 	case !a.Page:
 		data := isData(ctx, a)
@@ -181,7 +155,8 @@ func (w *walk) request(ctx context.Context, l *link) (float64, error) {
 				return 0, err
 			}
 		}
-		w.model.learn(l.traits, worth)
+		w.brought(l, worth)
+		w.model.learn(l.traits, float64(l.place), worth)
 		return worth, w.judged(l, data)
 	}
 	if l.file > 0 {
@@ -210,7 +185,7 @@ func (w *walk) fresh(target string) bool {
 func (w *walk) read(ctx context.Context, l *link, a answer) (float64, error) {
 	view := readPage(a.URL, a.Header.Get("Content-Type"), a.Body)
 	if view == nil {
-		w.model.learn(l.traits, 0)
+		w.model.learn(l.traits, float64(l.place), 0)
 		return 0, nil
 	}
 	seen := &software.Page{URL: a.URL, Status: a.Status, Header: a.Header, Root: view.root}
@@ -237,9 +212,10 @@ func (w *walk) read(ctx context.Context, l *link, a answer) (float64, error) {
 		fresh = nil
 	}
 	slices.SortFunc(fresh, func(a, b *link) int { return int(math.Copysign(1, float64(b.mean-a.mean))) })
-	o := outcome{traits: l.traits, files: files, links: fresh[:min(len(fresh), maxChildren)]}
+	o := outcome{traits: l.traits, place: float64(l.place), files: files, links: fresh[:min(len(fresh), maxChildren)]}
+	w.brought(l, worthOf(float64(files)))
 	worth := w.worthOf(o)
-	w.model.learn(l.traits, worth)
+	w.model.learn(l.traits, float64(l.place), worth)
 	w.remember(o)
 	return worth, nil
 }
@@ -319,7 +295,7 @@ func (w *walk) consider(ctx context.Context, at int32, view *pageView, seen *sof
 		}
 		w.seen[key] = nil
 		w.describe(l, hint)
-		mean, _ := w.model.worth(l.traits)
+		mean, _ := w.model.worth(l.traits, w.placeOf(at))
 		l.mean = float32(mean)
 		return 1, nil, w.take(l, at, why)
 	}
@@ -328,8 +304,8 @@ func (w *walk) consider(ctx context.Context, at int32, view *pageView, seen *sof
 	}
 	w.describe(l, hint)
 	if old != nil { // known from another page: the better of the two places counts
-		mean, _ := w.model.worth(l.traits)
-		if was, _ := w.model.worth(old.traits); mean > was+0.05 && !old.done {
+		mean, _ := w.model.worth(l.traits, w.placeOf(at))
+		if was, _ := w.model.worth(old.traits, w.placeOf(old.from)); mean > was+0.05 && !old.done {
 			l.seq = old.seq
 			old.done = true
 			w.enqueue(l)
@@ -352,37 +328,6 @@ func (w *walk) enqueue(l *link) {
 	}
 }
 
-// worthOf returns what a page was worth: the most files per request that can be had by way of it.
-func (w *walk) worthOf(o outcome) float64 {
-	sum := float64(o.files)
-	best := sum
-	var values [maxChildren]float64
-	for i, l := range o.links {
-		mean, _ := w.model.worth(l.traits)
-		values[i] = filesOf(min(mean, 4)) * discount
-	}
-	list := values[:len(o.links)]
-	slices.SortFunc(list, func(a, b float64) int { return int(math.Copysign(1, b-a)) })
-	for i, v := range list {
-		sum += v
-		best = max(best, sum/float64(i+2))
-	}
-	return worthOf(best)
-}
-
-// remember keeps an outcome, and looks at some earlier ones again: what their links promise is known better now.
-func (w *walk) remember(o outcome) {
-	if len(w.past) < maxPast {
-		w.past = append(w.past, o)
-	} else {
-		w.past[int(w.chance()*maxPast)] = o
-	}
-	for range replays {
-		old := w.past[int(w.chance()*float64(len(w.past)))]
-		w.model.nudge(old.traits, w.worthOf(old), replayRate)
-	}
-}
-
 // near reports whether a host belongs to the same organisation: files may be there, but its pages are not asked.
 func (w *walk) near(name string) bool {
 	own := w.host
@@ -397,10 +342,11 @@ func (w *walk) reason(l *link) string {
 	switch {
 	case l.list:
 		return "the site lists it"
-	case l.words >= 1:
-		return "its anchor has a word for data"
 	case l.from == noPage:
 		return ""
+	}
+	if word := w.scorer.Word(l.text); word != "" {
+		return fmt.Sprintf("its anchor says %q", word)
 	}
 	return fmt.Sprintf("links like it led to %.1f files per request", filesOf(float64(l.mean)))
 }
