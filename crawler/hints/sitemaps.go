@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
+	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/sitemap"
 	"odarchive/triplestore/kv"
@@ -37,10 +38,11 @@ const (
 	checkEvery  = 24 * time.Hour
 	checkLiars  = 7 * 24 * time.Hour // for hosts that are not believed
 	maxPause    = 30 * 24 * time.Hour
-	maxRequests = 20       // for one check
-	maxBytes    = 64 << 20 // for one check
-	maxNoted    = 10_000   // hosts in memory
-	perGive     = 500      // entries that are looked up together
+	maxRequests = 20               // for one check
+	maxBytes    = 64 << 20         // for one check
+	maxTime     = 10 * time.Minute // for one check, with the pauses of the hosts
+	maxNoted    = 10_000           // hosts in memory
+	perGive     = 500              // entries that are looked up together
 )
 
 // Note notes the sitemaps that the robots.txt of a host names. Most calls read and write nothing. It may be called on nil.
@@ -113,12 +115,18 @@ func (h *Hints) Check(ctx context.Context, group string) (entries, moved int, er
 		return 0, 0, fmt.Errorf("hints: %w", err)
 	}
 	c := &check{h: h, ctx: ctx, group: group, tags: map[string]string{}}
-	reading, stop := context.WithCancelCause(ctx)
+	timed, end := context.WithTimeoutCause(ctx, maxTime, errTime)
+	defer end()
+	reading, stop := context.WithCancelCause(timed)
 	defer stop(nil)
 	doer := &limited{from: h.Doer(group), requests: maxRequests, bytes: maxBytes, over: func() { stop(errLimit) }}
 	var failed error
 	for _, address := range s.Sitemaps {
-		tag, err := sitemap.WalkUnless(reading, doer, address, s.Tags[address], sitemap.Place{}, c.entry, func(string) {})
+		var tag string
+		err := faults.Contain(func() (err error) { // no document may keep the others from being read
+			tag, err = sitemap.WalkUnless(reading, doer, address, s.Tags[address], sitemap.Place{}, c.entry, func(string) {})
+			return err
+		})
 		if err == nil {
 			err = c.flush()
 		}
@@ -233,6 +241,8 @@ type limited struct {
 	bytes    int64
 	over     func() // is called when a limit is reached, so that nothing is tried again
 }
+
+var errTime = errors.New("the sitemaps of the host take too long to read")
 
 var errLimit = errors.New("the sitemaps of the host are too many or too large")
 

@@ -9,14 +9,18 @@ import (
 
 	"odarchive/crawler/hints"
 	"odarchive/crawler/scope"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/politeness"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// sitemapsEvery is how often hosts are looked for whose sitemaps are to be read, and sitemapsAtOnce how many are read one after
-// the other then.
+// sitemapsEvery is how often hosts are looked for whose sitemaps are to be read, sitemapsInTurn how many are read then, and
+// sitemapsAtOnce how many at the same time.
 const (
-	sitemapsEvery  = time.Minute
-	sitemapsAtOnce = 100
+	sitemapsEvery  = 5 * time.Minute
+	sitemapsInTurn = 1000
+	sitemapsAtOnce = 8
 )
 
 // keepHinted reads the sitemaps of hosts, each about once a day, until ctx ends.
@@ -40,17 +44,28 @@ func (c *Crawl) readSitemaps(ctx context.Context) error {
 	if c.Frontier.Held() != "" {
 		return nil
 	}
-	groups, _, err := c.Hints.Due(sitemapsAtOnce)
+	groups, _, err := c.Hints.Due(sitemapsInTurn)
 	if err != nil {
 		return err
 	}
+	readers, ctx := errgroup.WithContext(ctx)
+	readers.SetLimit(sitemapsAtOnce)
 	for _, group := range groups {
-		entries, moved, err := c.Hints.Check(ctx, group)
-		if err != nil {
-			return err
-		}
-		c.store.Log.Info("sitemaps read", "host", group, "entries", entries, "visits brought forward", moved)
+		readers.Go(func() error { return supervise.Contain(func() error { return c.readSitemapsOf(ctx, group) }) })
 	}
+	return readers.Wait()
+}
+
+// readSitemapsOf reads the sitemaps of one host, unless the crawl is on hold.
+func (c *Crawl) readSitemapsOf(ctx context.Context, group string) error {
+	if ctx.Err() != nil || c.Frontier.Held() != "" {
+		return nil
+	}
+	entries, moved, err := c.Hints.Check(ctx, group)
+	if err != nil {
+		return err
+	}
+	c.store.Log.Info("sitemaps read", "host", group, "entries", entries, "visits brought forward", moved)
 	return nil
 }
 
