@@ -90,8 +90,12 @@ func summaryOfHarvest(r harvest.Report) string {
 func (c *Crawl) runCampaignHarvest(ctx context.Context, now campaign.Campaign) (harvest.Report, error) {
 	d := now.Document
 	w := &watch{c: c, name: d.Name, now: discover.Progress{State: "begins", Expected: -1, Began: c.store.Clock().UTC()}}
-	if now.Progress != nil {
-		w.before = now.Progress.Finds
+	if p := now.Progress; p != nil {
+		w.before = p.Finds
+		if !p.Began.Before(now.Began) { // of an earlier attempt in this round
+			w.files, w.now.Pages, w.now.Began = p.Files, p.Pages, p.Began
+			w.now.Files = p.Files
+		}
 	}
 	h, source, err := c.campaignHarvester(ctx, now, w)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestACampaignOverAnInterfaceIsPausedAndContinuesAtItsPageInAnotherProcess(t
 		t.Fatalf("%+v, %v, after %d requests", now.Progress, err, before)
 	}
 	now, _, err = c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
-	if err != nil || now.State != campaign.Finished || now.Why != "" || now.Progress.State != "complete" || !now.Progress.Done {
+	if err != nil || now.State != campaign.Finished || now.Why != "" || now.Progress.State != "complete" || !now.Progress.Done || now.Progress.Pages < 10 {
 		t.Fatalf("%+v %+v, %v", now, now.Progress, err)
 	}
 	if again := p.asked.Load() - before; again > 7 || now.Progress.Requests != int(p.asked.Load()) {

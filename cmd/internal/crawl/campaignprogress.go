@@ -26,6 +26,7 @@ type watch struct {
 
 	tracker *discover.Tracker // of a discovery, which knows its progress itself; else nil
 	before  []discover.Find   // of earlier attempts
+	files   int               // of earlier attempts in the same round
 
 	mu    sync.Mutex
 	now   discover.Progress // guarded by mu
@@ -78,7 +79,7 @@ func (w *watch) asked(address string) {
 
 // reported notes what the harvest has brought so far.
 func (w *watch) reported(r harvest.Report) {
-	w.update(func(p *discover.Progress) { p.Files = r.Seeds })
+	w.update(func(p *discover.Progress) { p.Files = w.files + r.Seeds })
 }
 
 // save keeps the progress, unless that was done a moment ago.
@@ -100,7 +101,7 @@ func (w *watch) save(ctx context.Context) {
 // ended notes how the harvest ended.
 func (w *watch) ended(ctx context.Context, r harvest.Report, err error) {
 	w.update(func(p *discover.Progress) {
-		p.Files = r.Seeds
+		p.Files = w.files + r.Seeds
 		switch {
 		case errors.Is(err, webapi.ErrBudget):
 			p.State, p.Done = sentenceOf(err), true

@@ -105,6 +105,9 @@ func (p *Pacer) Take(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		at = at.Add(wait)
+		if late := now(); late.After(at) { // the timer of a busy machine
+			at = late
+		}
 	}
 	pace.Used++
 	pace.Next = at.Add(p.Every)
