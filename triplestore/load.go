@@ -29,8 +29,8 @@ type Loaded struct {
 // until Load returns; readers see the state before it.
 //
 // Load reads quads in chunks. It writes the new terms of a chunk at once, in order, sorts its quads in each layout, and
-// finally merges all chunks into the blocks. Two or more chunks wait in temporary files. Memory is bounded by
-// Options.LoadMemory for inputs of any length.
+// finally merges all chunks into the blocks. Two or more chunks wait in temporary files. Their memory is bounded by
+// Options.LoadMemory for inputs of any length; what the database needs to write blocks comes on top (kv.Options.MemTable).
 func (s *Store) Load(ctx context.Context, r QuadReader) (Loaded, error) {
 	var n Loaded
 	err := s.bulk(ctx, "load", func(w *blockWriter, parts *partWriter) error {

@@ -11,9 +11,11 @@ import (
 
 // Options configure a database. The zero value is a durable database with modest memory use.
 type Options struct {
-	InMemory bool         // keep nothing on disk; for tests
-	NoSync   bool         // do not fsync commits: they survive a kill of the process, but not of the machine
-	MemTable int64        // memory for recent writes, used up to three times; 0 means 32 MiB; a transaction may use 15 % of it
+	InMemory bool // keep nothing on disk; for tests
+	NoSync   bool // do not fsync commits: they survive a kill of the process, but not of the machine
+	// MemTable is the memory for recent writes, used up to three times; 0 means 32 MiB. A transaction may use 15 % of it.
+	// While much is written without a pause, building tables takes up to thirty times as much.
+	MemTable int64
 	MinFree  int64        // free disk space below which writes fail; 0 means 512 MiB or a quarter of a small disk, negative means no limit
 	Log      *slog.Logger // nil discards
 	// MustExist makes Open fail, and create nothing, if there is neither a log nor a state file nor a table.
