@@ -55,8 +55,13 @@ func (m member) encode() []byte {
 	return fields.AppendText(b, m.text)
 }
 
+// maxScore is the greatest amount of a score that a record has. The words of one anchor do not reach it.
+const maxScore = 1e6
+
 // milli returns thousands of a score.
-func milli(score float64) int64 { return int64(math.Round(score * 1000)) }
+func milli(score float64) int64 {
+	return int64(math.Round(min(max(score, -maxScore), maxScore) * 1000))
+}
 
 func flag(b bool) int {
 	if b {
@@ -71,11 +76,15 @@ func decodeMember(b []byte) (m member, err error) {
 	if version != memberVersion && version != memberVersion1 {
 		r.Fail()
 	}
-	m.depth, m.round, m.edition, m.tries = int(r.Uvarint()), int(r.Uvarint()), int(r.Uvarint()), int(r.Uvarint())
+	small := func() int { return int(r.Max(math.MaxInt32)) }
+	m.depth, m.round, m.edition, m.tries = small(), small(), small(), small()
 	m.cut = r.Uvarint() != 0
 	m.url, m.kind, m.from = r.Text(), links.Kind(r.Text()), r.Text()
 	if version == memberVersion {
 		m.score, m.base = float64(r.Varint())/1000, float64(r.Varint())/1000
+		if math.Abs(m.score) > maxScore || math.Abs(m.base) > maxScore {
+			r.Fail()
+		}
 		m.text = r.Text()
 	}
 	if err := r.End(); err != nil {
