@@ -43,7 +43,8 @@ Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wr
   odarchive discover https://city.example --keyword haushalt --keyword radverkehr
   odarchive discover https://city.example --dry-run --explain
   odarchive discover https://city.example --json >> found.jsonl
-  odarchive query 'SELECT ?dataset ?page ?score { ?dataset arc:foundBy [ arc:foundOn ?page ; arc:foundScore ?score ] }'`,
+  odarchive query 'PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#>
+    SELECT ?dataset ?page ?score { GRAPH ?site { ?dataset arc:foundBy [ arc:foundOn ?page ; arc:foundScore ?score ] } }'`,
 		Args: exactly("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d.Options.URL = args[0]
