@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
@@ -51,8 +52,9 @@ func (p *Pipeline) checkRedirect(target string) error {
 	return nil
 }
 
-// limitBody makes a request end before or within a body that is out of scope. It reports whether it has set MaxBody. If
-// campaigns read the links of the document, its media type is no reason to end: links lead on from what is not kept.
+// limitBody makes a request end before or within a body that is out of scope. It reports whether it has set MaxBody: only if
+// the scope's limit is smaller than that of the host, or else of the program, because MaxBody replaces both. If campaigns
+// read the links of the document, its media type is no reason to end: links lead on from what is not kept.
 func (p *Pipeline) limitBody(r *fetch.Request, following *campaign.Visit) (limited bool) {
 	if p.Scope.Empty() {
 		return false
@@ -68,7 +70,14 @@ func (p *Pipeline) limitBody(r *fetch.Request, following *campaign.Visit) (limit
 		return nil
 	}
 	limit := p.Scope.SizeLimit(scope.Crawl, r.URL)
-	if limit < 1 || p.MaxBody > 0 && limit >= p.MaxBody {
+	if limit < 1 {
+		return false
+	}
+	other := p.MaxBody
+	if host, err := address.Host(r.URL); err == nil {
+		other = cmp.Or(p.settings(host).MaxBody, other)
+	}
+	if other > 0 && limit >= other {
 		return false
 	}
 	r.MaxBody = limit

@@ -10,6 +10,8 @@ import (
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/scope"
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/hosts"
 )
 
 func TestWhatIsOutOfScopeIsNotAskedForOrNotKept(t *testing.T) {
@@ -109,6 +111,23 @@ func page(links ...string) http.HandlerFunc {
 		fmt.Fprint(w, "<!doctype html><title>x</title><body>")
 		for _, l := range links {
 			fmt.Fprintf(w, `<a href="%s">x</a>`, l)
+		}
+	}
+}
+
+func TestTheSmallestLimitOfSizeCounts(t *testing.T) {
+	t.Parallel()
+	s, err := scope.Open(nil, scope.Options{Deny: []string{"size:>1MiB"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ program, host, want int64 }{
+		{100 << 20, 0, 1 << 20}, {1000, 0, 0}, {100 << 20, 1000, 0}, {1000, 100 << 20, 1 << 20}, {0, 0, 1 << 20}, {0, 1000, 0},
+	} {
+		p := &Pipeline{Scope: s, MaxBody: c.program, Settings: func(string) hosts.Settings { return hosts.Settings{MaxBody: c.host} }}
+		r := fetch.Request{URL: "http://a.example/x.csv"}
+		if limited := p.limitBody(&r, nil); r.MaxBody != c.want || limited != (c.want > 0) {
+			t.Errorf("program %d, host %d, scope 1 MiB: the request has %d, want %d (0 for that of the host or program)", c.program, c.host, r.MaxBody, c.want)
 		}
 	}
 }
