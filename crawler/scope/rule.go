@@ -132,7 +132,7 @@ func (r *Rule) set(what, arg string) (err error) {
 		}
 		slices.Sort(r.areas)
 	default:
-		return errors.New("expected host:, domain:, pattern:, type:, size: or for:")
+		return errors.New("expected one of host:, domain:, pattern:, type:, size:, for: in front")
 	}
 	return err
 }

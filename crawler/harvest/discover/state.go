@@ -149,8 +149,7 @@ func (w *walk) state(reserve, n, weights int) state {
 // numbers.
 func (w *walk) reachable(links []*link, s *state) map[int32]int32 {
 	need := map[int32]bool{}
-	var want func(int32)
-	want = func(p int32) {
+	want := func(p int32) {
 		for p != noPage && !need[p] {
 			need[p] = true
 			p = w.pages[p].from

@@ -82,7 +82,6 @@ func (r *rule) tier() int {
 }
 
 func (r *rule) ofPage() bool { return len(r.css) > 0 || r.title != nil }
-func (r *rule) ofLink() bool { return len(r.Link) > 0 || len(r.Rel) > 0 }
 
 // none is the number of no rule, greater than that of any.
 const none = 1 << 30

@@ -305,12 +305,6 @@ func (b *Book) For(host string) []Listed {
 	return list
 }
 
-// Selects reports whether a Match selects a host.
-func Selects(match, host string) bool {
-	m, err := parseMatch(match)
-	return err == nil && m.matches(host, Name(host))
-}
-
 // entry is a rule in a table.
 type entry struct {
 	rule        Rule

@@ -249,17 +249,6 @@ func canonical(text string) string {
 	return cmp.Or(m.host, text)
 }
 
-// matches reports whether a host is selected. name is the host without its port.
-func (m match) matches(host, name string) bool {
-	switch {
-	case m.pattern != nil:
-		return m.pattern.MatchString(host)
-	case m.domain != "":
-		return name == m.domain || strings.HasSuffix(name, "."+m.domain)
-	}
-	return m.host == "" || m.host == host || m.host == name
-}
-
 // Name returns a host without its port.
 func Name(host string) string {
 	if strings.HasPrefix(host, "[") {
