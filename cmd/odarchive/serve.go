@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -38,6 +39,8 @@ neither crawls nor writes. On SIGHUP the server reads the [[host]] tables of the
 				return err
 			}
 			defer l.Close()
+			hangups, stop := listenForHangups() // first, since without it a hangup ends the process
+			defer stop()
 			if !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
 				c.cfg.Base = localBase(l)
 			}
@@ -45,10 +48,15 @@ neither crawls nor writes. On SIGHUP the server reads the [[host]] tables of the
 			if c.reads {
 				opts = store.Options{Reads: store.AlwaysReadOnly}
 			}
-			return c.with(cmd.Context(), opts, func(n *app.Node) error {
+			err = c.with(cmd.Context(), opts, func(n *app.Node) error {
 				fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, l.Addr())
-				return c.serveNode(cmd.Context(), n, l, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
+				return c.serveNode(cmd.Context(), n, l, hangups, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
 			})
+			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
+				fmt.Fprintln(c.stderr, "odarchive: stopped before the server was ready")
+				return nil // whoever stops a server cannot know how far it is
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -61,14 +69,19 @@ neither crawls nor writes. On SIGHUP the server reads the [[host]] tables of the
 	return cmd
 }
 
-// reloadOnHangup reads the settings of hosts and the secrets file again on SIGHUP, until ctx ends.
-func (c *cli) reloadOnHangup(ctx context.Context, n *app.Node) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
+// listenForHangups returns a channel that gets each SIGHUP, at least the first of those that nobody has taken yet, until
+// stop is called.
+func listenForHangups() (hangups <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
+}
+
+// reloadOnHangup reads the settings of hosts and the secrets file again at each hangup, until ctx ends.
+func (c *cli) reloadOnHangup(ctx context.Context, n *app.Node, hangups <-chan os.Signal) {
 	for {
 		select {
-		case <-hangup:
+		case <-hangups:
 		case <-ctx.Done():
 			return
 		}
@@ -95,7 +108,7 @@ func localBase(l net.Listener) string {
 
 // serveNode serves and crawls until ctx ends or the server fails. Failures of background jobs are shown, and the jobs
 // are retried.
-func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl bool) error {
+func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, hangups <-chan os.Signal, crawl bool) error {
 	var handler http.Handler
 	handler, err := n.Handler()
 	if err != nil {
@@ -114,7 +127,7 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, crawl 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var background sync.WaitGroup
-	background.Go(func() { c.reloadOnHangup(ctx, n) })
+	background.Go(func() { c.reloadOnHangup(ctx, n, hangups) })
 	background.Go(func() { n.Background(ctx, crawl) })
 	err = faces.Serve(ctx, c.log, handler, listeners...)
 	stop()

@@ -346,3 +346,13 @@ func (s served) writingOverHTTPNeedsTheToken(t *testing.T) {
 		t.Errorf("the posted resource: %s %s", resp.Status, body)
 	}
 }
+
+func TestAServerThatIsStoppedBeforeItIsReadyEndsWithStatus0(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var messages bytes.Buffer
+	args := []string{"--data", filepath.Join(t.TempDir(), "data"), "serve", "--listen", "127.0.0.1:0"}
+	if status := run(ctx, args, strings.NewReader(""), io.Discard, &messages); status != 0 {
+		t.Errorf("status %d: %s", status, messages.String())
+	}
+}
