@@ -24,11 +24,8 @@ func (c *Crawl) newBook() (*hosts.Book, error) {
 	}
 	if p := base.Proxy; p != nil {
 		p.Global, p.Resolves = true, p.Resolves || settings.ProxyResolves
-		if p.Secret = secrets[settings.ProxySecret]; p.Secret == nil && settings.ProxySecret != "" {
-			return nil, fmt.Errorf("--proxy-secret: the secrets file has no section %q", settings.ProxySecret)
-		}
 	}
-	return hosts.NewBook(hosts.Options{DB: c.store.DB, Base: base, File: settings.Hosts, Secrets: secrets, Changed: c.hostsChanged, Log: c.store.Log})
+	return hosts.NewBook(hosts.Options{DB: c.store.DB, Base: base, File: settings.Hosts, Secrets: secrets, ProxySecret: settings.ProxySecret, Changed: c.hostsChanged, Log: c.store.Log})
 }
 
 // hostsChanged makes changed settings of hosts effective at once. It is called while the Book is locked.

@@ -27,7 +27,7 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	set := f.opts.Settings(u.Group())
-	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool(), secret: set.Secret.Names()}
+	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool(), login: set.Secret}
 	hop := Hop{URL: ex.FinalURL, Start: f.opts.Now()}
 	if len(ex.Redirects) == 0 {
 		hop.Start = ex.Start
@@ -59,6 +59,7 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 		wire.finish(ex, hop, cut)
 	}()
 	f.note(ex, resp, relaxed, wire)
+	ex.ResponseHeader = withoutRepeated(resp.Header, set.Secret)
 	jar.set(u, resp.Header)
 	if loc, ok := redirect(ex, resp); ok {
 		body.drain()
@@ -259,7 +260,7 @@ type traced struct {
 	fields warc.Header // the same, in order
 	keep   *spool.Spool
 	wire   *capture
-	secret []string // names of header fields that are not recorded, besides Authorization
+	login  *hosts.Secret // is not recorded; may be nil
 	remote string
 	kept   bool      // the connection has served another request
 	opened time.Time // when a new connection was made; zero if none was
@@ -292,7 +293,7 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 			if key == ":authority" {
 				key = "Host"
 			}
-			if !strings.HasPrefix(key, ":") && !isSecret(key, t.secret) {
+			if !strings.HasPrefix(key, ":") && !isSecret(key, t.login.Names()) {
 				key = http.CanonicalHeaderKey(key)
 				t.header[key] = append(t.header[key], values...)
 				for _, v := range values {
@@ -313,7 +314,7 @@ func (t *traced) record(conn net.Conn) {
 	if t.wire != nil {
 		t.wire.drop()
 	}
-	t.wire = &capture{keep: t.keep, secret: t.secret}
+	t.wire = &capture{keep: t.keep, login: t.login}
 	if c, ok := conn.(*wireConn); ok {
 		c.attach(t.wire)
 	}

@@ -82,6 +82,9 @@ func TestALoginGoesToItsHostOnlyAndIsNotRecorded(t *testing.T) {
 	other := note("other", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "file") })
 	portal := note("portal", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "visit", Value: "1"})
+		http.SetCookie(w, &http.Cookie{Name: "hunter-session", Value: "2"}) // as good as the login
+		w.Header().Set("X-Who", "you:"+r.Header.Get("X-Api-Key"))
+		w.Header()["X-Sent"] = r.Header["Authorization"]
 		switch r.URL.Path {
 		case "/away":
 			http.Redirect(w, r, other.URL+"/file", http.StatusFound)

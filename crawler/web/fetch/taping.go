@@ -26,7 +26,7 @@ func (t *taping) RoundTrip(req *http.Request) (*http.Response, error) {
 	now := t.f.opts.Now
 	ex := &Exchange{URL: public.String(), FinalURL: public.String(), Start: now()}
 	base := &client{f: t.f, login: true}
-	trace := &traced{ex: ex, now: now, keep: t.f.opts.Spool, secret: base.settings(req).Secret.Names()}
+	trace := &traced{ex: ex, now: now, keep: t.f.opts.Spool, login: base.settings(req).Secret}
 	out := req.WithContext(httptrace.WithClientTrace(req.Context(), trace.hooks()))
 	asked := &teeBody{ReadCloser: req.Body}
 	if req.Body != nil && req.Body != http.NoBody {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"odarchive/crawler/warc"
+	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/spool"
 )
 
@@ -26,7 +27,7 @@ type Hop struct {
 	Status int // 0 if the response has no status line
 
 	// Request is the request as sent, without what is secret; at most 1 MiB, which few bodies exceed. Head is the head of
-	// the response as received; at most 64 KiB. HTTP/2 has no such text: then they are written in the style of HTTP/1.1.
+	// the response as received, without what tells of a login (Secret.Repeated); at most 64 KiB. HTTP/2 has no such text: then they are written in the style of HTTP/1.1.
 	Request []byte
 	Head    []byte
 
@@ -94,7 +95,7 @@ const (
 // capture records one request and its response from the connection that carries them.
 type capture struct {
 	mu      sync.Mutex
-	secret  []string // names of header fields to leave out
+	login   *hosts.Secret // to leave out; may be nil
 	request []byte
 	head    []byte // of the response, complete if headed
 	headed  bool
@@ -155,6 +156,7 @@ func (c *capture) received(p []byte) {
 		if c.left = bodyLength(c.head); c.left == chunked {
 			c.left, c.chunks = -1, new(warc.Chunks)
 		}
+		c.head = withoutLogin(c.head, c.login)
 		c.write(c.head)
 		p = rest
 	}
@@ -234,7 +236,7 @@ func (c *capture) finish(ex *Exchange, hop Hop, cut string) {
 	if !c.headed {
 		return // file is nil
 	}
-	hop.Request, hop.Head = withoutSecrets(c.request, c.secret), c.head[:min(len(c.head), maxHopHead)]
+	hop.Request, hop.Head = withoutSecrets(c.request, c.login.Names()), c.head[:min(len(c.head), maxHopHead)]
 	hop.HTTP2, hop.TLS = c.http2, describeTLS(c.tls)
 	if m, _, err := warc.ReadMessage(bytes.NewReader(hop.Head)); err == nil {
 		hop.Status = m.Status()
@@ -291,6 +293,43 @@ func withoutSecrets(request []byte, names []string) []byte {
 		}
 	}
 	return append(out, request[end:]...)
+}
+
+// withoutRepeated returns a header without the values that tell something of the login.
+func withoutRepeated(h http.Header, login *hosts.Secret) http.Header {
+	if login == nil {
+		return h
+	}
+	out := http.Header{}
+	for name, values := range h {
+		for _, v := range values {
+			if !login.Repeated(name, v) {
+				out[name] = append(out[name], v)
+			}
+		}
+	}
+	return out
+}
+
+// withoutLogin returns the head of a response without the fields that tell something of the login.
+func withoutLogin(head []byte, login *hosts.Secret) []byte {
+	if login == nil {
+		return head
+	}
+	out := make([]byte, 0, len(head))
+	dropped := false
+	for line := range bytes.Lines(head) {
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if folded := line[0] == ' ' || line[0] == '\t'; !folded { // what is folded belongs to the field before
+			dropped = ok && len(out) > 0 && login.Repeated(string(bytes.TrimSpace(name)), string(value))
+		} else if !dropped && login.Repeated("", string(line)) {
+			continue
+		}
+		if !dropped {
+			out = append(out, line...)
+		}
+	}
+	return out
 }
 
 func describeTLS(s *tls.ConnectionState) *TLS {

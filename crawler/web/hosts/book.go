@@ -52,8 +52,10 @@ type Options struct {
 	Base    Settings           // of hosts without rules
 	File    []Rule             // of the settings file
 	Secrets map[string]*Secret // of the secrets file
-	Changed func()             // is called after rules have changed; may be nil. It must not call the Book
-	Log     *slog.Logger       // nil discards
+	// ProxySecret is the section with the login of Base.Proxy, "" for none.
+	ProxySecret string
+	Changed     func()       // is called after rules have changed; may be nil. It must not call the Book
+	Log         *slog.Logger // nil discards
 }
 
 // Book has the rules of all hosts. Its methods may be called concurrently.
@@ -108,8 +110,8 @@ const keyRule = 's'
 
 // Of returns the values for a host, as address.Host returns it.
 func (b *Book) Of(host string) Settings {
-	s := b.opts.Base
 	t := b.now.Load()
+	s := t.base
 	t.each(host, func(r *entry) { r.apply(&s) })
 	return s
 }
@@ -135,7 +137,7 @@ func (b *Book) Reload(file []Rule, secrets map[string]*Secret) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t, err := newTable(file, b.stored, secrets)
+	t, err := b.table(file, b.stored, secrets)
 	if err != nil {
 		return err
 	}
@@ -237,7 +239,7 @@ func (b *Book) store(ctx context.Context, match string, r *Rule) error {
 	if len(next) > maxRules {
 		return fmt.Errorf("%w: more than %d rules", ErrBad, maxRules)
 	}
-	t, err := newTable(b.file, next, b.secrets)
+	t, err := b.table(b.file, next, b.secrets)
 	if err != nil {
 		return err
 	}
@@ -323,6 +325,25 @@ type table struct {
 	domains  map[string][]*entry
 	hosts    map[string][]*entry
 	empty    bool
+	base     Settings // of hosts without rules
+}
+
+// table returns a table with the values of the program, the login of its proxy among them.
+func (b *Book) table(file []Rule, stored map[string]Rule, secrets map[string]*Secret) (*table, error) {
+	t, err := newTable(file, stored, secrets)
+	if err != nil {
+		return nil, err
+	}
+	t.base = b.opts.Base
+	if name := b.opts.ProxySecret; name != "" && t.base.Proxy != nil {
+		if secrets[name] == nil {
+			return nil, fmt.Errorf("%w: the secrets file has no section %q, which --proxy-secret names", ErrBad, name)
+		}
+		p := *t.base.Proxy
+		p.Secret = secrets[name]
+		t.base.Proxy = &p
+	}
+	return t, nil
 }
 
 func newTable(file []Rule, stored map[string]Rule, secrets map[string]*Secret) (*table, error) {

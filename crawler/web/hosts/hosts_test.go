@@ -149,6 +149,8 @@ func TestRulesThatCannotBeMeantAreRefused(t *testing.T) {
 		"match = \"*\"\ndelay = \"-1s\"":                      "delay",
 		"match = \"*\"\nproxy = \"ftp://a\"":                  "expected http://",
 		"match = \"*\"\nproxy = \"http://u:p@a/\"":            "secrets file",
+		"match = \"*\"\nproxy = \"u:p@a:3128\"":               "has no user and password",
+		"match = \"*\"\nproxy = \"http://u:%zz@a/\"":          "has no user and password",
 		"match = \"*\"\nsecret = \"nowhere\"":                 `no section "nowhere"`,
 		"match = \"*\"\nheaders = { Cookie = \"a=b\" }":       "belongs into the secrets file",
 		"match = \"*\"\nheaders = { Authorization = \"x\" }":  "belongs into the secrets file",
@@ -221,6 +223,39 @@ func TestASecretsFileIsPrivateAndItsErrorsQuoteNothing(t *testing.T) {
 	}
 	if _, err := ReadSecrets(filepath.Join(t.TempDir(), "nothing")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestTheLoginOfTheProgramsProxyIsReadAgain(t *testing.T) {
+	t.Parallel()
+	read := func(password string) map[string]*Secret {
+		secrets, err := ReadSecrets(secretsFile(t, "[way]\nuser = \"u\"\npassword = \""+password+"\"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return secrets
+	}
+	proxy, err := ParseProxy("http://127.0.0.1:3128")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewBook(Options{Base: Settings{Proxy: proxy}, ProxySecret: "way", Secrets: read("old")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		secrets map[string]*Secret
+		want    string
+	}{{nil, "old"}, {read("new"), "new"}, {map[string]*Secret{}, "new"}} { // one without the section is refused
+		if c.secrets != nil {
+			err = b.Reload(nil, c.secrets)
+		}
+		if _, got, _ := b.Of("a.example").Proxy.Secret.Login(); got != c.want {
+			t.Errorf("password %q, want %q (%v)", got, c.want, err)
+		}
+	}
+	if !errors.Is(err, ErrBad) {
+		t.Errorf("a file without the section: %v", err)
 	}
 }
 

@@ -381,11 +381,11 @@ func ParseProxy(text string) (*Proxy, error) {
 		return nil, nil
 	}
 	u, err := url.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("the proxy is not an address: %w", errProxy) // the text may have a password
-	}
-	if u.User != nil {
+	if strings.Contains(text, "@") { // also USER:PASSWORD@HOST, which is no URL; no error quotes a password
 		return nil, errors.New("the address of a proxy has no user and password: they are in the secrets file, and proxy-secret names the section")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the proxy is not an address: %w", errProxy)
 	}
 	p := &Proxy{URL: u}
 	ports := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}

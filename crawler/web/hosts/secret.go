@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -75,19 +76,39 @@ func (s *Secret) SetHeader(h http.Header) {
 	}
 }
 
-// Names returns the names of the header fields that SetHeader sets. They must not be recorded.
+// Names returns the names of the header fields of requests that are, or follow from, the login. They must not be recorded.
 func (s *Secret) Names() []string {
 	if s == nil {
 		return nil
 	}
-	names := []string{"Authorization"}
-	if s.cookie != "" {
-		names = append(names, "Cookie")
-	}
+	names := []string{"Authorization", "Cookie"} // a host gives who has logged in further cookies
 	for name := range s.headers {
 		names = append(names, name)
 	}
 	return names
+}
+
+// Repeated reports whether a header field of an answer tells something of the login: it sets a cookie, or repeats what was
+// sent. It must not be recorded. Fields that say how the answer is to be read never do.
+func (s *Secret) Repeated(name, value string) bool {
+	switch name = http.CanonicalHeaderKey(name); {
+	case s == nil || slices.Contains([]string{"Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding"}, name):
+		return false
+	case name == "Set-Cookie" || name == "Set-Cookie2":
+		return true
+	}
+	sent := []string{s.password, s.bearer, s.cookie}
+	if user, password, ok := s.Login(); ok {
+		sent = append(sent, base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+	}
+	for pair := range strings.SplitSeq(s.cookie, ";") {
+		_, text, _ := strings.Cut(pair, "=")
+		sent = append(sent, strings.TrimSpace(text))
+	}
+	for _, values := range s.headers {
+		sent = append(sent, values...)
+	}
+	return slices.ContainsFunc(sent, func(text string) bool { return text != "" && strings.Contains(value, text) })
 }
 
 // section is a section of the file.
@@ -143,7 +164,10 @@ func readPrivate(file string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
-	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	if mode := info.Mode(); mode.Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("others may read it (mode %04o); chmod 600 ends that", mode.Perm())
 	}
 	if info.Size() > maxSecrets {
