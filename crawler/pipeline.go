@@ -39,6 +39,7 @@ import (
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
+	"odarchive/crawler/websub"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
@@ -66,6 +67,8 @@ type Pipeline struct {
 	Campaigns *campaign.Store
 	// Hints are told of sitemaps, and of what visits find that hints brought forward; nil for none.
 	Hints *hints.Hints
+	// Hubs are told of the hubs that documents name; nil for nobody.
+	Hubs *websub.Subscriber
 	// Scope excludes what must not be fetched; nil for nothing.
 	Scope   *scope.Scope
 	MaxBody int64 // of a file, as the fetcher has it; only for limits of the scope below it
@@ -210,6 +213,10 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	result = politeness.ResultOf(exchange)
 	if limited && exchange.ErrorClass == catalog.ErrTooLarge {
 		p.refuseSize(exchange, request.MaxBody+1)
+	}
+	if err := p.noteHub(ctx, job.URL, exchange); err != nil {
+		p.remove(exchange)
+		return nil, err
 	}
 	exchange.Taped.End = p.ended(exchange)
 	exchange.Exception = pass.Exception()

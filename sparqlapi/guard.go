@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/target"
 )
 
@@ -129,6 +130,23 @@ func hideSecret(next http.Handler) http.Handler {
 		r2 := r.WithContext(context.WithValue(r.Context(), secretKey{}, secret))
 		u := *r.URL
 		u.RawQuery = query
+		r2.URL, r2.RequestURI = &u, u.RequestURI()
+		next.ServeHTTP(w, r2)
+	})
+}
+
+// hideCallback removes the id of a subscription from a request's address before anything can log it: who knows it may pretend
+// to be the hub that ends the subscription.
+func hideCallback(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, found := strings.CutPrefix(r.URL.Path, "/websub/")
+		if !found {
+			next.ServeHTTP(w, r)
+			return
+		}
+		r2 := r.WithContext(push.WithID(r.Context(), id))
+		u := *r.URL
+		u.Path, u.RawPath = "/websub/-", ""
 		r2.URL, r2.RequestURI = &u, u.RequestURI()
 		next.ServeHTTP(w, r2)
 	})

@@ -19,6 +19,7 @@ import (
 	"odarchive/sparqlapi/memento"
 	"odarchive/sparqlapi/outlast"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/sparqlapi/target"
@@ -90,6 +91,7 @@ type Options struct {
 	Related    *related.API
 	Feeds      *feeds.API
 	LDES       *ldes.API
+	Push       *push.API // what hubs send
 	Control    *control.API
 	// Ready returns the state of the archive, and an error if it is not ready. If Ready is nil, it is always ready.
 	Ready func(context.Context) (state string, err error)
@@ -122,7 +124,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(behind(o.Proxies), hideSecret, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), limit(o.Rate), identify(o.Guard), target.Escaped)
+	r.Use(behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), limit(o.Rate), identify(o.Guard), target.Escaped)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -163,6 +165,10 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/ldes", l.Root)
 		read(text, "/ldes/shape", l.Shape)
 		read(text, "/ldes/{level}/{number}", l.Node)
+	}
+	if p := o.Push; p != nil {
+		read(r, "/websub/{id}", p.Verify)
+		r.Post("/websub/{id}", problem.Handler(p.Deliver))
 	}
 	if l := o.LinkedData; l != nil {
 		read(text, "/describe", l.Describe)
@@ -236,6 +242,9 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 	}
 	if o.SPARQL != nil {
 		serve(text, base+"/sparql", o.SPARQL, "GET", "HEAD", "POST")
+	}
+	if p := o.Push; p != nil {
+		read(text, base+"/crawl/subscriptions", p.List)
 	}
 	if c := o.Control; c != nil {
 		read(text, base+"/crawl/status", c.Status)

@@ -39,7 +39,7 @@ func TestStories(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere,
+			"hub": cmdHub, "witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere,
 			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "http": cmdHTTP,
 		},
 		Setup: func(env *testscript.Env) error {
@@ -104,13 +104,13 @@ func (s *scriptWeb) start(ts *testscript.TestScript) {
 }
 
 // cmdHost implements "host VAR DIR", which serves the files of a folder at a new address and sets VAR to it. In the
-// files, @HOST@ is replaced by the address. index.html is the home page. An OAI-PMH request is answered with VERB.xml
+// files, @HOST@ is replaced by the address, and @HUB@ by that of the hub of the script, if there is one. index.html is the home page. An OAI-PMH request is answered with VERB.xml
 // or VERB-TOKEN.xml in the folder of its path.
 func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: host VAR DIR")
 	}
-	dir := ts.MkAbs(args[1])
+	dir, hub := ts.MkAbs(args[1]), ts.Getenv("HUB")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := filepath.Join(dir, filepath.FromSlash(path.Clean("/"+r.URL.Path)))
 		if verb := r.FormValue("verb"); verb != "" {
@@ -128,6 +128,7 @@ func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		w.Header().Set("Content-Type", mime.TypeByExtension(filepath.Ext(name)))
+		body = bytes.ReplaceAll(body, []byte("@HUB@"), []byte(hub))
 		w.Write(bytes.ReplaceAll(body, []byte("@HOST@"), []byte("http://"+r.Host)))
 	}))
 	ts.Defer(server.Close)

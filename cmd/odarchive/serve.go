@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -25,10 +28,12 @@ func (c *cli) serve() *cobra.Command {
 		Short: "Serve the archive over HTTP and crawl in the background",
 		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what is due. On SIGTERM the server finishes the current
 requests, returns its leases, and exits with status 0. Without --token nothing can be changed over HTTP. Other commands reach
-the server through a socket in the archive's directory. With --read-only, or if the directory is not writable, the server
+the server through a socket in the archive's directory. With --websub, hubs that files name
+tell it of changes. With --read-only, or if the directory is not writable, the server
 neither crawls nor writes. On SIGHUP the server reads the [[host]] tables of the settings file and the secrets file again.`,
 		Example: `  odarchive serve
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
+  odarchive serve --base https://archive.example.org/ --websub
   odarchive serve --no-crawl
   odarchive serve --query-memory 1GiB --total-memory 4GiB --total-temp 20GiB
   odarchive serve --read-only --listen 127.0.0.1:8081`,
@@ -49,6 +54,9 @@ neither crawls nor writes. On SIGHUP the server reads the [[host]] tables of the
 				opts = store.Options{Reads: store.AlwaysReadOnly}
 			}
 			err = c.with(cmd.Context(), opts, func(n *app.Node) error {
+				if c.cfg.Fetch.WebSub && !c.cfg.Fetch.AllowPrivateHosts && isLocal(n.Mint.Base) {
+					return fmt.Errorf("--websub: hubs cannot reach %s; give the public address as --base", n.Mint.Base)
+				}
 				fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, l.Addr())
 				return c.serveNode(cmd.Context(), n, l, hangups, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
 			})
@@ -104,6 +112,20 @@ func localBase(l net.Listener) string {
 		return "http://" + l.Addr().String() + "/"
 	}
 	return "http://localhost:" + port + "/"
+}
+
+// isLocal reports whether an address is one of this machine or of a private network.
+func isLocal(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil {
+		return true
+	}
+	name := u.Hostname()
+	ip, err := netip.ParseAddr(name)
+	if err != nil {
+		return name == "localhost" || strings.HasSuffix(name, ".localhost")
+	}
+	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
 }
 
 // serveNode serves and crawls until ctx ends or the server fails. Failures of background jobs are shown, and the jobs

@@ -72,6 +72,7 @@ type Fetch struct {
 	Bandwidth         Bytes  // per second; 0 = no limit
 	Workers           int
 	Sitemaps          bool     // read the sitemaps that robots.txt names, for hints of changes
+	WebSub            bool     // subscribe to hubs that documents name
 	ScopeAllow        []string // rules of what may be fetched (package scope)
 	ScopeDeny         []string
 	SoftwareRules     string // file with an operator's rules for the software of sites, "" for none
@@ -301,6 +302,7 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may use in anybody's queries; with the token, any may be used (repeatable)")
 	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes per second to verify in the background, 0 for none")
 	f.StringArrayVar(&c.Serve.Proxies, "trust-proxy", nil, "network of proxies, as CIDR, that say in X-Forwarded-For or Forwarded who asks (repeatable)")
+	f.BoolVar(&c.Fetch.WebSub, "websub", c.Fetch.WebSub, "subscribe to the WebSub hubs that files, pages and feeds name, so that changes are known at once; hubs must reach the address of --base")
 	f.StringVar(&c.Serve.Hub, "websub-hub", c.Serve.Hub, "WebSub hub that the feeds name, so that readers are told of changes at once")
 	q := &c.Serve.Queries
 	f.IntVar(&q.Slots, "query-slots", q.Slots, "costly queries at a time; cheap ones never wait for them")

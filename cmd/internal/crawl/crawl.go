@@ -36,6 +36,7 @@ import (
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
 	"odarchive/crawler/web/spool"
+	"odarchive/crawler/websub"
 	"odarchive/triplestore/kv"
 )
 
@@ -61,6 +62,7 @@ type Crawl struct {
 	Campaigns *campaign.Store
 	Scope     *scope.Scope
 	Hints     *hints.Hints
+	WebSub    *websub.Subscriber
 	Software  func() (*software.Helper, error) // rules for the software of sites, read when they are first needed
 	Jobs      *supervise.Jobs                  // of the background
 	Tape      *tape.Tape                       // of --warc; nil without it
@@ -163,6 +165,9 @@ func (c *Crawl) build() error {
 			return c.Scope.Refuses(scope.Question{Area: scope.Campaign, URL: url, Size: -1}) != ""
 		}}
 	c.Hints = &hints.Hints{DB: s.DB, Frontier: c.Frontier, Clock: s.Clock, Min: settings.MinInterval, Doer: c.sitemapDoer}
+	if err := c.openWebSub(); err != nil {
+		return err
+	}
 	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Graphs: c.Graphs, Hints: c.Hints, Forgive: c.Gate.Forgive, Clock: s.Clock}
 	rule, err := c.newRule()
 	if err != nil {
@@ -173,7 +178,7 @@ func (c *Crawl) build() error {
 		Settings: c.Hosts.Of,
 		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
-		Hints: c.Hints, Scope: c.Scope, MaxBody: int64(settings.MaxBody),
+		Hints: c.Hints, Hubs: c.WebSub, Scope: c.Scope, MaxBody: int64(settings.MaxBody),
 	}
 	return nil
 }

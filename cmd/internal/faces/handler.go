@@ -27,6 +27,7 @@ import (
 	"odarchive/sparqlapi/memento"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
+	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/triplestore"
@@ -84,6 +85,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
+		Push:       &push.API{Subscriber: a.crawl.WebSub},
 		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),

@@ -15,7 +15,7 @@ var floors = [][]string{
 		"crawler/web/politeness", "crawler/web/fetch", "crawler/web/names", "crawler/web/hosts", "crawler/web/ranges", "crawler/soft404", "crawler/inspect", "crawler/web/webtest", "crawler/warc/...", "crawler/scrape", "crawler/links", "crawler/relevance", "crawler/scope", "crawler/series"},
 	3: {"triplestore", "triplestore/sparql/...", "crawler/frontier", "crawler/archive/describe", "crawler/archive/diary", "crawler/archive/backup", "crawler/archive/faults", "crawler/archive/records",
 		"crawler/archive/tallies", "crawler/archive/events", "crawler/archive/search", "crawler/archive/joining"},
-	4: {"crawler/archive", "crawler/campaign", "crawler/graphs", "crawler/harvest/...", "crawler/archive/quality", "crawler/dispatch", "crawler/hints", "crawler/hooks"},
+	4: {"crawler/archive", "crawler/campaign", "crawler/graphs", "crawler/harvest/...", "crawler/archive/quality", "crawler/dispatch", "crawler/hints", "crawler/hooks", "crawler/websub"},
 	5: {"crawler"},
 	6: {"sparqlapi/...", "ui/..."},
 	7: {"cmd/..."},
