@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -49,6 +50,9 @@ func (c *cli) orderCommand(o *orderFlags, cmd *cobra.Command, done string) *cobr
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return o.check(cmd, args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		order := faces.Order{Why: o.why, DryRun: o.dryRun}
+		if math.IsNaN(o.score) || math.IsInf(o.score, 0) {
+			return usagef("--score %v: expected a number such as 2.5", o.score)
+		}
 		if cmd.Flags().Changed("score") || o.kind == frontier.OrderBoost {
 			order.Score = &o.score
 		}
