@@ -285,3 +285,26 @@ func TestADiscoveryIsACampaign(t *testing.T) {
 		t.Errorf("%d versions of the files, %v", stats.Versions, err)
 	}
 }
+
+func TestATitleOfMegabytesDoesNotHinderTheRecordOfProgress(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"items":[{"id":"d","name":"%s","file":"https://sets.example/a.csv"}],"total":1}`, strings.Repeat("long ", 2_000_000))
+	}))
+	t.Cleanup(s.Close)
+	d := pagedDocument(s.URL)
+	d.API.Request[0].Paging = nil
+	d.API.Dataset.Distribution = []webapi.Distribution{{URL: "file", Title: "$item.name"}}
+	c, end := openIn(t, t.TempDir())
+	defer end()
+	if _, err := c.Campaigns.Run(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true}); err != nil {
+		t.Fatal(err)
+	}
+	now, err := c.Campaigns.Get(t.Context(), "sets")
+	if err != nil || now.Progress == nil || now.Progress.State != "complete" || now.Progress.Files != 1 || len(now.Progress.Finds) != 1 {
+		t.Fatalf("%+v, %v", now, err)
+	}
+}

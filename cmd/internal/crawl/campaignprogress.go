@@ -144,7 +144,7 @@ func (k watching) Keep(ctx context.Context, step harvest.Step) (int, error) {
 			if s.DatasetTitle != "" {
 				find.Why = "a file of the dataset \u201c" + s.DatasetTitle + "\u201d"
 			}
-			p.Finds = append([]discover.Find{find}, p.Finds...)
+			p.Finds = append([]discover.Find{find.Bounded()}, p.Finds...)
 			p.Finds = p.Finds[:min(len(p.Finds), shownFinds)]
 		}
 	})

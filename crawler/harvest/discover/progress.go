@@ -17,6 +17,15 @@ type Find struct {
 	Path     []Step  `json:"path,omitempty"`  // from the first page to Page, only with --explain
 }
 
+// Bounded returns a find without the end of long texts: a title may have millions of letters, and the latest finds of a
+// campaign are one record.
+func (f Find) Bounded() Find {
+	f.Title, f.Why = cut(f.Title, maxShown), cut(f.Why, maxShown)
+	return f
+}
+
+const maxShown = 500 // bytes of a text of a find
+
 // Step is a page on the way to a file.
 type Step struct {
 	URL   string  `json:"url"`
@@ -79,6 +88,6 @@ func (t *Tracker) found(f Find) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.now.Finds = slices.Insert(t.now.Finds, 0, f)
+	t.now.Finds = slices.Insert(t.now.Finds, 0, f.Bounded())
 	t.now.Finds = t.now.Finds[:min(len(t.now.Finds), maxLatest)]
 }

@@ -1,10 +1,8 @@
 package webapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -22,11 +20,8 @@ type client struct {
 	pacer  *Pacer
 	user   string
 	secret string
-	hidden *strings.Replacer // of spellings of user and secret; nil without any
+	hidden []string // what must not be kept of whatever comes back; nil without any
 }
-
-// removed takes the place of a secret.
-const removed = "[removed]"
 
 // newClient returns a client that follows redirects within the host of the base only.
 func (a *API) newClient(next http.RoundTripper, pacer *Pacer, getenv func(string) string) (*http.Client, *client, error) {
@@ -34,14 +29,7 @@ func (a *API) newClient(next http.RoundTripper, pacer *Pacer, getenv func(string
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &client{api: a, next: next, pacer: pacer, user: user, secret: secret}
-	var pairs []string
-	for _, spelling := range spellings(user, secret) {
-		pairs = append(pairs, spelling, removed)
-	}
-	if len(pairs) > 0 {
-		c.hidden = strings.NewReplacer(pairs...)
-	}
+	c := &client{api: a, next: next, pacer: pacer, user: user, secret: secret, hidden: secrets(user, secret)}
 	return &http.Client{Transport: c, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if !a.sameHost(req.URL) {
 			return &elsewhere{req.URL.Redacted()}
@@ -63,20 +51,13 @@ func (e *elsewhere) Error() string {
 // Is makes it an error that another attempt does not change.
 func (e *elsewhere) Is(target error) bool { return target == harvest.ErrFinal }
 
-// spellings returns how a secret may be written, the longest first: as it is, escaped in an address, in JSON, and in
-// base64 with the user. A user is not secret by itself.
-func spellings(user, secret string) (list []string) {
+// secrets returns what must not be kept: the secret, and what is sent of it and the user in basic authentication, with or
+// without what fills it up. A user is not secret by itself. fetch knows how they may be spelled.
+func secrets(user, secret string) []string {
 	if secret == "" {
 		return nil
 	}
-	basic := base64.StdEncoding.EncodeToString([]byte(user + ":" + secret))
-	quoted, _ := json.Marshal(secret) // a string always can be
-	for _, s := range []string{basic, url.QueryEscape(secret), url.PathEscape(secret), strings.Trim(string(quoted), `"`), secret} {
-		if s != "" {
-			list = append(list, s)
-		}
-	}
-	return list
+	return []string{strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(user+":"+secret)), "="), secret}
 }
 
 // sameHost reports whether an address is at the scheme and host of the base.
@@ -85,12 +66,7 @@ func (a *API) sameHost(u *url.URL) bool {
 }
 
 // hide removes the secret from a text.
-func (c *client) hide(text string) string {
-	if c.hidden == nil {
-		return text
-	}
-	return c.hidden.Replace(text)
-}
+func (c *client) hide(text string) string { return fetch.RemoveSecrets(text, c.hidden...) }
 
 // RoundTrip implements http.RoundTripper. It waits for the turn of the request: each redirect and each repetition counts.
 func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -99,7 +75,7 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	out := req
 	if auth := c.api.document.Auth; auth != nil && c.api.sameHost(req.URL) {
-		out = req.Clone(fetch.WithSecrets(req.Context(), spellings(c.user, c.secret)...))
+		out = req.Clone(fetch.WithSecrets(req.Context(), c.hidden...))
 		out.Header.Set("Accept-Encoding", "identity") // so that a record of the answer can be searched for the secret
 		switch auth.Kind {
 		case "bearer":
@@ -177,8 +153,8 @@ func (c *client) ask(ctx context.Context, doer harvest.Doer, address string) (ha
 		}
 		return answer, c.publicError(err)
 	}
-	for _, spelling := range spellings(c.user, c.secret) {
-		answer.Body = bytes.ReplaceAll(answer.Body, []byte(spelling), []byte(removed))
+	if c.hidden != nil {
+		answer.Body = []byte(c.hide(string(answer.Body)))
 	}
 	return answer, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -260,7 +261,9 @@ func TestKaggleIsADocument(t *testing.T) {
 func TestASecretIsSentToTheInterfaceOnlyAndRepeatedNowhere(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t/key+1"
-	spelled := spellings("ann", secret)
+	basic := secrets("ann", secret)[0]
+	query, path, php := url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(secret, "/", `\/`)
+	spelled := []string{secret, basic, query, path, php, strings.ToLower(query)}
 	for _, auth := range []string{
 		`kind = "bearer", env = "API_KEY"`, `kind = "header", env = "API_KEY", name = "X-App-Token"`, `kind = "query", env = "API_KEY", name = "api_key"`,
 		`kind = "basic", env = "API_KEY", user-env = "API_KAGGLE_USER"`,
@@ -276,11 +279,11 @@ func TestASecretIsSentToTheInterfaceOnlyAndRepeatedNowhere(t *testing.T) {
 				sent++
 			}
 			if r.URL.Query().Get("o") == "" {
-				fmt.Fprintf(w, `{"items":[{"id":"d1","name":"key %s","files":["https://api.example/f?api_key=%s"]}],"next":"/list?o=1&api_key=%s"}`, secret, spelled[1], spelled[1])
+				fmt.Fprintf(w, `{"items":[{"id":"d1","name":"key %s %s","files":["https://api.example/f?api_key=%s"]}],"next":"/list?o=1&api_key=%s"}`, secret, php, strings.ToLower(query), path)
 				return
 			}
 			w.Header().Set("Content-Type", secret)
-			http.Error(w, "who is "+secret+" "+spelled[0], http.StatusForbidden)
+			http.Error(w, "who is "+secret+" "+basic+" "+php, http.StatusForbidden)
 		})
 		document := strings.Replace(simple(`kind = "next", next = "next"`), "[api]\n", "[api]\nauth = { "+auth+" }\n", 1) + "[[api.dataset.distribution]]\neach = \"files\"\nurl = \"@\"\n"
 		source := compile(t, document, h)
@@ -301,7 +304,7 @@ func TestASecretIsSentToTheInterfaceOnlyAndRepeatedNowhere(t *testing.T) {
 				t.Errorf("%s: %q is in %s", auth, one, said)
 			}
 		}
-		if !strings.Contains(notes.Datasets[0].Title[0].Value, removed) {
+		if !strings.Contains(notes.Datasets[0].Title[0].Value, "key [removed] [removed]") {
 			t.Errorf("%s: title %q", auth, notes.Datasets[0].Title)
 		}
 	}
@@ -409,8 +412,8 @@ title = "#text"
 	if err != nil || len(notes.Datasets) != 2 || notes.Datasets[1].Title[0].Value != "Two & a half" || len(notes.Datasets[0].Keywords) != 2 || notes.Datasets[0].Distributions[0].URL != "https://f.example/1.csv" {
 		t.Fatalf("%v\n%s", err, notes)
 	}
-	if got := base64.StdEncoding.EncodeToString([]byte("ann:x")); spellings("ann", "x")[0] != got {
-		t.Error("the first spelling is that of basic authentication")
+	if got := base64.StdEncoding.EncodeToString([]byte("ann:x")); secrets("ann", "x")[0] != strings.TrimRight(got, "=") {
+		t.Error("the first secret is that of basic authentication")
 	}
 	for body, want := range map[string]string{"<feed><set>": "breaks off", "": "without any element", "<!doctype html><title>x</title>": "web page"} {
 		if _, err := portaltest.Harvest(t, compile(t, document, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })), ""); err == nil || !strings.Contains(err.Error(), want) {

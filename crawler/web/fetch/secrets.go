@@ -26,11 +26,21 @@ func hiddenIn(ctx context.Context) hidden {
 
 const instead = "[removed]"
 
-// replace returns a text without the secrets.
+// replace returns a text without the secrets, however they are spelled.
 func (h hidden) replace(text string) string {
 	for _, secret := range h {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, instead)
+		if secret == "" {
+			continue
+		}
+		var b strings.Builder
+		rest := text
+		for from, to := spelled(rest, secret); from >= 0; from, to = spelled(rest, secret) {
+			b.WriteString(rest[:from])
+			b.WriteString(instead)
+			rest = rest[to:]
+		}
+		if b.Len() > 0 {
+			text = b.String() + rest
 		}
 	}
 	return text
@@ -55,7 +65,7 @@ func (h hidden) clean(hops []Hop) bool {
 func (h hidden) within(r io.Reader) bool {
 	longest := 1
 	for _, secret := range h {
-		longest = max(longest, len(secret))
+		longest = max(longest, longestSpelling*len(secret))
 	}
 	buffer := make([]byte, 64<<10+longest)
 	kept := 0 // bytes of the end of the last part, which may begin a secret
@@ -63,7 +73,10 @@ func (h hidden) within(r io.Reader) bool {
 		n, err := io.ReadFull(r, buffer[kept:])
 		part := buffer[:kept+n]
 		for _, secret := range h {
-			if secret != "" && bytes.Contains(part, []byte(secret)) {
+			if secret == "" {
+				continue
+			}
+			if from, _ := spelled(string(part), secret); from >= 0 {
 				return true
 			}
 		}
@@ -73,6 +86,6 @@ func (h hidden) within(r io.Reader) bool {
 		if err != nil {
 			return true
 		}
-		kept = copy(buffer, part[len(part)-(longest-1):])
+		kept = copy(buffer, part[max(0, len(part)-(longest-1)):])
 	}
 }
