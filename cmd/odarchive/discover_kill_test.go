@@ -83,8 +83,12 @@ func TestADiscoveryThatIsKilledGoesOn(t *testing.T) {
 		if s.until = nil; i < len(kills) {
 			s.until = func(all int) bool { return all == kills[i] && cmd.Process.Kill() == nil }
 		}
+		err := cmd.Start() // before the first request is counted, which may kill it
 		s.mu.Unlock()
-		if err := cmd.Run(); err == nil != (i == len(kills)) {
+		if err == nil {
+			err = cmd.Wait()
+		}
+		if err == nil != (i == len(kills)) {
 			t.Fatalf("run %d: %v", i, err)
 		}
 	}
