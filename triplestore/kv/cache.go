@@ -89,6 +89,12 @@ func (c *cache) close() {
 	}
 }
 
+// flushes reports whether closing writes Badger's memory to files.
+func (c *cache) flushes() bool {
+	o := c.badger.Opts()
+	return !o.InMemory && !o.ReadOnly
+}
+
 // damaged returns the reason why the cache must not be read, or nil.
 func (c *cache) damaged() error {
 	if err := c.bad.Load(); err != nil {

@@ -177,7 +177,9 @@ func (db *DB) close() error {
 		err = db.log.Sync()
 	}
 	var content int64
-	if c := db.cache.Load(); c != nil {
+	if c := db.cache.Load(); c != nil && c.flushes() && errors.Is(db.checkSpace(), ErrDiskFull) {
+		return errors.Join(err, db.abandon())
+	} else if c != nil {
 		c.mu.Lock()
 		if !c.retired {
 			content = c.sizes().Content
@@ -198,6 +200,17 @@ func (db *DB) close() error {
 		db.lock.release()
 	}
 	return err
+}
+
+// abandon closes only the log, on a full disk: Badger would write its memory through mapped files, see checkSpace. The
+// log has all of that, and the next opening reads it, as after a kill. Badger goes on until the process ends, so its
+// directory stays locked until then.
+func (db *DB) abandon() error {
+	db.opts.Log.Warn("the disk is full: the database is closed without writing what the log has", "dir", db.dir)
+	if db.log == nil {
+		return nil
+	}
+	return db.log.Close()
 }
 
 // Dir returns a directory for temporary files below the database's own, or "" in memory. Open empties it.
