@@ -19,6 +19,7 @@ import (
 
 const (
 	harvestsAtOnce = 4              // campaigns that are harvests
+	harvestsOfHost = 2              // of those, at one host
 	longestPause   = 24 * time.Hour // that a host may ask them for; they wait meanwhile
 )
 

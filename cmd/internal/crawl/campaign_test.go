@@ -308,3 +308,44 @@ func TestATitleOfMegabytesDoesNotHinderTheRecordOfProgress(t *testing.T) {
 		t.Fatalf("%+v, %v", now, err)
 	}
 }
+
+func TestAHostThatHasItselfWaitedForDoesNotHinderCampaignsAtOthers(t *testing.T) {
+	t.Parallel()
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "20000")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	t.Cleanup(busy.Close)
+	other := &paged{}
+	c, end := openIn(t, t.TempDir())
+	defer end()
+	for n := range 6 {
+		d := pagedDocument(fmt.Sprintf("%s/%d", busy.URL, n))
+		d.Name = fmt.Sprintf("a%d", n)
+		if _, err := c.Campaigns.Run(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.Campaigns.Run(t.Context(), pagedDocument(other.serve(t))); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	done := make(chan error, 1)
+	go func() { done <- c.KeepCampaigns(ctx) }()
+	state := campaign.Running
+	for state == campaign.Running && ctx.Err() == nil {
+		time.Sleep(50 * time.Millisecond)
+		now, err := c.Campaigns.Get(t.Context(), "sets")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now.Progress != nil && now.Progress.Done {
+			state = campaign.Finished
+		}
+	}
+	stop()
+	<-done
+	if state == campaign.Running {
+		t.Fatal("it waits with those of the busy host")
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler"
+	"odarchive/crawler/address"
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/supervise"
 
@@ -66,7 +67,8 @@ func (c *Crawl) KeepCampaigns(ctx context.Context) error { return c.keepCampaign
 func (c *Crawl) keepCampaigns(ctx context.Context, only string) error {
 	var mu sync.Mutex // guards what follows
 	busy := map[string]bool{}
-	harvests := 0 // tasks that are harvests
+	harvests := 0              // tasks that are harvests
+	asking := map[string]int{} // harvests of a host, which may have it wait for hours: others go on
 	count := func(t campaign.Task) int {
 		if t.IsHarvest() {
 			return 1
@@ -97,10 +99,15 @@ func (c *Crawl) keepCampaigns(ctx context.Context, only string) error {
 					id = t.Kind + " " + t.Address
 				}
 				mu.Lock()
-				begun := busy[id] || t.IsHarvest() && (harvests == harvestsAtOnce || only != "" && only != t.Campaign)
+				host := ""
+				if t.IsHarvest() {
+					host, _ = address.Host(t.Address) // a document was checked when it was kept
+				}
+				begun := busy[id] || t.IsHarvest() && (harvests == harvestsAtOnce || asking[host] == harvestsOfHost || only != "" && only != t.Campaign)
 				if !begun {
 					busy[id] = true
 					harvests += count(t)
+					asking[host] += count(t)
 				}
 				mu.Unlock()
 				if begun {
@@ -111,6 +118,9 @@ func (c *Crawl) keepCampaigns(ctx context.Context, only string) error {
 					mu.Lock()
 					delete(busy, id)
 					harvests -= count(t)
+					if asking[host] -= count(t); asking[host] == 0 {
+						delete(asking, host)
+					}
 					mu.Unlock()
 					return err
 				})
