@@ -38,10 +38,14 @@ func (q *queue) push(l *link) (dropped []*link) {
 
 // look computes what a link is worth now. Links that promise hardly anything are alike, so that a desert is crossed in the
 // order of discovery: what was tried in vain looks worse than what is deeper, but says little about it.
+// What the software says is worth nothing comes after them.
 func (q *queue) look(l *link) {
 	l.place = float32(q.place(l.from))
 	mean, _ := q.model.worth(l.traits, float64(l.place))
-	l.mean, l.rank = float32(mean), max(float32(mean), floor)
+	l.mean, l.rank = float32(mean), float32(mean)
+	if !l.vain {
+		l.rank = max(l.rank, floor)
+	}
 }
 
 // shrink keeps the n most promising links and returns the others.

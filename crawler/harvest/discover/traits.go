@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"path"
 	"strings"
 
 	"odarchive/crawler/harvest/software"
@@ -24,6 +25,7 @@ type link struct {
 	mean    float32 // worth when last looked at
 	rank    float32 // by which it is chosen
 	done    bool    // followed, or dropped
+	vain    bool    // the software says that it leads to no data
 	list    bool    // a sitemap or feed
 	hops    uint8   // steps of the same path that led here
 }
@@ -72,6 +74,7 @@ const (
 func (w *walk) describe(l *link, hint software.Hint) {
 	m := w.model
 	add := func(h uint64, mean, variance float32) { l.traits = append(l.traits, m.trait(h, mean, variance)) }
+	l.vain = hint.Boost <= -1
 	var from page
 	if l.from != noPage {
 		from = w.pages[l.from]
@@ -214,10 +217,27 @@ func shapeOf(address string) (shape, dir, first string) {
 		b.WriteByte('&')
 		b.WriteString(general(name))
 		b.WriteByte('=')
-		b.WriteString(general(value))
+		b.WriteString(parameter(value))
 	}
 	cut := strings.LastIndexByte(strings.TrimSuffix(p, "/"), '/')
 	return b.String(), "/" + p[:max(cut, 0)], "/" + segments[0]
+}
+
+// parameter returns the value of a parameter in general. '*' stands for names of files, folders and layers, of which a
+// site has many; a word, such as that of a view or a format, stays.
+func parameter(value string) string {
+	low := strings.ToLower(value)
+	if strings.ContainsAny(value, "/:") || strings.Contains(low, "%2f") || strings.Contains(low, "%3a") || named(value) ||
+		!coded(value) && strings.ContainsAny(value, "_-") && strings.ContainsAny(value, "0123456789") {
+		return "*"
+	}
+	return general(value)
+}
+
+// named reports whether a value ends in an extension, as names of files do.
+func named(value string) bool {
+	ext := strings.TrimPrefix(path.Ext(value), ".")
+	return len(ext) > 0 && len(ext) < 8 && len(ext)+1 < len(value) && strings.Trim(ext, "0123456789") != ""
 }
 
 // general returns a name as it is, or '#' for numbers, codes and long names.
