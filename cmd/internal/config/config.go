@@ -71,9 +71,10 @@ type Fetch struct {
 	Schedule          string // paper adaptive
 	Bandwidth         Bytes  // per second; 0 = no limit
 	Workers           int
-	Sitemaps          bool     // read the sitemaps that robots.txt names, for hints of changes
-	WebSub            bool     // subscribe to hubs that documents name
-	ScopeAllow        []string // rules of what may be fetched (package scope)
+	Sitemaps          bool          // read the sitemaps that robots.txt names, for hints of changes
+	WebSub            bool          // subscribe to hubs that documents name
+	LDESInterval      time.Duration // how often event streams that were harvested are read again; 0 for never
+	ScopeAllow        []string      // rules of what may be fetched (package scope)
 	ScopeDeny         []string
 	SoftwareRules     string // file with an operator's rules for the software of sites, "" for none
 	WARC              string // directory of WARC files of what is fetched; "" for none
@@ -114,7 +115,7 @@ func Defaults() Config {
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text", KeepVisits: 90 * 24 * time.Hour,
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
-			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true,
+			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true, LDESInterval: time.Hour,
 		},
 		Serve: Serve{Listen: "127.0.0.1:8080", ScrubRate: 8 << 20, Queries: Queries{
 			Slots: 32, ClientSlots: 8, Queue: 256, Wait: 10 * time.Second,
@@ -302,6 +303,7 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may use in anybody's queries; with the token, any may be used (repeatable)")
 	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes per second to verify in the background, 0 for none")
 	f.StringArrayVar(&c.Serve.Proxies, "trust-proxy", nil, "network of proxies, as CIDR, that say in X-Forwarded-For or Forwarded who asks (repeatable)")
+	f.DurationVar(&c.Fetch.LDESInterval, "ldes-interval", c.Fetch.LDESInterval, "how often event streams (LDES) that were harvested are read again, 0 for never")
 	f.BoolVar(&c.Fetch.WebSub, "websub", c.Fetch.WebSub, "subscribe to the WebSub hubs that files, pages and feeds name, so that changes are known at once; hubs must reach the address of --base")
 	f.StringVar(&c.Serve.Hub, "websub-hub", c.Serve.Hub, "WebSub hub that the feeds name, so that readers are told of changes at once")
 	q := &c.Serve.Queries
