@@ -106,6 +106,9 @@ func TestADiscoveryThatIsKilledGoesOn(t *testing.T) {
 			t.Errorf("%s was reported again", f.URL)
 		}
 	}
+	if len(reported) != 300 {
+		t.Errorf("%d files were reported", len(reported))
+	}
 	if _, files := harvested(t, data); len(files) != 300 {
 		t.Errorf("%d files are registered", len(files))
 	}
