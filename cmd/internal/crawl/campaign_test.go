@@ -100,15 +100,18 @@ func TestACampaignOverAnInterfaceIsPausedAndContinuesAtItsPageInAnotherProcess(t
 	c, end = openIn(t, dir)
 	defer end()
 	before := p.asked.Load()
-	if now, err = c.Campaigns.Resume(t.Context(), "sets"); err != nil || now.State != campaign.Running || now.Progress.Requests != int(before) {
+	// A request is counted before it is sent, so a pause between the two leaves one that is counted and was never sent.
+	now, err = c.Campaigns.Resume(t.Context(), "sets")
+	if err != nil || now.State != campaign.Running || now.Progress.Requests < int(before) || now.Progress.Requests > int(before)+1 {
 		t.Fatalf("%+v, %v, after %d requests", now.Progress, err, before)
 	}
 	now, _, err = c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
 	if err != nil || now.State != campaign.Finished || now.Why != "" || now.Progress.State != "complete" || !now.Progress.Done || now.Progress.Pages < 10 {
 		t.Fatalf("%+v %+v, %v", now, now.Progress, err)
 	}
-	if again := p.asked.Load() - before; again > 7 || now.Progress.Requests != int(p.asked.Load()) {
-		t.Errorf("%d requests after the pause, %d of the round", again, now.Progress.Requests)
+	unsent := int64(now.Progress.Requests) - p.asked.Load()
+	if again := p.asked.Load() - before; again > 7 || unsent < 0 || unsent > 1 {
+		t.Errorf("%d requests after the pause, %d counted that were never sent", again, unsent)
 	}
 	if n := datasets(t, c); n != 10 {
 		t.Errorf("%d datasets", n)
