@@ -34,12 +34,7 @@ graphs stay, and are visited like others. URLs that add or harvest listed, too, 
   odarchive campaign run city.toml
   odarchive campaign show city --json
   odarchive campaign pause city`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("there is no command %q", "campaign "+args[0])
-			}
-			return nil
-		},
+		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(c.campaignList(), c.campaignShow(), c.campaignRun(),

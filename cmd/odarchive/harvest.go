@@ -13,6 +13,7 @@ import (
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/spelling"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -61,7 +62,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source.Kind = args[0]
 			if !crawl.KnowsHarvest(source.Kind) {
-				return usagef("there is no harvester for %q; expected %s or %s", source.Kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised)
+				return usagef("there is no harvester for %q; expected %s or %s%s", source.Kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised, spelling.Hint(source.Kind, crawl.HarvestKinds()))
 			}
 			if queryFile != "" {
 				query, err := os.ReadFile(queryFile)

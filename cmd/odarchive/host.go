@@ -51,7 +51,7 @@ section of it. If a server holds the archive, or with --endpoint, the commands a
   odarchive host set api.example.org robots=ignore robots-by='Jane Doe' robots-why='she runs it'
   odarchive host show data.example.org
   odarchive host pause '*.example.org' --why "they asked us to"`,
-		Args: exactly(),
+		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var why string

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 
 	"odarchive/cmd/internal/config"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // cli is the state that all commands share.
@@ -28,11 +28,6 @@ type cli struct {
 	stderr io.Writer
 	log    *slog.Logger
 }
-
-// usageError is an error in the command line: exit status 2.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // run executes a command line and returns its exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -63,7 +58,7 @@ func sentence(err error) string { return printable(strings.Join(strings.Fields(e
 
 func commandName(root *cobra.Command, args []string) string {
 	cmd, _, err := root.Find(args)
-	if err != nil || cmd == root {
+	if err != nil || cmd == root || cmd.Name() == "help" {
 		return ""
 	}
 	return strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
@@ -82,18 +77,14 @@ all of it as linked data. One SPARQL query finds files and downloads them.`,
   odarchive serve                                   serve pages, SPARQL and downloads`,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return c.configure(cmd) },
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("there is no command %q", args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:              noCommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.Version = readBuild().Version // adds --version
 	root.SetVersionTemplate(readBuild().String())
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(c.help())
 	c.cfg.GlobalFlags(root.PersistentFlags())
 	root.PersistentFlags().StringVar(&c.file, "config", "", "TOML file with settings, named like the flags")
 	root.AddCommand(c.commands()...)
@@ -102,8 +93,10 @@ all of it as linked data. One SPARQL query finds files and downloads them.`,
 
 // configure sets what the command line does not, checks it, and starts the log.
 func (c *cli) configure(cmd *cobra.Command) error {
-	root := cmd.Root()
-	known := func(name string) bool { return hasFlag(root, name) }
+	if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
+		return nil // what a shell asks has no settings, and completion works where they are faulty
+	}
+	known := settings(cmd.Root())
 	if err := config.Load(cmd.Flags(), c.file, known); err != nil {
 		return usageError{err}
 	}
@@ -121,6 +114,9 @@ func (c *cli) configure(cmd *cobra.Command) error {
 		return usagef("--log-level %q: expected debug, info, warn or error", c.cfg.LogLevel)
 	}
 	c.logTo(level)
+	for _, sentence := range config.Misspelt(os.Environ(), known) {
+		c.log.Warn(sentence)
+	}
 	return nil
 }
 
@@ -133,15 +129,6 @@ func (c *cli) logTo(level slog.Level) {
 		c.log = slog.New(slog.NewTextHandler(c.stderr, options))
 	}
 	slog.SetDefault(c.log) // for libraries that write to the standard logger
-}
-
-// hasFlag reports whether any command has the flag, since one file may have settings for all commands.
-func hasFlag(root *cobra.Command, name string) bool {
-	found := root.PersistentFlags().Lookup(name) != nil
-	for _, sub := range root.Commands() {
-		sub.LocalFlags().VisitAll(func(f *pflag.Flag) { found = found || f.Name == name })
-	}
-	return found
 }
 
 // exactly and atLeast check the number of arguments, and name what is expected.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/scope"
+	"odarchive/crawler/spelling"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -104,7 +106,8 @@ func (o *scopeFlags) check(args []string) error {
 			return err
 		}
 	default:
-		return usagef("scope needs one of: list, refused, allow, deny, remove, test")
+		known := []string{"list", "refused", "allow", "deny", "remove", "test"}
+		return usagef("scope needs one of: %s%s", strings.Join(known, ", "), spelling.Hint(what, known))
 	}
 	return nil
 }

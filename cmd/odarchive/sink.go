@@ -36,7 +36,7 @@ a sink that is stopped or killed goes on where it was. --follow keeps the copy u
   odarchive sink hdt catalog.hdt --graph http://example.org/portal`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no sink %q; expected sparql, files or hdt", args[0])
+				return usagef("there is no sink %q; expected sparql, files or hdt%s", args[0], commandHint(cmd, args[0]))
 			}
 			return nil
 		},

@@ -12,12 +12,7 @@ func (c *cli) warc() *cobra.Command {
   odarchive warc check crawl.warc.gz
   odarchive warc index crawl.warc.gz > crawl.warc.gz.cdxj
   odarchive warc filter crawl.warc.gz --mime text/csv -o tables.warc.gz`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("there is no command %q of warc", args[0])
-			}
-			return nil
-		},
+		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(c.warcExport(), c.warcImport(), c.warcIndex(), c.warcFilter(), c.warcCat(), c.warcCheck(), c.warcGraph(), c.warcWAT(), c.warcWET())

@@ -7,11 +7,9 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"net"
 	"net/netip"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +20,6 @@ import (
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
 
-	"github.com/BurntSushi/toml"
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
 )
@@ -324,65 +321,6 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.Var(&q.MaxGraph, "max-graph", "maximum size of a graph sent to the graph store")
 	f.BoolVar(&q.Strict, "strict", q.Strict, "refuse queries that call functions which do not exist, and answers of SERVICE that may lack rows, instead of warning")
 	c.TokenFlags(f, "secret that permits adding, crawling and updating over HTTP")
-}
-
-// Load sets every flag that was not given from the environment, or else from the file, if that is not "". A name in the
-// file for which known returns false is an error, so that misspelt settings are noticed.
-func Load(flags *pflag.FlagSet, file string, known func(name string) bool) error {
-	settings := map[string]any{}
-	if file != "" {
-		if _, err := toml.DecodeFile(file, &settings); err != nil {
-			return fmt.Errorf("config file %s: %w", file, err)
-		}
-		openTables(settings)
-		delete(settings, hostTable) // HostRules reads it
-		for name := range settings {
-			if !known(name) {
-				return fmt.Errorf("config file %s: no setting %q exists", file, name)
-			}
-		}
-	}
-	var first error
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed || first != nil {
-			return
-		}
-		if v, ok := os.LookupEnv("ODARCHIVE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))); ok {
-			if err := flags.Set(f.Name, v); err != nil {
-				first = fmt.Errorf("environment: --%s: %w", f.Name, err)
-			}
-		} else if v, ok := settings[f.Name]; ok {
-			first = setFromFile(flags, f.Name, v, file)
-		}
-	})
-	return first
-}
-
-// openTables makes settings of the entries of tables: deny in the table [scope] is scope-deny.
-func openTables(settings map[string]any) {
-	for _, name := range slices.Collect(maps.Keys(settings)) {
-		table, ok := settings[name].(map[string]any)
-		if !ok {
-			continue
-		}
-		delete(settings, name)
-		for key, value := range table {
-			settings[name+"-"+key] = value
-		}
-	}
-}
-
-func setFromFile(flags *pflag.FlagSet, name string, value any, file string) error {
-	values, isList := value.([]any)
-	if !isList {
-		values = []any{value}
-	}
-	for _, v := range values {
-		if err := flags.Set(name, fmt.Sprint(v)); err != nil {
-			return fmt.Errorf("config file %s: %s: %w", file, name, err)
-		}
-	}
-	return nil
 }
 
 // Bytes is a size, written as 100MiB or 2GB. It implements pflag.Value.

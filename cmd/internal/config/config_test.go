@@ -18,6 +18,11 @@ func flagsOf(c *Config) *pflag.FlagSet {
 	return f
 }
 
+func namesOf(f *pflag.FlagSet) (names []string) {
+	f.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
 func writeFile(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "odarchive.toml")
@@ -36,7 +41,7 @@ func TestAFlagWinsOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 	if err := f.Parse([]string{"--max-body", "1MiB"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := Load(f, file, func(n string) bool { return f.Lookup(n) != nil }); err != nil {
+	if err := Load(f, file, namesOf(f)); err != nil {
 		t.Fatal(err)
 	}
 	if c.Fetch.MaxBody != 1<<20 || c.Fetch.Contact != "from the environment" || c.Fetch.HostDelay != 7*time.Second || c.Fetch.Workers != 3 || len(c.Fetch.AllowNets) != 2 {
@@ -57,7 +62,7 @@ func TestASettingThatIsNoneIsRefusedByName(t *testing.T) {
 	} {
 		c := Defaults()
 		f := flagsOf(&c)
-		if err := Load(f, writeFile(t, text), func(n string) bool { return f.Lookup(n) != nil }); err == nil || !strings.Contains(err.Error(), name) {
+		if err := Load(f, writeFile(t, text), namesOf(f)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("file %q: error %v, want one that names %s", text, err, name)
 		}
 	}
@@ -100,7 +105,7 @@ func TestTheTablesOfHostsAreReadAndMisspellingsNamed(t *testing.T) {
 	file := writeFile(t, "retries = 1\n[[host]]\nmatch = \"*.example.org\"\ndelay = \"7s\"\nmax-body = \"2MiB\"\n[[host]]\nmatch = \"a.example\"\nparallel = 2\n")
 	c := Defaults()
 	f := flagsOf(&c)
-	if err := Load(f, file, func(n string) bool { return f.Lookup(n) != nil }); err != nil {
+	if err := Load(f, file, namesOf(f)); err != nil {
 		t.Fatal(err)
 	}
 	rules, err := HostRules(file)

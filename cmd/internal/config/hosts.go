@@ -3,7 +3,9 @@ package config
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
+	"odarchive/crawler/spelling"
 	"odarchive/crawler/web/hosts"
 
 	"github.com/BurntSushi/toml"
@@ -66,7 +68,7 @@ func HostRules(file string) ([]hosts.Rule, error) {
 	}
 	for _, key := range meta.Undecoded() {
 		if len(key) > 1 && key[0] == hostTable {
-			return nil, fmt.Errorf("config file %s: a [[host]] table has no setting %q", file, key[1:].String())
+			return nil, fmt.Errorf("config file %s: a [[host]] table has no setting %q%s", file, key[1:].String(), spelling.KeyHint(reflect.TypeOf(tables), key))
 		}
 	}
 	for _, r := range tables.Host {

@@ -9,7 +9,7 @@ import "strings"
 // Floors, from the ground up. "x/..." is the subtree of x; the longest match counts.
 var floors = [][]string{
 	0: {"vocab/...", "ns", "testdata/..."},
-	1: {"triplestore/term", "triplestore/fields", "triplestore/geometry", "triplestore/xsdval/...", "triplestore/compression", "triplestore/kv", "triplestore/disk/...", "triplestore/wal", "triplestore/internal/...", "crawler/catalog", "crawler/address", "crawler/web/spool", "crawler/supervise", "crawler/inspect/charset/...", "sparqlapi/conneg"},
+	1: {"triplestore/term", "triplestore/fields", "triplestore/geometry", "triplestore/xsdval/...", "triplestore/compression", "triplestore/kv", "triplestore/disk/...", "triplestore/wal", "triplestore/internal/...", "crawler/catalog", "crawler/address", "crawler/spelling", "crawler/web/spool", "crawler/supervise", "crawler/inspect/charset/...", "sparqlapi/conneg"},
 	2: {"triplestore/internal/dict", "triplestore/internal/index", "triplestore/rdfio/...", "triplestore/hdt", "triplestore/rdfpatch", "triplestore/text", "triplestore/spatial", "triplestore/naive", "crawler/archive/content", "crawler/archive/wordindex", "crawler/inspect/diff/...",
 		"crawler/inspect/detect/...", "crawler/inspect/unpack/...", "crawler/inspect/csvprofile/...", "crawler/inspect/csvw/...", "crawler/inspect/tables/...", "crawler/inspect/rdfprofile/...", "crawler/archive/joins/...", "crawler/schedule",
 		"crawler/web/politeness", "crawler/web/fetch", "crawler/web/names", "crawler/web/hosts", "crawler/web/ranges", "crawler/soft404", "crawler/inspect", "crawler/web/webtest", "crawler/warc/...", "crawler/scrape", "crawler/links", "crawler/relevance", "crawler/scope", "crawler/series"},

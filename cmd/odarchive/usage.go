@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"odarchive/crawler/spelling"
+
+	"github.com/dustin/go-humanize/english"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// usageError is an error in the command line: exit status 2.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// noCommand checks the arguments of a command that only has others below it: there must be none.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	_, below, _ := strings.Cut(cmd.CommandPath(), " ")
+	return usagef("there is no command %q%s", strings.TrimSpace(below+" "+args[0]), commandHint(cmd, args[0]))
+}
+
+// commandHint asks whether a command below parent was meant, or one below another command that has exactly this name.
+func commandHint(parent *cobra.Command, word string) string {
+	var names []string
+	for _, sub := range parent.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			names = append(names, sub.Name())
+		}
+	}
+	if near := spelling.Nearest(word, names); near != "" {
+		_, path, _ := strings.Cut(parent.CommandPath()+" "+near, " ")
+		return fmt.Sprintf("; did you mean %q?", path)
+	}
+	for cmd := range descendants(parent.Root()) {
+		if _, path, below := strings.Cut(cmd.CommandPath(), " "); below && cmd.Name() == word {
+			return fmt.Sprintf("; did you mean %q?", path)
+		}
+	}
+	return ""
+}
+
+// descendants yields the commands that people may use, from root on, each before those below it.
+func descendants(root *cobra.Command) func(yield func(*cobra.Command) bool) {
+	return func(yield func(*cobra.Command) bool) { yieldBelow(root, yield) }
+}
+
+func yieldBelow(cmd *cobra.Command, yield func(*cobra.Command) bool) bool {
+	if !yield(cmd) {
+		return false
+	}
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() && !yieldBelow(sub, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// settings returns the names of the flags of all commands, since one file may have settings for all commands.
+func settings(root *cobra.Command) (names []string) {
+	add := func(f *pflag.Flag) { names = append(names, f.Name) }
+	root.PersistentFlags().VisitAll(add)
+	for cmd := range descendants(root) {
+		cmd.LocalFlags().VisitAll(add)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+const maxOthers = 3 // commands that an error names
+
+// flagError explains a flag that a command does not have.
+func flagError(cmd *cobra.Command, err error) error {
+	missing, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return usageError{err}
+	}
+	var own []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { own = append(own, f.Name) })
+	name := missing.GetSpecifiedName()
+	if short := missing.GetSpecifiedShortnames(); short != "" { // -data is --data with a hyphen too few
+		if word, _, _ := strings.Cut(short, "="); slices.Contains(own, word) {
+			return usagef("%w; did you mean --%s?", err, word)
+		}
+		return usageError{err}
+	}
+	if near := spelling.Nearest(name, own); near != "" {
+		return usagef("%w; did you mean --%s?", err, near)
+	}
+	var others []string
+	for other := range descendants(cmd.Root()) {
+		if other.LocalFlags().Lookup(name) != nil {
+			_, path, _ := strings.Cut(other.CommandPath(), " ")
+			others = append(others, fmt.Sprintf("%q", path))
+		}
+	}
+	switch {
+	case len(others) == 0:
+		return usageError{err}
+	case len(others) > maxOthers:
+		others = append(others[:maxOthers], "others")
+	}
+	return usagef("%w; it is a flag of %s", err, english.WordSeries(others, "and"))
+}
+
+// help returns the command that shows the help of others. Unlike that of the library it fails if there is no such
+// command.
+func (c *cli) help() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]...",
+		Short:   "Show what a command does, its settings and examples",
+		Example: "  odarchive help serve\n  odarchive help warc export",
+		Args: func(cmd *cobra.Command, args []string) error {
+			_, err := find(cmd.Root(), args)
+			return err
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			if parent, err := find(cmd.Root(), args); err == nil {
+				for _, sub := range parent.Commands() {
+					if sub.IsAvailableCommand() {
+						names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // also where the settings are faulty
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, err := find(cmd.Root(), args)
+			if err != nil {
+				return err
+			}
+			found.InitDefaultHelpFlag()
+			found.InitDefaultVersionFlag()
+			return found.Help()
+		},
+	}
+}
+
+// find returns the command at a path of names below root.
+func find(root *cobra.Command, path []string) (*cobra.Command, error) {
+	at := root
+	for i, name := range path {
+		next := slices.IndexFunc(at.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name || sub.HasAlias(name) })
+		if next < 0 {
+			return nil, usagef("there is no command %q%s", strings.Join(path[:i+1], " "), commandHint(at, name))
+		}
+		at = at.Commands()[next]
+	}
+	return at, nil
+}
