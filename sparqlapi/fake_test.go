@@ -23,6 +23,7 @@ import (
 	"odarchive/crawler/websub"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/changelog"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
@@ -245,7 +246,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 	store := naive.New(quads...)
 	o := sparqlapi.Options{
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
-		Guard:  sparqlapi.NewGuard(token),
+		Guard:  sparqlapi.NewGuard(access.NewTokens(access.Single(token))),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
 		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, Push: &push.API{Subscriber: (*websub.Subscriber)(nil)}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Control: &control.API{CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },

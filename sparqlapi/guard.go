@@ -2,86 +2,92 @@ package sparqlapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/target"
 )
 
-// Guard checks the token that writing requires. It compares digests in constant time, so that the time of a refusal
-// reveals neither the token nor its length.
+// Guard finds out who sends a request, and what they may do.
 //
 // After twenty wrong tokens, a client may try one a second: until then, it is refused whatever it sends.
 type Guard struct {
-	digest [sha256.Size]byte
-	closed bool // no token is set
+	tokens *access.Tokens
 	wrong  *limiter
+	rates  *perName
+	now    func() time.Time
 }
 
-// NewGuard returns a guard for a token. With an empty token it refuses every write.
-func NewGuard(token string) *Guard {
-	return &Guard{digest: sha256.Sum256([]byte(token)), closed: token == "", wrong: newLimiter(Rate{PerSecond: 1, Burst: 20})}
+// NewGuard returns a guard for a server with these tokens. Without any, it refuses every write.
+func NewGuard(tokens *access.Tokens) *Guard {
+	return &Guard{tokens: tokens, wrong: newLimiter(Rate{PerSecond: 1, Burst: 20}), rates: newPerName(), now: time.Now}
 }
-
-type localKey struct{}
 
 // Local marks the context of requests that only the archive's own user can send, such as those of the socket. They need
 // no token.
-func Local(ctx context.Context) context.Context { return context.WithValue(ctx, localKey{}, true) }
+func Local(ctx context.Context) context.Context { return access.With(ctx, access.Local()) }
 
-type checkedKey struct{}
-
-// checked is what Check returned for a request before.
-type checked struct{ err error }
-
-// Check returns nil if r may write, or else a problem of status 401, 403 or 429.
-func (g *Guard) Check(r *http.Request) error {
-	if before, ok := r.Context().Value(checkedKey{}).(checked); ok {
-		return before.err
-	}
-	if r.Context().Value(localKey{}) != nil {
-		return nil
-	}
-	if g.closed {
-		return problem.New(http.StatusForbidden, "Writing is disabled", "this server was started without a token")
+// caller returns who sends a request: whoever its context names, or the holder of the token in it.
+func (g *Guard) caller(r *http.Request) access.Caller {
+	if c, known := access.Of(r.Context()); known {
+		return c
 	}
 	given, ok := credentials(r)
 	if !ok {
-		return problem.New(http.StatusUnauthorized, "A token is required", "send it as: Authorization: Bearer TOKEN")
+		return access.Caller{}
 	}
-	return g.compare(r, given)
+	return g.holder(r, given)
 }
 
-// CheckToken is Check for a token that was sent in the body of a request, as forms of pages do.
-func (g *Guard) CheckToken(r *http.Request, token string) error {
-	switch {
-	case r.Context().Value(localKey{}) != nil:
-		return nil
-	case g.closed:
-		return problem.New(http.StatusForbidden, "Writing is disabled", "this server was started without a token")
-	case token == "":
-		return problem.New(http.StatusUnauthorized, "A token is required", "the form has a field for it")
-	}
-	return g.compare(r, token)
-}
-
-// compare returns nil if a token is the server's. It counts wrong ones.
-func (g *Guard) compare(r *http.Request, given string) error {
+// holder returns the holder of a token. It counts wrong ones.
+func (g *Guard) holder(r *http.Request, given string) access.Caller {
 	client := guesser(r)
 	if wait := g.wrong.wait(client); wait > 0 {
-		return &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many wrong tokens", RetryAfter: wait, Detail: "this address has sent too many wrong tokens"}
+		return access.Caller{Refused: &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many wrong tokens", RetryAfter: wait, Detail: "this address has sent too many wrong tokens"}}
 	}
-	sum := sha256.Sum256([]byte(given))
-	if subtle.ConstantTimeCompare(sum[:], g.digest[:]) != 1 {
+	token, err := g.tokens.Find(given, g.now())
+	if err != nil {
 		g.wrong.take(client)
-		return problem.New(http.StatusForbidden, "Wrong token", "the token is not this server's")
+		return access.Caller{Refused: problem.Wrap(http.StatusForbidden, "Wrong token", err)}
 	}
-	return nil
+	return access.Caller{Name: token.Name, Rights: token.Rights, Token: token}
+}
+
+// Check returns nil if r may do what needs a right, or else a problem of status 401, 403 or 429.
+func (g *Guard) Check(r *http.Request, right access.Right) error { return g.judge(g.caller(r), right) }
+
+// For returns Check for a right.
+func (g *Guard) For(right access.Right) func(*http.Request) error {
+	return func(r *http.Request) error { return g.Check(r, right) }
+}
+
+// CheckToken is Check for a token that was sent in the body of a request, as forms of pages do. It is not looked at if r has
+// the right anyway.
+func (g *Guard) CheckToken(r *http.Request, token string, right access.Right) error {
+	if c := g.caller(r); c.Rights.Has(right) || token == "" || g.tokens.None() {
+		return g.judge(c, right)
+	}
+	return g.judge(g.holder(r, token), right)
+}
+
+// judge returns nil if the caller has a right.
+func (g *Guard) judge(c access.Caller, right access.Right) error {
+	switch {
+	case c.Rights.Has(right):
+		return nil
+	case g.tokens.None():
+		return problem.New(http.StatusForbidden, "Writing is disabled", "this server was started without a token")
+	case c.Refused != nil:
+		return c.Refused
+	case c.Known():
+		return problem.Newf(http.StatusForbidden, "The token lacks a right", "the token %s has the rights %s; this needs %s", c.Name, c.Rights, right)
+	}
+	return problem.New(http.StatusUnauthorized, "A token is required", "send it as: Authorization: Bearer TOKEN")
 }
 
 // guesser returns the network whose wrong tokens are counted together. Unlike the limit of requests, it has no exception
@@ -93,18 +99,20 @@ func guesser(r *http.Request) netip.Prefix {
 	return netip.Prefix{}
 }
 
-// Require wraps a handler that only requests with leave to write may reach.
-func (g *Guard) Require(next http.Handler) http.Handler {
-	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
-		if err := g.Check(r); err != nil {
-			if r.ContentLength != 0 {
-				w.Header().Set("Connection", "close") // or net/http would read the body before it answers
+// Need returns a middleware: only requests with a right reach what is behind it.
+func (g *Guard) Need(right access.Right) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+			if err := g.Check(r, right); err != nil {
+				if r.ContentLength != 0 {
+					w.Header().Set("Connection", "close") // or net/http would read the body before it answers
+				}
+				return err
 			}
-			return err
-		}
-		next.ServeHTTP(w, r)
-		return nil
-	})
+			next.ServeHTTP(w, r)
+			return nil
+		})
+	}
 }
 
 type secretKey struct{}

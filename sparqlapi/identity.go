@@ -1,12 +1,12 @@
 package sparqlapi
 
 import (
-	"context"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/fair"
 )
 
@@ -73,19 +73,20 @@ func hopAddress(s string) (netip.Addr, bool) {
 	return a.Unmap().WithZone(""), err == nil
 }
 
-// identify names the client of each request for package fair: the holder of the token, or a network as limit counts
-// them.
+// identify finds out who sends each request, and names the client for package fair: the holder of a token, or a network as
+// limit counts them.
 func identify(guard *Guard) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			client := clientAddress(r)
-			err := guard.Check(r)
-			if err == nil {
-				client = "token"
+			caller := guard.caller(r)
+			if caller.Known() {
+				client = "token " + caller.Name
 			} else if network, ok := clientNetwork(r); ok {
 				client = network.String()
 			}
-			ctx := context.WithValue(r.Context(), checkedKey{}, checked{err}) // a wrong token counts once
+			note(r.Context(), caller.Name)
+			ctx := access.With(r.Context(), caller) // a wrong token counts once
 			next.ServeHTTP(w, r.WithContext(fair.WithClient(ctx, client)))
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/problem"
 
 	"golang.org/x/time/rate"
@@ -73,25 +74,56 @@ func (l *limiter) wait(client netip.Prefix) time.Duration {
 	return 0
 }
 
-// limit answers requests over the rate with status 429. Clients on this machine are not limited: they are the operator,
-// or a proxy that sees the real addresses and has its own limits.
-func limit(r Rate) func(http.Handler) http.Handler {
-	if r.PerSecond <= 0 {
-		return func(next http.Handler) http.Handler { return next }
-	}
+// limit answers requests over the rate with status 429. A token that has a rate of its own counts with that, wherever it
+// comes from. Other clients on this machine are not limited: they are the operator, or a proxy that sees the real addresses
+// and has its own limits.
+func limit(r Rate, guard *Guard) func(http.Handler) http.Handler {
 	l := newLimiter(r)
 	return func(next http.Handler) http.Handler {
 		return problem.Handler(func(w http.ResponseWriter, req *http.Request) error {
-			if network, ok := clientNetwork(req); ok {
-				if wait := l.take(network); wait > 0 {
-					return &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many requests", RetryAfter: wait,
-						Detail: "at most " + strconv.FormatFloat(l.rate.PerSecond, 'g', -1, 64) + " requests a second are allowed from one address"}
-				}
+			var wait time.Duration
+			perSecond, of := r.PerSecond, "from one address"
+			if c, _ := access.Of(req.Context()); c.Token != nil && c.Token.Rate > 0 {
+				perSecond, of = c.Token.Rate, "with this token"
+				wait = guard.rates.take(c.Token)
+			} else if network, ok := clientNetwork(req); ok && r.PerSecond > 0 {
+				wait = l.take(network)
+			}
+			if wait > 0 {
+				return &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many requests", RetryAfter: wait,
+					Detail: "at most " + strconv.FormatFloat(perSecond, 'g', -1, 64) + " requests a second are allowed " + of}
 			}
 			next.ServeHTTP(w, req)
 			return nil
 		})
 	}
+}
+
+// perName has a bucket for each token with a rate of its own. There are as many as the settings have had.
+type perName struct {
+	mu      sync.Mutex // guards buckets
+	buckets map[string]*rate.Limiter
+}
+
+func newPerName() *perName { return &perName{buckets: map[string]*rate.Limiter{}} }
+
+// take counts a request with a token, as limiter.take does.
+func (p *perName) take(t *access.Token) (wait time.Duration) {
+	p.mu.Lock()
+	bucket, ok := p.buckets[t.Name]
+	if !ok || bucket.Limit() != rate.Limit(t.Rate) {
+		if len(p.buckets) >= maxClients {
+			clear(p.buckets)
+		}
+		bucket = rate.NewLimiter(rate.Limit(t.Rate), max(1, int(5*t.Rate)))
+		p.buckets[t.Name] = bucket
+	}
+	p.mu.Unlock()
+	reservation := bucket.Reserve()
+	if wait = reservation.Delay(); wait > 0 {
+		reservation.Cancel()
+	}
+	return wait
 }
 
 func clientAddress(r *http.Request) string {

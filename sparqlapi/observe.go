@@ -1,6 +1,7 @@
 package sparqlapi
 
 import (
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"net/http"
@@ -30,6 +31,8 @@ func observe(log *slog.Logger, report func(Event)) func(http.Handler) http.Handl
 			id := requestID(r)
 			w.Header().Set("X-Request-Id", id)
 			rec := &recorder{ResponseWriter: w}
+			who := new(sender)
+			r = r.WithContext(context.WithValue(r.Context(), senderKey{}, who))
 			defer func() {
 				status := rec.status
 				if status == 0 {
@@ -40,11 +43,40 @@ func observe(log *slog.Logger, report func(Event)) func(http.Handler) http.Handl
 					report(e)
 				}
 				log.LogAttrs(r.Context(), accessLevel(r, status), "request", slog.String("id", id), slog.String("method", r.Method),
-					slog.String("path", r.URL.Path), slog.String("query", r.URL.RawQuery), slog.Int("status", status),
-					slog.Int64("bytes", e.Bytes), slog.Duration("took", e.Took), slog.String("from", clientAddress(r)), slog.String("agent", r.UserAgent()))
+					slog.String("path", redact(r.URL.Path)), slog.String("query", redact(r.URL.RawQuery)), slog.Int("status", status),
+					slog.Int64("bytes", e.Bytes), slog.Duration("took", e.Took), slog.String("from", clientAddress(r)), slog.String("token", who.name), slog.String("agent", r.UserAgent()))
 			}()
 			next.ServeHTTP(rec, r)
 		})
+	}
+}
+
+// sender is the name of the token of a request, which observe logs and identify finds out.
+type sender struct{ name string }
+
+type senderKey struct{}
+
+// note notes the name of the token that a request was sent with.
+func note(ctx context.Context, name string) {
+	if who, ok := ctx.Value(senderKey{}).(*sender); ok {
+		who.name = name
+	}
+}
+
+// redact removes the value of what looks like a secret in a part of an address for the log. hideSecret has taken ?secret=, but
+// some programs separate parameters with ';', and here that may also be a part of an archived address.
+func redact(part string) string {
+	for at := 0; ; {
+		i := strings.Index(strings.ToLower(part[at:]), "secret=")
+		if i < 0 {
+			return part
+		}
+		at += i + len("secret=")
+		end := strings.IndexAny(part[at:], "&;")
+		if end < 0 {
+			end = len(part) - at
+		}
+		part = part[:at] + "-" + part[at+end:]
 	}
 }
 

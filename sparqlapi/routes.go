@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"odarchive/crawler/frontier"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/changelog"
 	"odarchive/sparqlapi/changes"
@@ -77,7 +78,7 @@ type Options struct {
 	Observe func(Event)    // is called after each request, for metrics; may be nil
 
 	SPARQL     http.Handler // SPARQL 1.1 Protocol; calls Guard itself, because only it can recognise an update
-	GraphStore http.Handler // Graph Store Protocol; all methods but GET and HEAD need the token
+	GraphStore http.Handler // Graph Store Protocol; all methods but GET and HEAD need access.Update
 	Versions   Versions
 	Members    Members
 	Zips       Zips
@@ -117,14 +118,14 @@ func New(o Options) http.Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Guard == nil {
-		o.Guard = NewGuard("")
+		o.Guard = NewGuard(access.NewTokens(nil))
 	}
 	answers := problem.Options{Table: o.Errors, Log: o.Log}
 	if o.UI != nil {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), limit(o.Rate), identify(o.Guard), target.Escaped)
+	r.Use(behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), target.Escaped)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -134,13 +135,13 @@ func New(o Options) http.Handler {
 // routes registers every route. It reads like the table of contents of the API.
 func (o Options) routes(r chi.Router) {
 	for _, base := range []string{"", "/api/v1"} {
-		o.apiRoutes(r, r.With(compress), r.With(o.Guard.Require, outlast.Handler), base)
+		o.apiRoutes(r, r.With(compress), base)
 	}
 	text := r.With(compress)
 	if o.GraphStore != nil {
 		for _, path := range []string{"/rdf-graph-store", "/rdf-graph-store/*"} {
 			serve(text, path, o.GraphStore, "GET", "HEAD")
-			serve(r, path, o.Guard.Require(outlast.Handler(o.GraphStore)), "PUT", "POST", "DELETE")
+			serve(o.may(r, access.Update), path, o.GraphStore, "PUT", "POST", "DELETE")
 		}
 	}
 	if m := o.Mementos; m != nil {
@@ -193,7 +194,7 @@ func (o Options) routes(r chi.Router) {
 	}
 	read(text, "/openapi.json", openAPI)
 	if o.Check != nil {
-		serve(r, "/check", o.Guard.Require(o.Check), "POST")
+		serve(r.With(o.Guard.Need(access.Admin)), "/check", o.Check, "POST")
 	}
 	if o.Figures != nil {
 		serve(r, "/stats/figures", o.Figures, "GET", "HEAD")
@@ -206,8 +207,14 @@ func (o Options) routes(r chi.Router) {
 	read(r, "/readyz", o.ready)
 }
 
-// apiRoutes registers the routes that exist below both roots. text compresses answers, and write requires the token.
-func (o Options) apiRoutes(r, text, write chi.Router, base string) {
+// may returns a router of routes that need a right, and that outlast their client.
+func (o Options) may(r chi.Router, right access.Right) chi.Router {
+	return r.With(o.Guard.Need(right), outlast.Handler)
+}
+
+// apiRoutes registers the routes that exist below both roots. text compresses answers.
+func (o Options) apiRoutes(r, text chi.Router, base string) {
+	adds, crawls, admin := o.may(r, access.Add), o.may(r, access.Crawl), o.may(r, access.Admin)
 	if a := o.REST; a != nil {
 		read(text, base+"/stats/basic", a.StatsBasic)
 		read(text, base+"/stats/datasetCountPerHost", a.StatsPerHost)
@@ -221,9 +228,9 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 		read(text, base+"/get/datasets/{domain}", a.DatasetsByHost)
 		read(text, base+"/get/file/dsid/{id}", a.FileByDataset)
 		read(text, base+"/get/file/url/*", a.FileByNamedURL)
-		write.Post(base+"/post/resource", problem.Handler(a.PostResources))
-		write.Post(base+"/post/resources", problem.Handler(a.PostResources))
-		write.Post(base+"/crawl", problem.Handler(a.Crawl))
+		adds.Post(base+"/post/resource", problem.Handler(a.PostResources))
+		adds.Post(base+"/post/resources", problem.Handler(a.PostResources))
+		crawls.Post(base+"/crawl", problem.Handler(a.Crawl))
 	}
 	if o.Versions != nil {
 		read(r, base+"/get/file/id/{id}", o.version)
@@ -249,39 +256,39 @@ func (o Options) apiRoutes(r, text, write chi.Router, base string) {
 	if c := o.Control; c != nil {
 		read(text, base+"/crawl/status", c.Status)
 		read(text, base+"/crawl/hosts", c.Hosts)
-		write.Post(base+"/crawl/inject", problem.Handler(c.Inject))
+		crawls.Post(base+"/crawl/inject", problem.Handler(c.Inject))
 		read(text, base+"/crawl/orders", c.Orders)
 		read(text, base+"/crawl/series", c.Series)
 		for _, kind := range []string{frontier.OrderRequeue, frontier.OrderDrop, frontier.OrderBoost} {
-			write.Post(base+"/crawl/"+kind, problem.Handler(c.Order(kind)))
+			crawls.Post(base+"/crawl/"+kind, problem.Handler(c.Order(kind)))
 		}
-		write.Post(base+"/crawl/pause", problem.Handler(c.Pause))
-		write.Post(base+"/crawl/resume", problem.Handler(c.Resume))
+		crawls.Post(base+"/crawl/pause", problem.Handler(c.Pause))
+		crawls.Post(base+"/crawl/resume", problem.Handler(c.Resume))
 		if c.Scope != nil {
 			read(text, base+"/crawl/scope", c.ScopeRules)
 			read(text, base+"/crawl/scope/refused", c.ScopeRefused)
 			read(text, base+"/crawl/scope/test", c.ScopeTest)
 			for _, what := range []string{"allow", "deny", "remove"} {
-				write.Post(base+"/crawl/scope/"+what, problem.Handler(c.ChangeScope(what)))
+				crawls.Post(base+"/crawl/scope/"+what, problem.Handler(c.ChangeScope(what)))
 			}
 		}
 		if c.Settings != nil {
-			write.Get(base+"/crawl/settings", problem.Handler(c.HostSettings))
-			write.Post(base+"/crawl/settings", problem.Handler(c.SetHosts))
-			write.Delete(base+"/crawl/settings", problem.Handler(c.UnsetHosts))
-			write.Post(base+"/crawl/settings/pause", problem.Handler(c.PauseHosts))
-			write.Post(base+"/crawl/settings/resume", problem.Handler(c.ResumeHosts))
-			write.Post(base+"/crawl/settings/forget", problem.Handler(c.ForgetHost))
+			crawls.Get(base+"/crawl/settings", problem.Handler(c.HostSettings))
+			crawls.Post(base+"/crawl/settings", problem.Handler(c.SetHosts))
+			crawls.Delete(base+"/crawl/settings", problem.Handler(c.UnsetHosts))
+			crawls.Post(base+"/crawl/settings/pause", problem.Handler(c.PauseHosts))
+			crawls.Post(base+"/crawl/settings/resume", problem.Handler(c.ResumeHosts))
+			crawls.Post(base+"/crawl/settings/forget", problem.Handler(c.ForgetHost))
 		}
 		if c.CampaignStore != nil {
 			read(text, base+"/campaigns", c.Campaigns)
 			read(text, base+"/campaigns/{name}", c.Campaign)
-			write.Post(base+"/campaigns", problem.Handler(c.RunCampaign))
-			write.Post(base+"/campaigns/{name}/pause", problem.Handler(c.PauseCampaign))
-			write.Post(base+"/campaigns/{name}/resume", problem.Handler(c.ResumeCampaign))
-			write.Post(base+"/campaigns/{name}/stop", problem.Handler(c.StopCampaign))
+			crawls.Post(base+"/campaigns", problem.Handler(c.RunCampaign))
+			crawls.Post(base+"/campaigns/{name}/pause", problem.Handler(c.PauseCampaign))
+			crawls.Post(base+"/campaigns/{name}/resume", problem.Handler(c.ResumeCampaign))
+			crawls.Post(base+"/campaigns/{name}/stop", problem.Handler(c.StopCampaign))
 		}
-		write.Post(base+"/backup", problem.Handler(c.Copy))
+		admin.Post(base+"/backup", problem.Handler(c.Copy))
 	}
 	if c := o.Changes; c != nil {
 		read(text, base+"/stats/changes", c.Stats)

@@ -147,6 +147,7 @@ func TestWritingNeedsTheTokenAndTheTokenReachesNoLog(t *testing.T) {
 		{"/post/resource", nil, 401}, {"/post/resource", []string{"Authorization", "Bearer wrong"}, 403}, {"/post/resource?secret=wrong", nil, 403},
 		{"/post/resource", []string{"Authorization", "Bearer " + token}, 200}, {"/api/v1/post/resources?secret=a+token+that+must+never+reach+a+log", nil, 200},
 		{"/crawl?domain=data.example&secret=a%20token%20that%20must%20never%20reach%20a%20log", nil, 200},
+		{"/post/resource?x=1;secret=a%20token%20that%20must%20never%20reach%20a%20log;y=2", nil, 401}, {"/crawl;Secret=a%20token%20that%20must%20never%20reach%20a%20log", nil, 404},
 	} {
 		if res := ask(h, "POST", c.address, body, c.headers...); res.StatusCode != c.status {
 			t.Errorf("POST %s %v: %d %s, want %d", c.address, c.headers, res.StatusCode, text(t, res), c.status)

@@ -12,6 +12,7 @@ import (
 
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/harvest/discover"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -126,7 +127,7 @@ func (u *UI) orderedBy(w http.ResponseWriter, r *http.Request) (status int, why 
 	if u.authorise == nil || u.campaigns == nil {
 		return http.StatusForbidden, "This server takes no orders."
 	}
-	if err := u.authorise(r, r.PostForm.Get("token")); err != nil {
+	if err := u.authorise(r, r.PostForm.Get("token"), access.Crawl); err != nil {
 		var p *problem.Error
 		if errors.As(err, &p) && p.Status == http.StatusUnauthorized {
 			return p.Status, "The token of this server is missing."

@@ -17,6 +17,7 @@ import (
 	"odarchive/crawler/harvest/software"
 	"odarchive/crawler/harvest/webapi"
 	"odarchive/crawler/relevance"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/ui"
 )
@@ -88,7 +89,7 @@ func (c *campaigns) Stop(_ context.Context, name string) (campaign.Campaign, err
 }
 
 // authorise accepts the token "right".
-func authorise(_ *http.Request, token string) error {
+func authorise(_ *http.Request, token string, _ access.Right) error {
 	switch token {
 	case "right":
 		return nil

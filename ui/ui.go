@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"odarchive/ns"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
 
@@ -23,8 +24,8 @@ type Options struct {
 	Campaigns Campaigns  // nil: no campaigns are shown
 	Hosts     Hosts      // nil: what is set for single hosts cannot be seen or changed
 	Operation *Operation // nil: the page of crawls shows no orders, and nothing over time
-	// Authorise returns nil if whoever sends a request with a token may give orders. Nil: pages have no forms for orders.
-	Authorise func(r *http.Request, token string) error
+	// Authorise returns nil if whoever sends a request with a token has a right. Nil: pages have no forms for orders.
+	Authorise func(r *http.Request, token string, right access.Right) error
 	Fixity    func() Fixity // nil: pages do not show fixity
 	Mint      ns.Mint
 	Examples  []Example // in the console; nil for Examples(Mint)
@@ -43,7 +44,7 @@ type UI struct {
 	crawl     Crawl
 	campaigns Campaigns
 	hosts     Hosts
-	authorise func(*http.Request, string) error
+	authorise func(*http.Request, string, access.Right) error
 	operation *Operation
 	fixity    func() Fixity
 	mint      ns.Mint

@@ -34,6 +34,9 @@ type Options struct {
 	// updates. The error of Authorise is the answer to other clients: a problem of status 401 or 403.
 	Store     sparql.Store
 	Authorise func(*http.Request) error
+	// Known reports whether the limits of Anonymous do not apply to a client. If it is nil, those for which Authorise returns
+	// nil are known.
+	Known func(*http.Request) bool
 	// Console answers a person who opens the endpoint without a query. If nil, they get the service description.
 	Console http.Handler
 	// Page returns what goes before and after an HTML table of results, and may set headers. If nil, the page is bare.
@@ -48,7 +51,7 @@ type Options struct {
 	Prefixes     map[string]string // for graphs and HTML, in addition to those of a query
 	// MaxQuery and MaxUpdate are the maximum bytes of the text of a query and of an update; 0 means 4 MiB and 64 MiB.
 	MaxQuery, MaxUpdate int64
-	// Anonymous limits the queries of clients for which Authorise does not return nil, beside the Engine's limits.
+	// Anonymous limits the queries of clients that are not Known, beside the Engine's limits.
 	Anonymous Limits
 	// Places are shared with everything else that runs queries; nil means the defaults of package fair.
 	Places *fair.Places
@@ -161,7 +164,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 		UnionDefault: h.o.UnionDefault, Dialect: h.o.Dialect, Explain: req.explain, Strict: h.o.Strict || req.strict,
 		Trusted: h.authorised(r), Admit: place.Admit, Turn: place.Turn,
 	}
-	if !o.Trusted {
+	if !h.known(r) {
 		h.o.Anonymous.Apply(&o, h.o.Engine.Timeout())
 	}
 	q, err := h.o.Engine.Prepare(req.text, o)
@@ -224,6 +227,13 @@ func (h *Handler) answer(s *spool, r *http.Request, req *request, q *sparql.Quer
 
 func (h *Handler) authorised(r *http.Request) bool {
 	return h.o.Authorise != nil && h.o.Authorise(r) == nil
+}
+
+func (h *Handler) known(r *http.Request) bool {
+	if h.o.Known == nil {
+		return h.authorised(r)
+	}
+	return h.o.Known(r)
 }
 
 // maxWarnings is the maximum number of warnings in a header.

@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/cdx"
 	"odarchive/sparqlapi/changelog"
@@ -41,9 +42,10 @@ import (
 // Handler returns the handler of everything that is served: pages, SPARQL, downloads, REST, linked data, metrics.
 func (a *Faces) Handler() (http.Handler, error) {
 	read := reader{a.store.Archive, a.crawl.Frontier, a.crawl.Pipeline}
-	guard := sparqlapi.NewGuard(a.store.Config.Serve.Token)
-	var authorise func(*http.Request, string) error
-	if a.store.Config.Serve.Token != "" && a.store.ReadOnlyReason == "" {
+	tokens := access.NewTokens(access.Single(a.store.Config.Serve.Token))
+	guard := sparqlapi.NewGuard(tokens)
+	var authorise func(*http.Request, string, access.Right) error
+	if !tokens.None() && a.store.ReadOnlyReason == "" {
 		authorise = guard.CheckToken
 	}
 	pages, err := ui.New(ui.Options{Authorise: authorise, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
@@ -61,7 +63,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 	versions := &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: mementos.Links, IRI: a.store.Mint.Version, Log: a.store.Log}
 	mementos.Serve = versions.Version
 	graphs, err := graphstore.New(a.store.Triples, graphstore.Options{
-		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.Check, MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Owned: a.owned, Prefixes: vocab.Prefixes(), Log: a.store.Log, LogID: a.store.DB.Lineage()})
+		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.For(access.Update), MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Owned: a.owned, Prefixes: vocab.Prefixes(), Log: a.store.Log, LogID: a.store.DB.Lineage()})
 	if err != nil {
 		return nil, err
 	}
@@ -132,8 +134,8 @@ func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 	q := a.store.Config.Serve.Queries
 	return protocol.New(protocol.Options{
 		Engine: a.Engine, Snapshot: snapshots(a.store.Triples), Store: updatable(a.store.Triples),
-		Authorise: guard.Check,
-		MaxQuery:  int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Anonymous: a.anonymous(), Places: a.places, Strict: q.Strict,
+		Authorise: guard.For(access.Update), Known: func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
+		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Anonymous: a.anonymous(), Places: a.places, Strict: q.Strict,
 		Console: http.RedirectHandler("/console", http.StatusSeeOther), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
 	})
 }
