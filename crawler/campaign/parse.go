@@ -3,14 +3,12 @@ package campaign
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
 	"odarchive/crawler/harvest/webapi"
-
-	"github.com/BurntSushi/toml"
+	"odarchive/crawler/tomltext"
 )
 
 // MaxFile bounds the text of a document, in bytes.
@@ -26,15 +24,8 @@ func Parse(text []byte, read func(name string) ([]byte, error)) (Document, error
 	if len(text) > MaxFile {
 		return Document{}, badf("a document of %d bytes: at most %d are allowed", len(text), MaxFile)
 	}
-	meta, err := toml.Decode(string(text), &file)
-	if syntax := (toml.ParseError{}); errors.As(err, &syntax) {
-		return Document{}, badf("line %d: %s", syntax.Position.Line, cmp.Or(syntax.Message, err.Error()))
-	}
-	if err != nil {
+	if err := tomltext.Text(text).Decode(&file); err != nil {
 		return Document{}, badf("%v", err)
-	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Document{}, badf("%sthere is no setting %q", atLine((&webapi.Fault{Setting: unknown[0].String()}).Line(string(text))), unknown[0].String())
 	}
 	if file.KeywordsFile != "" {
 		if read == nil {

@@ -11,13 +11,13 @@
 package scrape
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
 
+	"odarchive/crawler/tomltext"
 	"odarchive/triplestore/term"
 
 	"github.com/BurntSushi/toml"
@@ -92,16 +92,9 @@ func Read(text []byte) (*Rules, error) {
 		return nil, fmt.Errorf("rules are longer than %d bytes", maxRules)
 	}
 	var r Rules
-	meta, err := toml.Decode(string(text), &r)
-	if syntax := (toml.ParseError{}); errors.As(err, &syntax) {
-		return nil, fmt.Errorf("rules: line %d: %s", syntax.Position.Line, cmp.Or(syntax.Message, err.Error()))
-	}
-	if err != nil {
+	where := tomltext.Text(text)
+	if err := where.Decode(&r); err != nil {
 		return nil, fmt.Errorf("rules: %w", err)
-	}
-	where := lines(string(text))
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, fmt.Errorf("rules: %sthere is no setting %q", where.setting(unknown[0][len(unknown[0])-1]), unknown[0])
 	}
 	return &r, r.compile(where)
 }
@@ -118,7 +111,7 @@ func (r *Rules) TOML() ([]byte, error) {
 }
 
 // compile checks the rules and prepares them for Apply.
-func (r *Rules) compile(where lines) error {
+func (r *Rules) compile(where tomltext.Text) error {
 	if len(r.Page) == 0 {
 		return errors.New("rules: there is no [[page]]")
 	}
@@ -129,7 +122,7 @@ func (r *Rules) compile(where lines) error {
 		}
 		value, err := p.compile(r)
 		if err != nil {
-			return fmt.Errorf("rules: %spage %d (url = %q): %w", where.table(i, value), i+1, p.URL, err)
+			return fmt.Errorf("rules: %spage %d (url = %q): %w", where.Table("page", i, "value", value), i+1, p.URL, err)
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"odarchive/crawler/tomltext"
 )
 
 //go:embed rules.toml
@@ -135,16 +135,9 @@ func (h *Helper) read(text string) ([]system, error) {
 	var file struct {
 		Software []system `toml:"software"`
 	}
-	where := lines(text)
-	meta, err := toml.Decode(text, &file)
-	if syntax := (toml.ParseError{}); errors.As(err, &syntax) {
-		return nil, fmt.Errorf("%w: line %d: %s", ErrBad, syntax.Position.Line, cmp.Or(syntax.Message, err.Error()))
-	}
-	if err != nil {
+	where := tomltext.Text(text)
+	if err := where.Decode(&file); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBad, err)
-	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, fmt.Errorf("%w: %sthere is no setting %q", ErrBad, where.setting(unknown[0][len(unknown[0])-1]), unknown[0])
 	}
 	pages := 0
 	for i := range file.Software {
@@ -153,11 +146,11 @@ func (h *Helper) read(text string) ([]system, error) {
 			return nil, fmt.Errorf("%w: more than %d systems or %d pages", ErrBad, maxSystemsInRules, maxPages)
 		}
 		if err := h.compile(s); err != nil {
-			return nil, fmt.Errorf("%w: %ssoftware %q: %w", ErrBad, where.table(i, -1), s.Name, err)
+			return nil, fmt.Errorf("%w: %ssoftware %q: %w", ErrBad, where.Table("software", i, "page", -1), s.Name, err)
 		}
 		for j := range s.Page {
 			if err := h.compileRule(&s.Page[j]); err != nil {
-				return nil, fmt.Errorf("%w: %ssoftware %q, page %d: %w", ErrBad, where.table(i, j), s.Name, j+1, err)
+				return nil, fmt.Errorf("%w: %ssoftware %q, page %d: %w", ErrBad, where.Table("software", i, "page", j), s.Name, j+1, err)
 			}
 		}
 	}
@@ -247,47 +240,3 @@ func expression(text string) (*regexp.Regexp, error) {
 	}
 	return regexp.Compile(text)
 }
-
-// lines is the text of rules, to say in which line a fault is; "" if that is not known. Tables that are not written
-// with [[software]] and [[software.page]] are not found.
-type lines string
-
-var (
-	softwareTable = regexp.MustCompile(`^\s*\[\[\s*software\s*\]\]`)
-	pageTable     = regexp.MustCompile(`^\s*\[\[\s*software\s*\.\s*page\s*\]\]`)
-)
-
-// table returns where the table of a system begins, or that of a page if page is not negative, as "line 3: ".
-func (l lines) table(system, page int) string {
-	systems, pages, number := -1, -1, 0
-	for line := range strings.Lines(string(l)) {
-		number++
-		switch {
-		case softwareTable.MatchString(line):
-			systems++
-		case systems == system && pageTable.MatchString(line):
-			pages++
-		default:
-			continue
-		}
-		if systems == system && pages == page {
-			return at(number)
-		}
-	}
-	return ""
-}
-
-// setting returns where a setting first occurs.
-func (l lines) setting(name string) string {
-	number := 0
-	for line := range strings.Lines(string(l)) {
-		number++
-		key, _, _ := strings.Cut(line, "=")
-		if strings.Trim(key, " \t\"'[]") == name {
-			return at(number)
-		}
-	}
-	return ""
-}
-
-func at(line int) string { return fmt.Sprintf("line %d: ", line) }
