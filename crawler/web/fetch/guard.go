@@ -119,6 +119,25 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 	if err != nil {
 		return nil, err
 	}
+	conn, err := f.firstAllowed(ctx, host, addrs, func(a netip.Addr) (conn net.Conn, more bool, err error) {
+		conn, err = f.dialOne(ctx, network, net.JoinHostPort(a.String(), port))
+		if errors.Is(err, syscall.EADDRNOTAVAIL) && a.Is4() { // for IPv6 it means that this machine has no IPv6
+			err = &OwnTrouble{TroublePorts, err}
+		}
+		return conn, ownTrouble(err) == nil, err
+	})
+	if err == nil {
+		return conn, nil
+	}
+	if cache, ok := f.opts.Resolver.(interface{ Forget(host string) }); ok { // the addresses may be old
+		cache.Forget(host)
+	}
+	return nil, err
+}
+
+// firstAllowed connects to the first of a host's addresses that may be fetched and answers. After an error, connect says
+// whether more addresses are worth a try. The error is that of the last try, or that all addresses are forbidden.
+func (f *Fetcher) firstAllowed(ctx context.Context, host string, addrs []netip.Addr, connect func(netip.Addr) (conn net.Conn, more bool, err error)) (net.Conn, error) {
 	var last error
 	for _, a := range addrs {
 		if !f.guard.allows(a) {
@@ -127,19 +146,13 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 			}
 			continue
 		}
-		conn, err := f.dialOne(ctx, network, net.JoinHostPort(a.Unmap().String(), port))
+		conn, more, err := connect(a.Unmap())
 		if err == nil {
 			return conn, nil
 		}
-		if errors.Is(err, syscall.EADDRNOTAVAIL) && a.Unmap().Is4() { // for IPv6 it means that this machine has no IPv6
-			err = &OwnTrouble{TroublePorts, err}
-		}
-		if last = err; ctx.Err() != nil || ownTrouble(err) != nil {
+		if last = err; ctx.Err() != nil || !more {
 			break
 		}
-	}
-	if cache, ok := f.opts.Resolver.(interface{ Forget(host string) }); ok { // the addresses may be old
-		cache.Forget(host)
 	}
 	return nil, last
 }

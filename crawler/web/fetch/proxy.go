@@ -113,24 +113,11 @@ func (f *Fetcher) dialVia(ctx context.Context, network, address string, via *hos
 	if err != nil {
 		return nil, err
 	}
-	var last error
-	for _, a := range addrs {
-		if !f.guard.allows(a) {
-			if last == nil {
-				last = &forbiddenError{host, a}
-			}
-			continue
-		}
-		conn, err := f.tunnelTo(ctx, network, via, a.Unmap().String(), port)
-		if err == nil {
-			return conn, nil
-		}
-		var refused *proxyRefusal
-		if last = err; ctx.Err() != nil || !errors.As(err, &refused) {
-			break
-		}
-	}
-	return nil, last
+	return f.firstAllowed(ctx, host, addrs, func(a netip.Addr) (net.Conn, bool, error) {
+		conn, err := f.tunnelTo(ctx, network, via, a.String(), port)
+		var refused *proxyRefusal // another address may be permitted; a proxy that does not work is the same for all
+		return conn, errors.As(err, &refused), err
+	})
 }
 
 // dialProxy connects to a proxy, whose address is the operator's choice and not checked.
