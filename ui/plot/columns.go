@@ -18,36 +18,17 @@ func Columns(cols []Column, label string) template.HTML {
 	if len(cols) == 0 {
 		return ""
 	}
-	const w, h, left, bottom, top = 480.0, 170.0, 40.0, 24.0, 10.0
-	c := newCanvas(w, h, "columns", label)
-	largest := 0.0
-	for _, col := range cols {
-		largest = max(largest, col.Value)
+	labels, largest := make([]string, len(cols)), 0.0
+	for i, c := range cols {
+		labels[i], largest = c.Label, max(largest, c.Value)
 	}
-	ceiling := roundUp(largest)
-	y := func(v float64) float64 { return h - bottom - (h-bottom-top)*v/ceiling }
-	for i := range 3 {
-		v := ceiling * float64(i) / 2
-		c.line(left, y(v), w, y(v), "grid")
-		c.text(left-6, y(v)+4, "end", "tick", short(v))
-	}
-	step := (w - left) / float64(len(cols))
-	width := min(step*0.8, 28)
-	longest := 0
-	for _, col := range cols {
-		longest = max(longest, len(col.Label))
-	}
-	every := max(1, int(math.Ceil((float64(longest)*7+8)/step)))
-	for i, col := range cols {
-		x := left + step*(float64(i)+0.5)
-		if col.Value > 0 {
-			c.rect(x-width/2, y(col.Value), width, max(h-bottom-y(col.Value), 1), "bar", col.Title)
-		}
-		if i%every == 0 {
-			c.text(x, h-8, "middle", "tick", col.Label)
+	f := newFrame(frameStyle{width: 480, left: 40, share: 0.8, least: 1}, labels, largest, label)
+	for i, c := range cols {
+		if c.Value > 0 {
+			f.bar(i, 0, c.Value, "bar", c.Title)
 		}
 	}
-	return c.end()
+	return f.end()
 }
 
 // Quantiles draws percentiles, in ascending order, on a logarithmic axis, for distributions that range from bytes to

@@ -2,7 +2,7 @@ package plot
 
 import (
 	"html/template"
-	"math"
+	"slices"
 )
 
 // Stack is several values in one column of a chart.
@@ -23,30 +23,15 @@ func Stacked(stacks []Stack, label string) template.HTML {
 	if len(stacks) == 0 {
 		return ""
 	}
-	const w, h, left, bottom, top = 1040.0, 170.0, 44.0, 24.0, 10.0
-	c := newCanvas(w, h, "columns", label)
-	largest := 0.0
-	longest := 0
-	for _, s := range stacks {
-		sum := 0.0
-		for _, p := range s.Values {
-			sum += max(0, p.Value)
-		}
-		largest = max(largest, sum)
-		longest = max(longest, len(s.Label))
-	}
-	ceiling := roundUp(largest)
-	y := func(v float64) float64 { return h - bottom - (h-bottom-top)*v/ceiling }
-	for i := range 3 {
-		v := ceiling * float64(i) / 2
-		c.line(left, y(v), w, y(v), "grid")
-		c.text(left-6, y(v)+4, "end", "tick", short(v))
-	}
-	step := (w - left) / float64(len(stacks))
-	width := min(step*0.85, 28)
-	every := max(1, int(math.Ceil((float64(longest)*7+8)/step)))
+	labels, sums := make([]string, len(stacks)), make([]float64, len(stacks))
 	for i, s := range stacks {
-		x := left + step*(float64(i)+0.5)
+		labels[i] = s.Label
+		for _, p := range s.Values {
+			sums[i] += max(0, p.Value)
+		}
+	}
+	f := newFrame(frameStyle{width: 1040, left: 44, share: 0.85, least: 0.5}, labels, slices.Max(sums), label)
+	for i, s := range stacks {
 		below := 0.0
 		for _, p := range s.Values {
 			if p.Value <= 0 {
@@ -56,13 +41,9 @@ func Stacked(stacks []Stack, label string) template.HTML {
 			if p.Class != "" {
 				class += " " + p.Class
 			}
-			height := max(y(below)-y(below+p.Value), 0.5)
-			c.rect(x-width/2, y(below)-height, width, height, class, p.Title)
+			f.bar(i, below, below+p.Value, class, p.Title)
 			below += p.Value
 		}
-		if i%every == 0 {
-			c.text(x, h-8, "middle", "tick", s.Label)
-		}
 	}
-	return c.end()
+	return f.end()
 }
