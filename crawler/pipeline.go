@@ -65,9 +65,10 @@ type Pipeline struct {
 	Tape     *tape.Tape // the fetcher's, which is also told what the archive recorded of a visit; nil for none
 	// Campaigns follow links; nil for none.
 	Campaigns *campaign.Store
-	// Hints are told of sitemaps, and of what visits find that hints brought forward; nil for none.
+	// Hints takes the sitemaps that robots.txt files name, and the results of visits that hints had brought forward. May be
+	// nil.
 	Hints *hints.Hints
-	// Hubs are told of the hubs that documents name; nil for nobody.
+	// Hubs takes the WebSub hubs that documents name. May be nil.
 	Hubs *websub.Subscriber
 	// Scope excludes what must not be fetched; nil for nothing.
 	Scope   *scope.Scope

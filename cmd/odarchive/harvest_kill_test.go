@@ -52,11 +52,19 @@ func TestAHarvestThatIsKilledEndsAsOneThatWasNot(t *testing.T) {
 	portal := &registry{}
 	server := httptest.NewServer(portal)
 	defer server.Close()
+	killedAndCalm(t, 1, portal, func(data string) []string { return []string{"harvest", "magda", server.URL, "--data", data} })
+}
+
+// killedAndCalm runs a command that harvests from a portal for two archives, through several states of the portal. For
+// one of them it kills the command (SIGKILL) at random moments and starts it again. In the end both archives must have
+// the same statements and files.
+func killedAndCalm(t *testing.T, stream uint64, portal *registry, command func(data string) []string) {
+	t.Helper()
 	t.Logf("-kill-rounds %d -kill-seed %d", *killRounds, *killSeed)
-	random := rand.New(rand.NewPCG(*killSeed, 1))
+	random := rand.New(rand.NewPCG(*killSeed, stream))
 	calm, killed := t.TempDir(), t.TempDir()
 	args := func(data string) []string {
-		return []string{"harvest", "magda", server.URL, "--data", data, "--allow-private-hosts", "--host-delay", "1ms", "--log-level", "error"}
+		return append(command(data), "--allow-private-hosts", "--host-delay", "1ms", "--log-level", "error")
 	}
 	began := time.Now()
 	odarchive(t, args(calm)...)
@@ -71,11 +79,16 @@ func TestAHarvestThatIsKilledEndsAsOneThatWasNot(t *testing.T) {
 		portal.state.Add(1)
 		odarchive(t, args(calm)...)
 	}
-	odarchive(t, args(killed)...)
+	odarchive(t, args(killed)...) // what was left of a round
+	odarchive(t, args(killed)...) // all of the last state
+	odarchive(t, args(calm)...)
 	t.Logf("%d harvests came to their end before they were killed", ended)
 
 	want, wantFiles := harvested(t, calm)
 	got, gotFiles := harvested(t, killed)
+	if len(want) < 100 {
+		t.Fatalf("%d statements", len(want))
+	}
 	if !slices.Equal(gotFiles, wantFiles) {
 		t.Errorf("%d files, the harvest that was never killed has %d", len(gotFiles), len(wantFiles))
 	}

@@ -22,7 +22,7 @@ type Weights struct {
 	Keyword float64 `toml:"keyword" json:"keyword,omitempty"` // a keyword; default 2
 	Entity  float64 `toml:"entity" json:"entity,omitempty"`   // an entity; default 1
 	Format  float64 `toml:"format" json:"format,omitempty"`   // the name of a format of data, such as CSV; default 1
-	Noise   float64 `toml:"noise" json:"noise,omitempty"`     // a word that stands for what is no data; default -1
+	Noise   float64 `toml:"noise" json:"noise,omitempty"`     // a word that is typical of pages and files without data; default -1
 	Place   float64 `toml:"place" json:"place,omitempty"`     // the name of any country or larger city; default 0
 
 	Title   float64 `toml:"title" json:"title,omitempty"`     // factor of a match in a title; default 1

@@ -272,7 +272,7 @@ func beside(n *html.Node, classes []string) bool {
 	return false
 }
 
-// besides are parts of the names of classes and ids that designers give to what is no part of the main column.
+// besides are words in the classes and ids of elements outside the main column: menus, banners, footers.
 var besides = []string{"breadcrumb", "crumb", "sidebar", "navbar", "footer", "mainmenu", "main-menu", "menu-item", "site-header", "page-header-nav",
 	"cookie", "skip-link", "tagcloud", "tag-cloud", "share", "social", "language-switch", "widget_"}
 
