@@ -50,6 +50,16 @@ func New(base string) (Mint, error) {
 	return Mint{Base: base}, nil
 }
 
+// Root returns the path of Base without the final '/', escaped: "/archive" for https://a.example/archive/, and "" for
+// https://a.example/. A cookie of the archive has the path Root() + "/".
+func (m Mint) Root() string {
+	u, err := url.Parse(m.Base)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(u.EscapedPath(), "/")
+}
+
 // BaseError means that IRIs cannot be minted below a base.
 type BaseError struct{ Base string }
 

@@ -90,9 +90,9 @@ func openAPI(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-func robots(w http.ResponseWriter, _ *http.Request) error {
+func (o Options) robots(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Cache-Control", "max-age=86400")
-	return writeLine(w, "User-agent: *\nDisallow: "+strings.Join(unwanted, "\nDisallow: "))
+	return writeLine(w, "User-agent: *\nDisallow: "+o.Root+strings.Join(unwanted, "\nDisallow: "+o.Root))
 }
 
 func alive(w http.ResponseWriter, _ *http.Request) error { return writeLine(w, "ok") }

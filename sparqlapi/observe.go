@@ -24,16 +24,19 @@ type Event struct {
 }
 
 // observe assigns an id to each request. After the answer it writes a line of access log and reports an event.
-func observe(log *slog.Logger, report func(Event)) func(http.Handler) http.Handler {
+func observe(log *slog.Logger, report func(Event), root string) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			start := time.Now()
 			id := requestID(r)
 			w.Header().Set("X-Request-Id", id)
-			rec := &recorder{ResponseWriter: w}
+			rec := &recorder{ResponseWriter: w, root: root}
 			who := new(sender)
 			r = r.WithContext(context.WithValue(r.Context(), senderKey{}, who))
 			defer func() {
+				if rec.status == 0 {
+					place(w.Header(), root)
+				}
 				status := rec.status
 				if status == 0 {
 					status = problem.StatusClientClosed

@@ -25,6 +25,7 @@ var errSlowClient = errors.New("sparqlapi: the client reads too slowly")
 // recorder records the status and length of an answer, and extends the write deadline while the client keeps reading.
 type recorder struct {
 	http.ResponseWriter
+	root     string // path of the archive's base (below)
 	status   int
 	bytes    int64
 	deadline time.Time
@@ -35,8 +36,10 @@ type recorder struct {
 }
 
 func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 || w.status < 200 {
-		w.status = status
+	if w.status < 200 {
+		if w.status = status; status >= 200 {
+			place(w.Header(), w.root)
+		}
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
@@ -90,8 +93,9 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // begin prepares to write a piece. It returns errSlowClient if the client has been too slow.
 func (w *recorder) begin() (now time.Time, err error) {
-	if w.status == 0 {
+	if w.status < 200 {
 		w.status = http.StatusOK
+		place(w.Header(), w.root)
 	}
 	if w.slow {
 		return now, errSlowClient

@@ -73,6 +73,7 @@ type Options struct {
 	Errors  problem.Table  // the program's sentinels
 	Guard   *Guard         // nil refuses every write
 	Rate    Rate           // limit for one client address; the zero value means none
+	Root    string         // path of the archive's base without the final '/', as in "/archive"; "" for none
 	Former  []string       // former bases of the archive's IRIs: what begins with the path of one is redirected
 	Proxies []netip.Prefix // requests from here say in X-Forwarded-For or Forwarded where they come from
 	Observe func(Event)    // is called after each request, for metrics; may be nil
@@ -125,7 +126,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), target.Escaped)
+	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), target.Escaped)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -202,7 +203,7 @@ func (o Options) routes(r chi.Router) {
 	if o.Metrics != nil {
 		serve(r, "/metrics", o.Metrics, "GET", "HEAD")
 	}
-	read(r, "/robots.txt", robots)
+	read(r, "/robots.txt", o.robots)
 	read(r, "/healthz", alive)
 	read(r, "/readyz", o.ready)
 }

@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/harvest/discover"
 	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 )
 
 // Campaigns lists, shows and directs campaigns; campaign.Store implements it.
@@ -152,7 +153,7 @@ func (u *UI) beginCampaign(w http.ResponseWriter, r *http.Request, status int, w
 	if status == 0 {
 		name, err := u.begin(context.WithoutCancel(r.Context()), form)
 		if err == nil {
-			http.Redirect(w, r, "/campaign?name="+url.QueryEscape(name), http.StatusSeeOther)
+			target.Redirect(w, "/campaign?name="+url.QueryEscape(name), http.StatusSeeOther)
 			return nil
 		}
 		if !errors.Is(err, campaign.ErrBad) {
@@ -256,6 +257,6 @@ func (u *UI) orderCampaign(w http.ResponseWriter, r *http.Request, status int, w
 	case err != nil:
 		return err
 	}
-	http.Redirect(w, r, "/campaign?name="+url.QueryEscape(name), http.StatusSeeOther)
+	target.Redirect(w, "/campaign?name="+url.QueryEscape(name), http.StatusSeeOther)
 	return nil
 }

@@ -81,16 +81,17 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name str
 	if err := page.ExecuteTemplate(&body, "layout.html", v); err != nil {
 		return fmt.Errorf("ui: page %s: %w", name, err)
 	}
+	text := placed(body.Bytes(), u.mint.Root())
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy)
-	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	h.Set("Content-Length", strconv.Itoa(len(text)))
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-cache")
 	}
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		w.Write(body.Bytes()) // an error means that the client has left
+		w.Write(text) // an error means that the client has left
 	}
 	return nil
 }

@@ -28,7 +28,10 @@ type served struct {
 	web  *sampleweb.Web
 }
 
-func serve(t *testing.T) served {
+func serve(t *testing.T) served { return serveBelow(t, "http://archive.example/") }
+
+// serveBelow is serve with another base.
+func serveBelow(t *testing.T, base string) served {
 	t.Helper()
 	var state atomic.Int64
 	endpoint, err := faces.NewEndpoint(slog.New(slog.DiscardHandler))
@@ -53,7 +56,7 @@ func serve(t *testing.T) served {
 		}
 	})
 	data := t.TempDir()
-	common := []string{"--data", data, "--log-level", "error", "--base", "http://archive.example/"}
+	common := []string{"--data", data, "--log-level", "error", "--base", base}
 	odarchive(t, append([]string{"harvest", "portalwatch", web.Base("portalwatch") + "sparql", "--allow-private-hosts", "--host-delay", "0s"}, common...)...)
 	for i, at := range []string{"2026-11-21T06:00:00Z", "2027-01-21T06:00:00Z"} {
 		state.Store(int64(i))

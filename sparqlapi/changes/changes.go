@@ -135,6 +135,9 @@ func (a *API) one(r *http.Request, all []catalog.Version, parameter string, n in
 	if _, _, isID := ns.SplitVersionID(value); isID {
 		return a.Archive.Version(r.Context(), value)
 	}
+	if r.URL.Query().Get("url") == "" {
+		return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "expected url, or the ids of two versions as from and to")
+	}
 	if value != "" {
 		var err error
 		if n, err = strconv.Atoi(value); err != nil {

@@ -128,7 +128,7 @@ func TestBadRequestsAreProblems(t *testing.T) {
 		status        int
 		says          string
 	}{
-		{"url=http://nowhere.example/", "", 404, "nowhere.example"}, {"url=" + once, "", 404, "only one version"}, {"", "", 404, "there are 0"},
+		{"url=http://nowhere.example/", "", 404, "nowhere.example"}, {"url=" + once, "", 404, "only one version"}, {"", "", 400, "expected url"},
 		{"url=" + trees + "&from=3", "", 404, "no version 3"}, {"url=" + trees + "&from=-1", "", 404, "no version -1"}, {"url=" + trees + "&to=x", "", 400, `to=\"x\"`},
 		{"from=" + id + "_7&to=" + id + "_0", "", 404, id + "_7"}, {"url=" + trees + "&list=0", "", 400, "list"}, {"url=" + trees + "&list=10001", "", 400, "10000"},
 		{"url=" + trees + "&format=pdf", "", 400, "pdf"}, {"url=" + trees, "image/png", 406, "text/html"}, {"url=" + trees + "&key=nonsense", "", 400, "nonsense"},

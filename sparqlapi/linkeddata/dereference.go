@@ -98,7 +98,7 @@ func (l *LinkedData) Graph(w http.ResponseWriter, r *http.Request) error {
 	if f.html {
 		to = url.URL{Path: "/console", RawQuery: url.Values{"query": {"SELECT * WHERE {\n  GRAPH <" + iri + "> { ?s ?p ?o }\n}\nLIMIT 1000"}}.Encode()}
 	}
-	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+	target.Redirect(w, to.String(), http.StatusSeeOther)
 	return nil
 }
 

@@ -139,7 +139,7 @@ func (a *API) FileByDataset(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, "/get/file/"+url.PathEscape(resource.URL), http.StatusTemporaryRedirect)
+	target.Redirect(w, "/get/file/"+url.PathEscape(resource.URL), http.StatusTemporaryRedirect)
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (a *API) FileByNamedURL(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, "/get/file/"+url.PathEscape(address), http.StatusTemporaryRedirect)
+	target.Redirect(w, "/get/file/"+url.PathEscape(address), http.StatusTemporaryRedirect)
 	return nil
 }
 

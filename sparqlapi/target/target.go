@@ -108,3 +108,12 @@ func CutParameter(query, name string) (rest, value string, found bool) {
 	}
 	return strings.Join(kept, "&"), value, true
 }
+
+// Redirect answers with a redirect to a path of this server, as it is below a base without a path: the middleware of
+// package sparqlapi puts the base's path in front. The answer has no body, because http.Redirect would repeat the bare
+// path in it.
+func Redirect(w http.ResponseWriter, path string, status int) {
+	w.Header().Set("Location", path)
+	w.Header().Set("Content-Length", "0")
+	w.WriteHeader(status)
+}

@@ -31,6 +31,7 @@ import (
 	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
+	"odarchive/sparqlapi/target"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/sparql"
@@ -72,6 +73,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Errors:     a.errorTable(),
 		Guard:      guard,
 		Observe:    observed.request,
+		Root:       a.store.Mint.Root(),
 		Former:     a.store.Mint.Former,
 		Proxies:    proxies,
 		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page makes about five requests; this machine is not limited
@@ -136,8 +138,12 @@ func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 		Engine: a.Engine, Snapshot: snapshots(a.store.Triples), Store: updatable(a.store.Triples),
 		Authorise: guard.For(access.Update), Known: func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
 		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Anonymous: a.anonymous(), Places: a.places, Strict: q.Strict,
-		Console: http.RedirectHandler("/console", http.StatusSeeOther), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
+		Console: http.HandlerFunc(toConsole), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
 	})
+}
+
+func toConsole(w http.ResponseWriter, _ *http.Request) {
+	target.Redirect(w, "/console", http.StatusSeeOther)
 }
 
 // anonymous returns the limits of queries of clients without the token.

@@ -1,10 +1,12 @@
 // Reads answers: SPARQL results JSON as rows of terms, everything else as text.
 
+import { root } from "../lib/root.js";
+
 export const accept = "application/sparql-results+json, text/turtle;q=0.9, application/json;q=0.5";
 
 /** Gives {kind: "rows", vars, rows, raw} | {kind: "boolean", value, raw} | {kind: "text", raw}; throws a Failure. */
 export async function ask(query, signal) {
-  const response = await fetch("/sparql", {
+  const response = await fetch(root + "/sparql", {
     method: "POST",
     headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: accept },
     body: new URLSearchParams({ query }),
@@ -39,7 +41,7 @@ function failure(response, type, raw) {
 
 /** The plan of a query as the server explains it. */
 export async function explain(query, signal) {
-  const response = await fetch("/sparql", {
+  const response = await fetch(root + "/sparql", {
     method: "POST",
     headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: "text/plain, application/json;q=0.5" },
     body: new URLSearchParams({ query, explain: "1" }),
@@ -67,7 +69,7 @@ export const graphFormats = [
 
 /** Asks again in another syntax and saves what comes. */
 export async function save(query, [, type, extension]) {
-  const response = await fetch("/sparql", {
+  const response = await fetch(root + "/sparql", {
     method: "POST",
     headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: type },
     body: new URLSearchParams({ query }),

@@ -2,6 +2,7 @@
 
 import { debounce, el } from "../lib/dom.js";
 import { count, seconds } from "../lib/format.js";
+import { root as home } from "../lib/root.js";
 import { download, plan, planText } from "../lib/zip.js";
 import { ask, explain } from "./answer.js";
 import { makeEditor } from "./editor.js";
@@ -32,7 +33,7 @@ export function openConsole(root) {
   const examples = JSON.parse(root.dataset.examples);
   setBase(root.dataset.base);
   const words = { prefixes: {}, classes: [], predicates: [] };
-  fetch("/completion.json")
+  fetch(home + "/completion.json")
     .then((r) => r.json())
     .then((w) => (Object.assign(words, w), setPrefixes(w.prefixes)))
     .catch(() => {}); // the editor works without completion
@@ -137,7 +138,7 @@ export function openConsole(root) {
   results.replaceChildren(panel().node);
   measure();
 
-  const permalink = (query) => "/console?" + new URLSearchParams({ query });
+  const permalink = (query) => home + "/console?" + new URLSearchParams({ query });
   const button = (text, onclick) => el("button.plain", { type: "button", onclick }, text);
   const explainButton = button("Explain", async () => {
     editor.mark(null);

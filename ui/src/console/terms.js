@@ -1,5 +1,7 @@
 // Formats RDF terms of SPARQL results JSON for people.
 
+import { root } from "../lib/root.js";
+
 let prefixes = {};
 let namespaces = []; // longest first
 
@@ -61,8 +63,8 @@ export function compare(a, b) {
 /** Where a term leads on this server; null for nowhere. */
 export function address(term, base) {
   if (term?.type !== "uri" || !/^(https?|ftp):/.test(term.value)) return null;
-  for (const own of [base, location.origin + "/"]) {
-    if (own && term.value.startsWith(own)) return "/" + term.value.slice(own.length);
+  for (const own of [base, location.origin + root + "/"]) {
+    if (own && term.value.startsWith(own)) return root + "/" + term.value.slice(own.length);
   }
-  return "/describe?iri=" + encodeURIComponent(term.value);
+  return root + "/describe?iri=" + encodeURIComponent(term.value);
 }

@@ -1,8 +1,12 @@
 // Values that the browser stores between pages. If storage is full or forbidden, nothing is stored and nothing breaks.
 
+import { root } from "./root.js";
+
+const place = "odarchive." + (root && root + "."); // archives of one host have one storage
+
 export function read(name, otherwise) {
   try {
-    const raw = localStorage.getItem("odarchive." + name);
+    const raw = localStorage.getItem(place + name);
     return raw === null ? otherwise : JSON.parse(raw);
   } catch {
     return otherwise;
@@ -11,7 +15,7 @@ export function read(name, otherwise) {
 
 export function write(name, value) {
   try {
-    localStorage.setItem("odarchive." + name, JSON.stringify(value));
+    localStorage.setItem(place + name, JSON.stringify(value));
   } catch {
     // nothing is stored
   }

@@ -1,12 +1,13 @@
 // Asks the server how many files and bytes the zip of a query has, before its download.
 
 import { bytes, files } from "./format.js";
+import { root } from "./root.js";
 
 const longestAddress = 6000;
 
 /** Gives {files, bytes, zipBytes, leftOut}, or {none: "why"}; throws only where the request was aborted. */
 export async function plan(query, signal) {
-  const response = await fetch("/api/v1/get/files/sparql/count", {
+  const response = await fetch(root + "/api/v1/get/files/sparql/count", {
     method: "POST",
     headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: "application/json" },
     body: new URLSearchParams({ q: query }),
@@ -25,7 +26,7 @@ export function download(query) {
   const long = query.length > longestAddress;
   const form = document.createElement("form");
   form.method = long ? "post" : "get";
-  form.action = "/get/files/sparql";
+  form.action = root + "/get/files/sparql";
   const field = document.createElement("input");
   field.type = "hidden";
   field.name = "q";

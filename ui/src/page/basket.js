@@ -1,10 +1,11 @@
 // The basket: version ids stored in the browser. The address of the basket page contains them all.
 
 import { read, write } from "../lib/kept.js";
+import { root as home } from "../lib/root.js";
 
 const most = 500;
 const ids = () => read("basket", []);
-const address = (list) => "/basket" + (list.length ? "?" + new URLSearchParams(list.map((id) => ["id", id])) : "");
+const address = (list) => home + "/basket" + (list.length ? "?" + new URLSearchParams(list.map((id) => ["id", id])) : "");
 
 export function basket(root) {
   if (root === document) openOwnBasket();
@@ -42,5 +43,5 @@ function showCount() {
 
 // Without ids in its address, the page shows the basket of this browser.
 function openOwnBasket() {
-  if (location.pathname === "/basket" && !location.search && ids().length) location.replace(address(ids()));
+  if (location.pathname === home + "/basket" && !location.search && ids().length) location.replace(address(ids()));
 }
