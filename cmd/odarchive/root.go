@@ -93,8 +93,11 @@ all of it as linked data. One SPARQL query finds files and downloads them.`,
 
 // configure sets what the command line does not, checks it, and starts the log.
 func (c *cli) configure(cmd *cobra.Command) error {
-	if cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd {
-		return nil // what a shell asks has no settings, and completion works where they are faulty
+	if isForShells(cmd) {
+		return nil // also where the settings are faulty
+	}
+	if c.file == "" {
+		c.file = os.Getenv("ODARCHIVE_CONFIG")
 	}
 	known := settings(cmd.Root())
 	if err := config.Load(cmd.Flags(), c.file, known); err != nil {

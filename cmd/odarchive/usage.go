@@ -64,6 +64,11 @@ func yieldBelow(cmd *cobra.Command, yield func(*cobra.Command) bool) bool {
 	return true
 }
 
+// isForShells reports whether a command of the library writes a script for a shell, or answers one.
+func isForShells(cmd *cobra.Command) bool {
+	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd || cmd.HasParent() && cmd.Parent().Name() == "completion"
+}
+
 // settings returns the names of the flags of all commands, since one file may have settings for all commands.
 func settings(root *cobra.Command) (names []string) {
 	add := func(f *pflag.Flag) { names = append(names, f.Name) }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"testing"
+
+	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/manual"
+)
+
+// Whoever removes the comment signs of the settings file gets what the program does anyway.
+func TestTheSettingsFileShowsTheDefaults(t *testing.T) {
+	t.Parallel()
+	c := &cli{cfg: config.Defaults()}
+	root := c.root()
+	text := manual.Manual{Root: root}.Settings("")
+	empty := regexp.MustCompile(`(?m)^#[a-z-]+ = ""\n`)
+	open := empty.ReplaceAllString(text, "") // nothing is not the name of a file
+	open = regexp.MustCompile(`(?m)^#([a-z-]+ = |\[\[)`).ReplaceAllString(open, "$1")
+	file := filepath.Join(t.TempDir(), "odarchive.toml")
+	if err := os.WriteFile(file, []byte(open), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serve, _, err := root.Find([]string{"serve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve.InheritedFlags() // adds those of all commands
+	if err := config.Load(serve.Flags(), file, settings(root)); err != nil {
+		t.Fatalf("%v\n%s", err, open)
+	}
+	plain := func(c config.Config) config.Config { // no list and an empty list are the same
+		for _, list := range []*[]string{&c.TextPredicates, &c.Hooks, &c.Fetch.AllowNets, &c.Fetch.UnverifiedHosts, &c.Fetch.ScopeAllow, &c.Fetch.ScopeDeny, &c.Serve.Service, &c.Serve.Proxies} {
+			if len(*list) == 0 {
+				*list = nil
+			}
+		}
+		return c
+	}
+	if got, want := plain(c.cfg), plain(config.Defaults()); !reflect.DeepEqual(got, want) {
+		t.Errorf("the file sets\n%+v\nnot the defaults\n%+v", got, want)
+	}
+	if rules, err := config.HostRules(file); err != nil || len(rules) != 1 {
+		t.Errorf("%d rules of hosts, %v", len(rules), err)
+	}
+	if err := c.cfg.Check(); err != nil {
+		t.Error(err)
+	}
+}
