@@ -23,6 +23,7 @@ import (
 	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
+	"odarchive/sparqlapi/rows"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/term"
 
@@ -91,6 +92,7 @@ type Options struct {
 	Changes    *changes.API
 	ChangeLog  *changelog.Handler
 	Related    *related.API
+	Rows       *rows.API
 	Feeds      *feeds.API
 	LDES       *ldes.API
 	Push       *push.API // what hubs send
@@ -236,6 +238,9 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 	if o.Versions != nil {
 		read(r, base+"/get/file/id/{id}", o.version)
 		read(r, base+"/get/file/*", o.Versions.Latest)
+	}
+	if a := o.Rows; a != nil {
+		read(text, base+"/get/file/id/{id}/rows", a.Rows)
 	}
 	if o.Members != nil {
 		read(r, base+"/get/file/id/{id}/member/*", o.member)

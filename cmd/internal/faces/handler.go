@@ -31,6 +31,7 @@ import (
 	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
+	"odarchive/sparqlapi/rows"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -88,6 +89,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		ChangeLog:  changelog.New(changelog.Options{Log: a.store.Triples, ID: a.store.DB.Lineage(), Base: a.store.Mint.Base, Logs: a.store.Log}),
 		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
+		Rows:       rows.New(a.store.Archive),
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
 		Push:       &push.API{Subscriber: a.crawl.WebSub},
 		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},

@@ -90,6 +90,11 @@ type Options struct {
 	MaxRows  int64    // maximum rows to read; 0 = all
 	Dialect  *Dialect // known dialect; nil = detect it
 	Sample   int      // number of rows that ReadRows keeps in the profile
+
+	// Each, if not nil, gets the data rows, and nothing is counted but them: the profile has their number, and columns
+	// without more than names. The rows are those that a profile counts, in their order. The cells are valid until Each
+	// returns. An error of Each ends the reading, which returns it.
+	Each func(cells [][]byte) error
 }
 
 // headBytes is how much of a file is read to find its encoding and dialect.
@@ -246,6 +251,7 @@ func (l *limited) Read(p []byte) (int, error) {
 // profile reads all rows and fills p.
 func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 	t := newTable(nil)
+	t.each = o.Each
 	rows.moving = func() { t.flushBatch() }
 	var header [][]string
 	for skip := p.Dialect.Preamble; ; {
@@ -272,11 +278,15 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 		if len(header) < p.Dialect.HeaderRows {
 			if header = append(header, copyCells(cells)); len(header) == p.Dialect.HeaderRows {
 				t = newTable(joinHeader(header))
-				t.header = header
+				t.header, t.each = header, o.Each
 			}
 			continue
 		}
-		t.hold(cells)
+		if o.Each == nil {
+			t.hold(cells)
+		} else if t.addRow(cells); t.err != nil {
+			return t.err
+		}
 		if t.rows&1023 == 0 {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("csvprofile: %w", err)

@@ -33,6 +33,7 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 		p.Dialect.Header, p.Dialect.HeaderRows = true, 1
 	}
 	t := newTable(header)
+	t.each = o.Each
 	var cells [][]byte
 	add := func(row []string) error {
 		if blank(row) {
@@ -47,10 +48,10 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 		if len(p.Sample) < o.Sample {
 			p.Sample = append(p.Sample, slices.Clone(row))
 		}
-		if t.rows&255 == 0 {
+		if t.rows&255 == 0 && t.err == nil {
 			return ctx.Err()
 		}
-		return nil
+		return t.err
 	}
 	for _, row := range ahead {
 		if err := add(row); err != nil {
@@ -67,6 +68,9 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 			err = add(row)
 		}
 		if err != nil {
+			if t.err != nil {
+				return nil, t.err
+			}
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("csvprofile: %w", ctx.Err())
 			}
@@ -129,6 +133,9 @@ type Records struct {
 	Sample int // number of rows to keep in the profile
 	sample [][]string
 
+	// Each is Options.Each. It must be set before the first Add. A row has a cell for each column known by then.
+	Each func(cells [][]byte) error
+
 	extent    geometry.Box // of the geometries
 	located   bool         // there is one
 	displaced bool         // a geometry is not in degrees
@@ -141,6 +148,7 @@ func NewRecords() *Records { return &Records{table: newTable(nil), index: map[st
 // for all keys.
 func (r *Records) Add(keys, values []string) bool {
 	clear(r.cells)
+	r.table.each = r.Each
 	all := true
 	for i, k := range keys {
 		at, ok := r.index[k]
@@ -181,6 +189,9 @@ func (r *Records) Locate(geoJSON string) {
 	}
 	r.extent, r.located = b, true
 }
+
+// Err returns the first error of Each. After it, Add passes no more rows on.
+func (r *Records) Err() error { return r.table.err }
 
 // Rows returns the number of records added.
 func (r *Records) Rows() int64 { return r.table.rows }

@@ -20,6 +20,9 @@ type table struct {
 	pending [][]string // rows that may be the footer
 	memory  int        // number of hashes that columns may still remember
 	batch   [][]byte   // cells of rows, each as wide as the columns, not yet added to them
+
+	each func([][]byte) error // Options.Each; nil to profile the rows
+	err  error                // of each
 }
 
 // batchCells is the approximate number of cells that a batch collects, in at most runLen rows.
@@ -105,12 +108,29 @@ func (t *table) addToColumns(cells [][]byte) {
 		t.widen(len(cells))
 	}
 	t.rows++
+	if t.each != nil {
+		t.deliver(cells)
+		return
+	}
 	for i, cell := range cells {
 		t.cols[i].add(cell)
 	}
 	for _, c := range t.cols[len(cells):] {
 		c.empty++
 	}
+}
+
+// deliver passes one row to each. Of the columns, only those with values are noted, as finish needs them.
+func (t *table) deliver(cells [][]byte) {
+	if t.err != nil {
+		return
+	}
+	for i, cell := range cells {
+		if c := t.cols[i]; c.cells == 0 && len(trim(cell)) > 0 {
+			c.cells = 1
+		}
+	}
+	t.err = t.each(cells)
 }
 
 // flush adds rows that looked like a footer but have rows after them.
@@ -188,6 +208,11 @@ func (t *table) finish(p *Profile) {
 		if n := seen[name]; n > 1 {
 			name = fmt.Sprintf("%s_%d", name, n)
 			seen[name]++
+		}
+		if t.each != nil {
+			p.Columns = append(p.Columns, Column{Name: name})
+			c.release()
+			continue
 		}
 		col := c.finish(name, t.rows)
 		if b, ok := c.st.places.extent(name); ok && col.Datatype == "string" {

@@ -50,7 +50,7 @@ func FixedWidth(ctx context.Context, in Input, o Options) (*csvprofile.Profile, 
 				return nil, err
 			}
 		}
-	}, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+	}, o.reading(0))
 	if err != nil || !worthwhile(p) {
 		return nil, err
 	}

@@ -171,6 +171,19 @@ func (t *htmlTable) write(s string) {
 	}
 }
 
+// width returns the number of columns up to the last with a value.
+func (t *htmlTable) width() int {
+	width := 0
+	for _, r := range t.rows {
+		for i := len(r); i > width; i-- {
+			if r[i-1] != "" {
+				width = i
+			}
+		}
+	}
+	return width
+}
+
 // keep profiles a table that has ended, if it contains data.
 func keep(ctx context.Context, found []*csvprofile.Profile, t *htmlTable, o Options) []*csvprofile.Profile {
 	t.end()
@@ -180,7 +193,7 @@ func keep(ctx context.Context, found []*csvprofile.Profile, t *htmlTable, o Opti
 			full++
 		}
 	}
-	if full < 2 || len(found) >= o.MaxTables {
+	if full < 2 || t.width() < 2 || len(found) >= o.MaxTables {
 		return found
 	}
 	var header []string
@@ -195,7 +208,7 @@ func keep(ctx context.Context, found []*csvprofile.Profile, t *htmlTable, o Opti
 		}
 		at++
 		return rows[at-1], nil
-	}, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+	}, o.reading(len(found)))
 	if err != nil || !worthwhile(p) || len(p.Columns) < 2 {
 		return found
 	}

@@ -109,7 +109,7 @@ func (s *jsonScan) pass() error {
 // array reads the elements of an array. Objects are records.
 func (s *jsonScan) array(path string) error {
 	records := csvprofile.NewRecords()
-	records.Sample = s.o.Sample
+	records.Sample, records.Each = s.o.Sample, s.o.rowsOf(len(s.found))
 	truncated := false
 	n := 0
 	var header []string // if the elements are rows
@@ -133,6 +133,9 @@ func (s *jsonScan) array(path string) error {
 			addRow(records, header, raw)
 		case !addRecord(records, raw) && n == 1:
 			header = headerRow(raw)
+		}
+		if err := records.Err(); err != nil {
+			return err
 		}
 	}
 	_, err := s.dec.Token()
@@ -245,7 +248,7 @@ func flatten(raw json.RawMessage, prefix string, level int, keys, values *[]stri
 func jsonLines(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	r := bufio.NewReaderSize(in.text(), 256<<10)
 	records := csvprofile.NewRecords()
-	records.Sample = o.Sample
+	records.Sample, records.Each = o.Sample, o.rowsOf(0)
 	bad := 0
 	truncated := false
 	for {
@@ -255,6 +258,9 @@ func jsonLines(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile,
 			if bad++; bad > 1000 && records.Rows() == 0 {
 				return nil, ErrFormat
 			}
+		}
+		if err := records.Err(); err != nil {
+			return nil, err
 		}
 		if errors.Is(err, io.EOF) {
 			break

@@ -36,7 +36,7 @@ func parquetFile(ctx context.Context, in Input, o Options) ([]*csvprofile.Profil
 	}
 	s := &parquetRows{groups: f.RowGroups(), show: show, buf: make([]parquet.Row, 64)}
 	defer s.close()
-	p, err := csvprofile.ReadRows(ctx, "", names, s.next, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+	p, err := csvprofile.ReadRows(ctx, "", names, s.next, o.reading(0))
 	if err != nil || !worthwhile(p) {
 		return nil, err
 	}

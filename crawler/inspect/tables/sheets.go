@@ -46,7 +46,7 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 				return nil, io.EOF
 			}
 			return rows.Columns()
-		}, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+		}, o.reading(len(found)))
 		rows.Close()
 		if err != nil {
 			return found, err
@@ -107,7 +107,7 @@ func ods(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error
 			continue
 		}
 		sheet := &odsSheet{dec: dec}
-		p, err := csvprofile.ReadRows(ctx, attr(start, "name"), nil, sheet.next, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+		p, err := csvprofile.ReadRows(ctx, attr(start, "name"), nil, sheet.next, o.reading(len(found)))
 		if err != nil {
 			return found, err
 		}

@@ -38,6 +38,23 @@ type Options struct {
 	MaxBytes  int64 // maximum size of formats that are read into memory, default 64 MiB; larger files are an error
 	MaxUnpack int64 // maximum size that a container may unpack to, default 1 GiB
 	Sample    int   // number of rows that each profile keeps, default none
+
+	// Each, if not nil, gets the rows of all tables, and nothing is profiled, as with csvprofile.Options.Each. table is the
+	// index of the table among those that Read returns. After an error, Each may be called again, and must return an error again.
+	Each func(table int, cells [][]byte) error
+}
+
+// reading returns the options for the rows of a table that is the next of a file's after those that have been found.
+func (o Options) reading(found int) csvprofile.Options {
+	return csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample, Each: o.rowsOf(found)}
+}
+
+// rowsOf returns Each for one table.
+func (o Options) rowsOf(table int) func([][]byte) error {
+	if o.Each == nil {
+		return nil
+	}
+	return func(cells [][]byte) error { return o.Each(table, cells) }
 }
 
 func (o Options) withDefaults() Options {

@@ -65,7 +65,7 @@ func xlsSheets(ctx context.Context, stream []byte, o Options) ([]*csvprofile.Pro
 			break
 		}
 		rows := &xlsRows{book: book, rest: stream[sheet.at:]}
-		p, err := csvprofile.ReadRows(ctx, sheet.name, nil, rows.next, csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample})
+		p, err := csvprofile.ReadRows(ctx, sheet.name, nil, rows.next, o.reading(len(found)))
 		if err != nil {
 			return found, err
 		}

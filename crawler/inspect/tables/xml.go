@@ -29,7 +29,7 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	}
 	dec := newXML(in)
 	records := csvprofile.NewRecords()
-	records.Sample = o.Sample
+	records.Sample, records.Each = o.Sample, o.rowsOf(0)
 	var at []string
 	truncated := false
 	for {
@@ -57,6 +57,9 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 			at = at[:len(at)-1]
 			if len(keys) > 0 {
 				records.Add(keys, values)
+			}
+			if err := records.Err(); err != nil {
+				return nil, err
 			}
 			if err != nil {
 				truncated = true
