@@ -44,6 +44,14 @@ import (
 
 const token = "a token that must never reach a log"
 
+// keeper has no tokens.
+type keeper struct{}
+
+func (keeper) ListTokens(context.Context) ([]access.Listed, error) { return nil, nil }
+func (keeper) RevokeToken(context.Context, string) ([]access.Listed, error) {
+	return nil, access.ErrNoName
+}
+
 // campaigns is a store with one campaign, "city".
 type campaigns struct{}
 
@@ -249,7 +257,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(access.NewTokens(access.Single(token))),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
-		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Rows: rows.New(nil), Feeds: &feeds.API{Archive: a, Mint: a.mint}, Push: &push.API{Subscriber: (*websub.Subscriber)(nil)}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Control: &control.API{CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Rows: rows.New(nil), Feeds: &feeds.API{Archive: a, Mint: a.mint}, Push: &push.API{Subscriber: (*websub.Subscriber)(nil)}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Access: &access.API{Keeper: keeper{}}, Control: &control.API{CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}

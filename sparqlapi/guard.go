@@ -80,7 +80,7 @@ func (g *Guard) judge(c access.Caller, right access.Right) error {
 	switch {
 	case c.Rights.Has(right):
 		return nil
-	case g.tokens.None():
+	case g.tokens.None() && right != access.Read:
 		return problem.New(http.StatusForbidden, "Writing is disabled", "this server was started without a token")
 	case c.Refused != nil:
 		return c.Refused
@@ -157,5 +157,27 @@ func hideCallback(next http.Handler) http.Handler {
 		u.Path, u.RawPath = "/websub/-", ""
 		r2.URL, r2.RequestURI = &u, u.RequestURI()
 		next.ServeHTTP(w, r2)
+	})
+}
+
+// open are the paths that anybody may ask of a closed archive: what shows that the server lives, what a page for signing in
+// needs, and what hubs send, whose ids are secrets. Those with a '/' at the end are folders.
+var open = []string{"/healthz", "/readyz", "/robots.txt", "/favicon.ico", "/favicon.svg", "/assets/", "/sign-in", "/websub/"}
+
+// closed refuses requests to a closed archive that lack the right to read, whatever they ask for.
+func (o Options) closed(next http.Handler) http.Handler {
+	if !o.Closed {
+		return next
+	}
+	behind := o.Guard.Need(access.Read)(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := r.URL.EscapedPath() // as it is routed
+		for _, path := range open {
+			if asked == path || strings.HasSuffix(path, "/") && strings.HasPrefix(asked, path) {
+				next.ServeHTTP(w, r)
+				return
+			}
+		}
+		behind.ServeHTTP(w, r)
 	})
 }

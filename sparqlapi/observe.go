@@ -24,13 +24,13 @@ type Event struct {
 }
 
 // observe assigns an id to each request. After the answer it writes a line of access log and reports an event.
-func observe(log *slog.Logger, report func(Event), root string) func(http.Handler) http.Handler {
+func observe(log *slog.Logger, report func(Event), root string, closed bool) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			start := time.Now()
 			id := requestID(r)
 			w.Header().Set("X-Request-Id", id)
-			rec := &recorder{ResponseWriter: w, root: root}
+			rec := &recorder{ResponseWriter: w, root: root, private: closed}
 			who := new(sender)
 			r = r.WithContext(context.WithValue(r.Context(), senderKey{}, who))
 			defer func() {

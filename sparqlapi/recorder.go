@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -29,6 +30,7 @@ type recorder struct {
 	status   int
 	bytes    int64
 	deadline time.Time
+	private  bool // no cache that others share may keep the answer
 
 	waited time.Duration // time in Write since the rate was last checked
 	passed int64         // bytes written in it
@@ -39,6 +41,7 @@ func (w *recorder) WriteHeader(status int) {
 	if w.status < 200 {
 		if w.status = status; status >= 200 {
 			place(w.Header(), w.root)
+			w.restrict()
 		}
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -91,11 +94,27 @@ func (w *recorder) Flush() {
 }
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+// restrict changes what the header allows caches, if the answer is not for everybody.
+func (w *recorder) restrict() {
+	if !w.private {
+		return
+	}
+	h := w.Header()
+	if allowed := h.Get("Cache-Control"); allowed == "" {
+		h.Set("Cache-Control", "private")
+	} else {
+		h.Set("Cache-Control", strings.Replace(allowed, "public", "private", 1))
+	}
+	addVary(h, "Authorization")
+	addVary(h, "Cookie")
+}
+
 // begin prepares to write a piece. It returns errSlowClient if the client has been too slow.
 func (w *recorder) begin() (now time.Time, err error) {
 	if w.status < 200 {
 		w.status = http.StatusOK
 		place(w.Header(), w.root)
+		w.restrict()
 	}
 	if w.slow {
 		return now, errSlowClient

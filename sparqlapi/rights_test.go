@@ -40,9 +40,9 @@ var rightOf = []struct {
 	{`^(GET|POST|DELETE) /crawl/settings`, "crawl"},
 	{`^POST /crawl/(inject|requeue|drop|boost|pause|resume|scope/.*)$`, "crawl"}, {`^POST /crawl$`, "crawl"}, {`^POST /campaigns`, "crawl"},
 	{`^(PUT|POST|DELETE) /rdf-graph-store`, "update"},
-	{`^POST /(check|backup)$`, "admin"},
+	{`^POST /(check|backup)$`, "admin"}, {`^(GET|DELETE) /tokens`, "admin"},
 	{`^POST /(sparql|get/files|get/(files|warc|wacz)/sparql(/count)?)$`, ""}, // reads; SPARQL asks itself
-	{`^POST /websub/`, ""},                                                   // the id in the path is the secret
+	{`^POST /websub/`, ""}, // the id in the path is the secret
 }
 
 func TestEachWriteNeedsItsRightAndNoOther(t *testing.T) {
@@ -108,5 +108,39 @@ func TestTokensEndExpireAndAreSlowedByThemselves(t *testing.T) {
 	first, second := ask(h, "GET", "/healthz", "", "Authorization", "Bearer slow"), ask(h, "GET", "/healthz", "", "Authorization", "Bearer slow")
 	if first.StatusCode != 200 || second.StatusCode != 429 || second.Header.Get("Retry-After") == "" {
 		t.Errorf("a token with a rate of its own: %d, then %d, Retry-After %q", first.StatusCode, second.StatusCode, second.Header.Get("Retry-After"))
+	}
+}
+
+func TestAClosedArchiveShowsStrangersNothing(t *testing.T) {
+	t.Parallel()
+	guard, _ := guardOf(t)
+	h, a := server(t, func(o *sparqlapi.Options) { o.Guard, o.Closed = guard, true })
+	shown := []string{"/healthz", "/readyz", "/robots.txt", "/assets/{name}", "/favicon.ico", "/favicon.svg", "/websub/{id}", "/sign-in"}
+	err := chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		path := regexp.MustCompile(`\{\w+\}|\*`).ReplaceAllString(route, "x")
+		got := ask(h, method, path, "").StatusCode
+		if slices.Contains(shown, route) {
+			if got == 401 {
+				t.Errorf("%s %s: %d", method, path, got)
+			}
+		} else if got != 401 {
+			t.Errorf("%s %s of a stranger: %d", method, path, got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/assets/../sparql", "//sparql", "/assets/%2e%2e/sparql", "/websubX", "/nowhere"} {
+		if got := ask(h, "GET", path, ""); got.StatusCode/100 == 2 {
+			t.Errorf("%s of a stranger: %d", path, got.StatusCode)
+		}
+	}
+	res := ask(h, "GET", "/get/file/id/"+a.resources[0].ID+"_1", "", "Authorization", "Bearer read")
+	if res.StatusCode != 200 || strings.Contains(res.Header.Get("Cache-Control"), "public") || !strings.Contains(strings.Join(res.Header.Values("Vary"), ","), "Authorization") {
+		t.Errorf("for a reader: %d %v", res.StatusCode, res.Header)
+	}
+	if res.Header.Get("Cache-Control") == "" {
+		t.Error("shared caches may keep an answer of a closed archive")
 	}
 }

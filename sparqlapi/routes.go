@@ -73,6 +73,7 @@ type Options struct {
 	Log     *slog.Logger   // nil discards
 	Errors  problem.Table  // the program's sentinels
 	Guard   *Guard         // nil refuses every write
+	Closed  bool           // reading needs a right, too
 	Rate    Rate           // limit for one client address; the zero value means none
 	Root    string         // path of the archive's base without the final '/', as in "/archive"; "" for none
 	Former  []string       // former bases of the archive's IRIs: what begins with the path of one is redirected
@@ -97,6 +98,7 @@ type Options struct {
 	LDES       *ldes.API
 	Push       *push.API // what hubs send
 	Control    *control.API
+	Access     *access.API // tokens
 	// Ready returns the state of the archive, and an error if it is not ready. If Ready is nil, it is always ready.
 	Ready func(context.Context) (state string, err error)
 
@@ -128,7 +130,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), target.Escaped)
+	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), o.closed, target.Escaped)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -295,6 +297,10 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 			crawls.Post(base+"/campaigns/{name}/stop", problem.Handler(c.StopCampaign))
 		}
 		admin.Post(base+"/backup", problem.Handler(c.Copy))
+	}
+	if a := o.Access; a != nil {
+		admin.Get(base+"/tokens", problem.Handler(a.List))
+		admin.Delete(base+"/tokens/{name}", problem.Handler(a.Revoke))
 	}
 	if c := o.Changes; c != nil {
 		read(text, base+"/stats/changes", c.Stats)

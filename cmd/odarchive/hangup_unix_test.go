@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"odarchive/sparqlapi/access"
 )
 
 func TestAHangupReadsTheSettingsOfHostsAgain(t *testing.T) {
@@ -63,5 +65,58 @@ func TestAHangupReadsTheSettingsOfHostsAgain(t *testing.T) {
 		if got := delay(); !strings.Contains(got, c.want) {
 			t.Errorf("after %q: %s", c.text, got)
 		}
+	}
+}
+
+func TestAHangupReadsTheTokensAgain(t *testing.T) {
+	signals := make(chan os.Signal, 1) // as above
+	signal.Notify(signals, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "odarchive.toml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	table := func(secret string) string {
+		return "[[token]]\nname = \"chief\"\nrights = [\"admin\"]\nhash = \"" + access.FormatHash(access.Digest(secret)) + "\"\n"
+	}
+	write(table("first"))
+	base := start(t, []string{"--config", file, "--data", filepath.Join(dir, "data"), "serve", "--listen", "127.0.0.1:0", "--no-crawl"})
+	status := func(secret string) int {
+		req, err := http.NewRequest(http.MethodGet, base+"/tokens", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+secret)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got := status("first"); got != http.StatusOK {
+		t.Fatalf("before: %d", got)
+	}
+	write(table("second"))
+	for deadline := time.Now().Add(time.Minute); status("first") != http.StatusForbidden; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a token that is no longer in the settings is still valid")
+		}
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := status("second"); got != http.StatusOK {
+		t.Errorf("the new token: %d", got)
+	}
+	write("[[token]]\nname = \"chief\"\n") // what is wrong changes nothing
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if got := status("second"); got != http.StatusOK {
+		t.Errorf("after a broken table: %d", got)
 	}
 }

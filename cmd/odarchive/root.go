@@ -109,6 +109,12 @@ func (c *cli) configure(cmd *cobra.Command) error {
 			return usageError{err}
 		}
 	}
+	if cmd.Flags().Lookup("token") != nil {
+		var err error
+		if c.cfg.Serve.Tokens, err = config.Tokens(c.file); err != nil {
+			return usageError{err}
+		}
+	}
 	if err := c.cfg.Check(); err != nil {
 		return usageError{err}
 	}

@@ -27,10 +27,12 @@ func (c *cli) serve() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the archive over HTTP and crawl in the background",
 		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what is due. On SIGTERM the server finishes the current
-requests, returns its leases, and exits with status 0. Without --token nothing can be changed over HTTP. Other commands reach
+requests, returns its leases, and exits with status 0. Without --token or a [[token]] table ('odarchive token -h') nothing can
+be changed over HTTP. Other commands reach
 the server through a socket in the archive's directory. With --websub, hubs that files name
 tell it of changes. With --read-only, or if the directory is not writable, the server
-neither crawls nor writes. On SIGHUP the server reads the [[host]] tables of the settings file and the secrets file again.`,
+neither crawls nor writes. On SIGHUP the server reads the [[host]] and [[token]] tables of the settings file
+and the secrets file again.`,
 		Example: `  odarchive serve
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
   odarchive serve --base https://archive.example.org/ --websub
@@ -102,7 +104,19 @@ func (c *cli) reloadOnHangup(ctx context.Context, n *app.Node, hangups <-chan os
 			continue
 		}
 		c.log.Warn("the settings of hosts and the secrets were read again", "rules", len(rules))
+		c.reloadTokens(n)
 	}
+}
+
+// reloadTokens reads the [[token]] tables of the settings file again.
+func (c *cli) reloadTokens(n *app.Node) {
+	tokens, err := config.Tokens(c.file)
+	if err != nil {
+		c.log.Error("the tokens stay as they were", "error", err)
+		return
+	}
+	n.ReloadTokens(tokens)
+	c.log.Warn("the tokens were read again", "tokens", len(tokens))
 }
 
 // localBase returns the address of the listener for clients on this machine.

@@ -6,6 +6,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -19,6 +20,7 @@ import (
 	"odarchive/crawler/scope"
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
+	"odarchive/sparqlapi/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"
@@ -82,8 +84,10 @@ type Fetch struct {
 type Serve struct {
 	Listen    string
 	Token     string
-	Service   []string // endpoints that SERVICE in anybody's queries may use
-	Proxies   []string // CIDR; requests from here say where they come from
+	Tokens    []access.Token // of the settings file
+	Closed    bool           // reading needs a token
+	Service   []string       // endpoints that SERVICE in anybody's queries may use
+	Proxies   []string       // CIDR; requests from here say where they come from
 	Queries   Queries
 	Hub       string // address of a WebSub hub that feeds name; "" for none
 	NoCrawl   bool
@@ -188,6 +192,9 @@ func (c Config) Check() error {
 	}
 	if err := c.Serve.Queries.check(); err != nil {
 		return err
+	}
+	if c.Serve.Closed && c.Serve.Token == "" && len(c.Serve.Tokens) == 0 {
+		return errors.New("--closed needs a token: --token-file, or a [[token]] table in the settings file ('odarchive token -h')")
 	}
 	if _, err := c.Serve.TrustedProxies(); err != nil {
 		return err
@@ -320,6 +327,7 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.Var(&q.MaxUpdate, "max-update", "maximum size of the text of an update")
 	f.Var(&q.MaxGraph, "max-graph", "maximum size of a graph sent to the graph store")
 	f.BoolVar(&q.Strict, "strict", q.Strict, "refuse queries that call functions which do not exist, and answers of SERVICE that may lack rows, instead of warning")
+	f.BoolVar(&c.Serve.Closed, "closed", c.Serve.Closed, "also reading needs a token with the right to read")
 	c.TokenFlags(f, "secret that permits adding, crawling and updating over HTTP")
 }
 

@@ -26,6 +26,9 @@ func Load(flags *pflag.FlagSet, file string, known []string) error {
 		}
 		tables := openTables(settings)
 		delete(settings, hostTable) // HostRules reads it
+		if _, isList := settings[tokenTable].([]map[string]any); isList {
+			delete(settings, tokenTable) // Tokens reads it
+		}
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
 			if !slices.Contains(known, name) {
 				return fmt.Errorf("config file %s: %s", file, unknown(name, tables[name], known))

@@ -8,12 +8,14 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"odarchive/cmd/internal/check"
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/fair"
 	"odarchive/triplestore/sparql"
 )
@@ -26,6 +28,8 @@ type Faces struct {
 	crawl *crawl.Crawl
 	pages func() error // closes the pages of Handler
 
+	tokens    *access.Tokens
+	revoking  sync.Mutex // of one token at a time
 	places    *fair.Places
 	unpacking chan struct{} // bounds how many files are unpacked for requests at a time
 }
@@ -40,7 +44,8 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 	q := s.Config.Serve.Queries
 	places := fair.NewPlaces(fair.Settings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait, Answers: int64(q.TotalTemp) / 2})
 	files := &opener{archive: s.Archive, mint: s.Mint, spool: c.Spool, slots: make(chan struct{}, membersAtOnce)}
-	return &Faces{store: s, crawl: c, places: places, unpacking: files.slots, Engine: sparql.New(sparql.Options{
+	tokens := access.NewTokens(append(access.Single(s.Config.Serve.Token), s.Config.Serve.Tokens...))
+	return &Faces{store: s, crawl: c, tokens: tokens, places: places, unpacking: files.slots, Engine: sparql.New(sparql.Options{
 		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: files.resolve,
 		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: c.Fetcher.Patient(), Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client),
 	})}

@@ -44,10 +44,12 @@ import (
 // Handler returns the handler of everything that is served: pages, SPARQL, downloads, REST, linked data, metrics.
 func (a *Faces) Handler() (http.Handler, error) {
 	read := reader{a.store.Archive, a.crawl.Frontier, a.crawl.Pipeline}
-	tokens := access.NewTokens(access.Single(a.store.Config.Serve.Token))
-	guard := sparqlapi.NewGuard(tokens)
+	if _, err := a.readRevoked(); err != nil {
+		return nil, err
+	}
+	guard := sparqlapi.NewGuard(a.tokens)
 	var authorise func(*http.Request, string, access.Right) error
-	if !tokens.None() && a.store.ReadOnlyReason == "" {
+	if !a.tokens.None() && a.store.ReadOnlyReason == "" {
 		authorise = guard.CheckToken
 	}
 	pages, err := ui.New(ui.Options{Authorise: authorise, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
@@ -77,6 +79,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Root:       a.store.Mint.Root(),
 		Former:     a.store.Mint.Former,
 		Proxies:    proxies,
+		Closed:     a.store.Config.Serve.Closed,
 		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page makes about five requests; this machine is not limited
 		SPARQL:     a.protocol(guard, pages),
 		GraphStore: graphs,
@@ -93,6 +96,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
 		Push:       &push.API{Subscriber: a.crawl.WebSub},
 		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},
+		Access:     &access.API{Keeper: a},
 		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
 		LinkedData: described,

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"odarchive/sparqlapi/access"
+
+	"github.com/BurntSushi/toml"
+)
+
+// tokenTable is the name of the tables in the settings file that are tokens.
+const tokenTable = "token"
+
+// Tokens returns the [[token]] tables of a settings file, none if file is "".
+func Tokens(file string) ([]access.Token, error) {
+	if file == "" {
+		return nil, nil
+	}
+	var tables struct {
+		Token any `toml:"token"` // [[token]], or the setting of that name
+	}
+	meta, err := toml.DecodeFile(file, &tables)
+	if err != nil {
+		return nil, fmt.Errorf("config file %s: %w", file, err)
+	}
+	if _, ok := tables.Token.([]map[string]any); !ok {
+		return nil, nil
+	}
+	var list struct {
+		Token []tokenSetting `toml:"token"`
+	}
+	if meta, err = toml.DecodeFile(file, &list); err != nil {
+		return nil, fmt.Errorf("config file %s: %w", file, err)
+	}
+	for _, key := range meta.Undecoded() {
+		if len(key) > 1 && key[0] == tokenTable {
+			return nil, fmt.Errorf("config file %s: a [[token]] table has no setting %q", file, key[1:].String())
+		}
+	}
+	if len(list.Token) > access.MaxTokens {
+		return nil, fmt.Errorf("config file %s: it has %d [[token]] tables; at most %d are allowed", file, len(list.Token), access.MaxTokens)
+	}
+	var tokens []access.Token
+	for _, s := range list.Token {
+		token, err := s.parse()
+		if err != nil {
+			return nil, fmt.Errorf("config file %s: [[token]] %.80s: %w", file, s.Name, err)
+		}
+		if slices.ContainsFunc(tokens, func(other access.Token) bool { return other.Digest == token.Digest }) {
+			return nil, fmt.Errorf("config file %s: [[token]] %s: another table has the same hash", file, s.Name)
+		}
+		tokens = append(tokens, token)
+	}
+	return tokens, nil
+}
+
+// tokenSetting is a [[token]] table.
+type tokenSetting struct {
+	Name    string
+	Rights  []string
+	Hash    string
+	Expires time.Time
+	Rate    float64
+}
+
+func (s tokenSetting) parse() (t access.Token, err error) {
+	t = access.Token{Name: s.Name, Expires: s.Expires, Rate: s.Rate}
+	if err := access.CheckName(s.Name); err != nil {
+		return t, err
+	}
+	if t.Rights, err = ParseRights(s.Rights); err != nil {
+		return t, err
+	}
+	if !(s.Rate >= 0 && s.Rate <= 1e6) { // NaN is neither
+		return t, fmt.Errorf("rate %v: expected requests a second, at most a million, or 0 for the limit of an address", s.Rate)
+	}
+	if t.Digest, err = access.ParseHash(s.Hash); err != nil {
+		return t, fmt.Errorf("hash: %w", err)
+	}
+	return t, nil
+}
+
+// ParseRights returns the set of rights with these names, of which there must be one at least.
+func ParseRights(names []string) (all access.Right, err error) {
+	if len(names) == 0 {
+		return 0, fmt.Errorf("it needs one right at least: %s", access.All)
+	}
+	for _, name := range names {
+		right, err := access.ParseRight(name)
+		if err != nil {
+			return 0, err
+		}
+		all |= right
+	}
+	return all, nil
+}
