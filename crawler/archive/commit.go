@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/search"
 	"odarchive/crawler/archive/tallies"
+	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/diff"
@@ -59,6 +60,9 @@ type Kept struct {
 	// the transaction, which may be repeated, so the last call counts, and only once Commit has returned without an error.
 	Version func(catalog.Version)
 
+	head      [32]byte // digest of the head, for the transparency log
+	leafFlags byte     // of the leaf there
+
 	packed   records.PackedInside // Inside
 	exchange []byte               // Exchange, encoded
 	draft    draft
@@ -83,6 +87,10 @@ func (v Visit) bounded() (Visit, error) {
 	kept.Inside, v.Kept = kept.packed.Inside, &kept
 	if err == nil {
 		kept.exchange, err = records.PackExchange(kept.Exchange, v.Activity.URL)
+		kept.head = headOf(kept.Exchange)
+	}
+	if v.Past != nil {
+		kept.leafFlags = transparency.FromOthers
 	}
 	return v, err
 }
@@ -96,6 +104,7 @@ type update struct {
 	tallies *tallies.Update
 	search  *search.Update
 	events  events.Txn
+	leaves  transparency.Txn
 }
 
 // update runs f as one transaction. It may run f again, so f must not keep anything of an earlier run.
@@ -104,6 +113,7 @@ func (a *Archive) update(ctx context.Context, f func(*update) error) error {
 		u := &update{
 			Archive: a, triples: txn, records: records.Txn{Txn: txn.KV()}, diary: diary.Txn{Txn: txn.KV()},
 			tallies: a.tallies.Begin(txn.KV()), search: a.search.Begin(txn.KV()), events: events.Txn{Txn: txn.KV()},
+			leaves: transparency.Txn{Txn: txn.KV()},
 		}
 		if err := f(u); err != nil {
 			return err
@@ -181,7 +191,7 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	var change *diff.Summary
 	if visit.Kept != nil {
 		change = visit.Kept.Change
-		if err := u.keep(&after, act, visit.Kept); err != nil { // bytes, records, stored records, triples, joining
+		if err := u.keep(&after, act, visit.Kept); err != nil { // bytes, records, stored records, transparency log, triples, joining
 			return err
 		}
 	}

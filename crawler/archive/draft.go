@@ -102,5 +102,8 @@ func (u *update) writeVersion(v catalog.Version, ref content.Ref, kept *Kept) er
 	if err := saveStored(u.records.Txn, resource, v, ref); err != nil {
 		return err
 	}
+	if err := u.logLeaf(v, kept); err != nil {
+		return err
+	}
 	return describe.Replace(u.triples, nil, d.quads)
 }

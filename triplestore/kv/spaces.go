@@ -8,42 +8,43 @@ type Space byte
 // The spaces of a data directory, each with the package that owns it. 0x14 and 0x15 were reserved and never written.
 // Badger's own keys begin with '!', 0x21.
 const (
-	SpaceMeta        Space = 0x01 // crawler/archive, crawler/archive/joining, cmd/internal/store: formats and progress of one-off work
-	SpaceTripleMeta  Space = 0x10 // triplestore: the root, lists of obsolete keys
-	SpaceTripleIndex Space = 0x11 // triplestore: blocks of quads
-	SpaceDict        Space = 0x12 // triplestore: blocks of terms
-	SpaceTripleLog   Space = 0x13 // triplestore: the change log
-	SpaceText        Space = 0x16 // triplestore/text: words of literals
-	SpaceSpatial     Space = 0x17 // triplestore/spatial: boxes of geometries
-	SpaceContent     Space = 0x20 // crawler/archive/content: files
-	SpaceContentRefs Space = 0x22 // crawler/archive/content: references and maps
-	SpaceFrontier    Space = 0x30 // crawler/frontier: where the records of URLs are
-	SpaceQueue       Space = 0x31 // crawler/frontier: what is due, by host
-	SpaceHosts       Space = 0x32 // crawler/frontier: host groups and leases
-	SpaceDue         Space = 0x33 // crawler/frontier: records of URLs, by when they are due
-	SpaceScope       Space = 0x34 // crawler/scope: rules of what may be fetched, and counts of what they refused
-	SpaceSeries      Space = 0x35 // crawler/series: what was fetched, over time
-	SpaceHints       Space = 0x36 // crawler/hints: sitemaps, and how far their word goes
-	SpaceWebSub      Space = 0x37 // crawler/websub: subscriptions with hubs
-	SpaceArchive     Space = 0x40 // crawler/archive/records, tallies, joining: the first byte of a key is its table
-	SpaceArchiveIdx  Space = 0x41 // crawler/archive: stored records
-	SpaceSearch      Space = 0x42 // crawler/archive/search, crawler/archive/wordindex: the search index
-	SpaceJoins       Space = 0x43 // crawler/archive/joining, crawler/archive/joins: columns that share values
-	SpaceEvents      Space = 0x44 // crawler/archive/events: the log of what changed
-	SpacePoliteness  Space = 0x50 // crawler/web/politeness: robots rules and host delays
-	SpaceHarvest     Space = 0x60 // crawler/harvest/ledger: portals, their entries and reports
-	SpaceCampaigns   Space = 0x61 // crawler/campaign: campaigns, their URLs and tasks
-	SpaceGraphs      Space = 0x62 // crawler/graphs: what content graphs hold
-	spaceApplied     Space = 0x7d // kv: one key, written by every write set; see cache.go
-	spaceScratch     Space = 0x7e // kv: always empty
-	SpaceTest        Space = 0x7f // tests
+	SpaceMeta         Space = 0x01 // crawler/archive, crawler/archive/joining, cmd/internal/store: formats and progress of one-off work
+	SpaceTripleMeta   Space = 0x10 // triplestore: the root, lists of obsolete keys
+	SpaceTripleIndex  Space = 0x11 // triplestore: blocks of quads
+	SpaceDict         Space = 0x12 // triplestore: blocks of terms
+	SpaceTripleLog    Space = 0x13 // triplestore: the change log
+	SpaceText         Space = 0x16 // triplestore/text: words of literals
+	SpaceSpatial      Space = 0x17 // triplestore/spatial: boxes of geometries
+	SpaceContent      Space = 0x20 // crawler/archive/content: files
+	SpaceContentRefs  Space = 0x22 // crawler/archive/content: references and maps
+	SpaceFrontier     Space = 0x30 // crawler/frontier: where the records of URLs are
+	SpaceQueue        Space = 0x31 // crawler/frontier: what is due, by host
+	SpaceHosts        Space = 0x32 // crawler/frontier: host groups and leases
+	SpaceDue          Space = 0x33 // crawler/frontier: records of URLs, by when they are due
+	SpaceScope        Space = 0x34 // crawler/scope: rules of what may be fetched, and counts of what they refused
+	SpaceSeries       Space = 0x35 // crawler/series: what was fetched, over time
+	SpaceHints        Space = 0x36 // crawler/hints: sitemaps, and how far their word goes
+	SpaceWebSub       Space = 0x37 // crawler/websub: subscriptions with hubs
+	SpaceArchive      Space = 0x40 // crawler/archive/records, tallies, joining: the first byte of a key is its table
+	SpaceArchiveIdx   Space = 0x41 // crawler/archive: stored records
+	SpaceSearch       Space = 0x42 // crawler/archive/search, crawler/archive/wordindex: the search index
+	SpaceJoins        Space = 0x43 // crawler/archive/joining, crawler/archive/joins: columns that share values
+	SpaceEvents       Space = 0x44 // crawler/archive/events: the log of what changed
+	SpaceTransparency Space = 0x45 // crawler/archive/transparency: the Merkle log of versions
+	SpacePoliteness   Space = 0x50 // crawler/web/politeness: robots rules and host delays
+	SpaceHarvest      Space = 0x60 // crawler/harvest/ledger: portals, their entries and reports
+	SpaceCampaigns    Space = 0x61 // crawler/campaign: campaigns, their URLs and tasks
+	SpaceGraphs       Space = 0x62 // crawler/graphs: what content graphs hold
+	spaceApplied      Space = 0x7d // kv: one key, written by every write set; see cache.go
+	spaceScratch      Space = 0x7e // kv: always empty
+	SpaceTest         Space = 0x7f // tests
 )
 
 var spaceNames = map[Space]string{
 	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text", SpaceSpatial: "spatial",
 	SpaceContent: "content", SpaceContentRefs: "contentrefs", SpaceFrontier: "frontier", SpaceQueue: "queue",
 	SpaceHosts: "hosts", SpaceDue: "due", SpaceScope: "scope", SpaceSeries: "series", SpaceHints: "hints", SpaceWebSub: "websub", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
-	SpaceJoins: "joins", SpaceEvents: "events", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceCampaigns: "campaigns", SpaceGraphs: "graphs", SpaceTest: "test",
+	SpaceJoins: "joins", SpaceEvents: "events", SpaceTransparency: "transparency", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceCampaigns: "campaigns", SpaceGraphs: "graphs", SpaceTest: "test",
 }
 
 // String returns the name of the space.

@@ -130,7 +130,7 @@ func (c *Checker) examine(ctx context.Context, since time.Time, progress Progres
 		run  func(context.Context, *found, func(done, total int64)) error
 	}{
 		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"packs", c.checkPacks},
-		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"frontier", c.checkFrontier},
+		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"transparency log", c.checkLeaves}, {"frontier", c.checkFrontier},
 	} {
 		if err := f.failed(stage.name, stage.run(ctx, f, progress.stage(stage.name))); err != nil {
 			return f, err
@@ -285,6 +285,13 @@ func (c *Checker) checkGraphs(ctx context.Context, f *found, _ func(done, total 
 func (c *Checker) checkEvents(ctx context.Context, f *found, _ func(done, total int64)) error {
 	report, err := c.Store.Archive.CheckLog(ctx, false)
 	addUnsound(f, "log of events", report.Faults, report.Found)
+	return err
+}
+
+// checkLeaves computes the transparency log anew, and compares it with the versions and with what was signed.
+func (c *Checker) checkLeaves(ctx context.Context, f *found, _ func(done, total int64)) error {
+	report, err := c.Store.Archive.CheckLeaves(ctx)
+	addUnsound(f, "transparency log", report.Faults, report.Found)
 	return err
 }
 

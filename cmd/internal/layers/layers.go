@@ -43,6 +43,7 @@ var floors = [][]string{
 		"triplestore/spatial",
 		"triplestore/naive",
 		"crawler/archive/content",
+		"crawler/archive/transparency",
 		"crawler/archive/wordindex",
 		"crawler/inspect/diff/...",
 		"crawler/inspect/detect/...",
@@ -113,6 +114,7 @@ var doors = map[string]string{
 	"github.com/peterstace":               "triplestore/geometry",
 	"github.com/andybalholm/cascadia":     "crawler/scrape",
 	"go.yaml.in":                          "crawler/scrape",
+	"golang.org/x/mod":                    "crawler/archive/transparency",
 }
 
 // floor of a package, -1 where it has none.

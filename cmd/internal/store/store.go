@@ -137,6 +137,13 @@ func (s *Store) upgrade(ctx context.Context, opts Options) error {
 	if err == nil && logged > 0 {
 		s.Log.Info("versions of an older program added to the log of events", "versions", logged)
 	}
+	if err != nil {
+		return err
+	}
+	leaves, err := s.Archive.LogLeaves(ctx)
+	if leaves > 0 {
+		s.Log.Info("versions of an older program added to the transparency log; their times are those of their records", "versions", leaves)
+	}
 	return err
 }
 

@@ -1,0 +1,273 @@
+package archive
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"odarchive/crawler/archive/events"
+	"odarchive/crawler/archive/records"
+	"odarchive/crawler/archive/transparency"
+	"odarchive/crawler/catalog"
+	"odarchive/triplestore/kv"
+)
+
+// leafOf returns the leaf of a version in the transparency log. head is the HTTP head as its record has it.
+func leafOf(v catalog.Version, head [32]byte, flags byte) transparency.Leaf {
+	return transparency.Leaf{Flags: flags, At: v.At, N: v.N, SHA256: v.Digests.SHA256, Identity: transparency.Identity(v.URL, head)}
+}
+
+// headOf returns the digest of the head of an exchange, which may be nil, as its record keeps it.
+func headOf(e *catalog.Exchange) [32]byte {
+	if e == nil {
+		return [32]byte{}
+	}
+	return transparency.HeadDigest(e.Head[:min(len(e.Head), catalog.MaxExchangeHead)])
+}
+
+// logLeaf appends a new version to the transparency log.
+func (u *update) logLeaf(v catalog.Version, kept *Kept) error {
+	_, err := u.leaves.Append(v.ID, leafOf(v, kept.head, kept.leafFlags))
+	return err
+}
+
+// leavesPerTxn is the number of versions that one transaction of LogLeaves adds.
+const leavesPerTxn = 500
+
+// LogLeaves adds to the transparency log the versions that an older program, which had no such log, stored, in the order
+// in which they were committed, as far as the log of events tells it. It returns their number. If there are none, it
+// only compares two counts. If it was interrupted, the next call continues. Nothing else may write meanwhile.
+func (a *Archive) LogLeaves(ctx context.Context) (added int, err error) {
+	skew, compared, end, err := a.leafSkew()
+	if err != nil || skew == compared {
+		return 0, err
+	}
+	return a.logLeaves(ctx, end)
+}
+
+// MendLeaves is LogLeaves for an archive that may have lost leaves: it looks for those of all versions.
+func (a *Archive) MendLeaves(ctx context.Context) (added int, err error) {
+	_, _, end, err := a.leafSkew()
+	if err != nil {
+		return 0, err
+	}
+	return a.logLeaves(ctx, end)
+}
+
+// logLeaves adds the versions of the events up to end that have no leaf.
+func (a *Archive) logLeaves(ctx context.Context, end uint64) (added int, err error) {
+	for from := uint64(0); from < end; from += leavesPerTxn {
+		n := 0
+		err := a.update(ctx, func(u *update) (err error) {
+			n, err = u.logOldLeaves(ctx, from, min(from+leavesPerTxn, end))
+			return err
+		})
+		if err != nil {
+			return added, fmt.Errorf("archive: transparency log: %w", err)
+		}
+		added += n
+	}
+	skew, _, _, err := a.leafSkew()
+	if err == nil {
+		err = a.db.Update(ctx, func(txn *kv.Txn) error { return transparency.Txn{Txn: txn}.SetCompared(skew) })
+	}
+	if err != nil {
+		return added, fmt.Errorf("archive: transparency log: %w", err)
+	}
+	return added, nil
+}
+
+// leafSkew returns by how many versions the log of events is ahead of the transparency log, by how many it was when the
+// two were last compared, and the number of the next event.
+func (a *Archive) leafSkew() (skew, compared int64, end uint64, err error) {
+	err = a.view(func(t records.Txn) error {
+		log, leaves := events.Txn{Txn: t.Txn}, transparency.Txn{Txn: t.Txn}
+		versions, err := log.Versions()
+		if err != nil {
+			return err
+		}
+		size, err := leaves.Size()
+		if err != nil {
+			return err
+		}
+		if compared, err = leaves.Compared(); err != nil {
+			return err
+		}
+		skew = int64(versions) - size
+		end, err = log.Next()
+		return err
+	})
+	return skew, compared, end, err
+}
+
+// logOldLeaves adds the versions of some events that have no leaf.
+func (u *update) logOldLeaves(ctx context.Context, from, to uint64) (added int, err error) {
+	some, err := u.events.Range(ctx, from, to)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range some {
+		if !e.IsVersion() {
+			continue
+		}
+		v, known, err := u.records.Version(e.VersionID())
+		if err != nil {
+			return 0, err
+		}
+		if !known { // CheckLog reports it
+			continue
+		}
+		_, _, err = u.leaves.Find(v.ID, v.N, v.Digests.SHA256)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, transparency.ErrNotLogged) {
+			return 0, err
+		}
+		x, err := u.records.Exchange(v)
+		if err != nil && !errors.Is(err, records.ErrBadRecord) {
+			return 0, err
+		}
+		flags := byte(transparency.FromRecords)
+		if e.Kinds&events.Past != 0 {
+			flags |= transparency.FromOthers
+		}
+		if _, err := u.leaves.Append(v.ID, leafOf(v, headOf(x), flags)); err != nil {
+			return 0, err
+		}
+		added++
+	}
+	return added, nil
+}
+
+// CheckLeaves computes the tree of the transparency log anew, compares it with all checkpoints, and the leaves with the
+// records of the versions. The result has the faults; an error means that the check could not be completed.
+func (a *Archive) CheckLeaves(ctx context.Context) (c transparency.Checked, err error) {
+	err = a.view(func(t records.Txn) error {
+		leaves := transparency.Txn{Txn: t.Txn}
+		if c, err = leaves.Check(ctx); err != nil || c.Leaves == 0 && a.db.ReadOnly() { // the directory of an older program
+			return err
+		}
+		versions := int64(0)
+		err := t.EachVersion(ctx, "", func(v catalog.Version) (bool, error) {
+			versions++
+			return true, compareLeaf(t, &c, v)
+		})
+		if err == nil && c.Found == 0 && c.Leaves != versions {
+			c.Fault("it has %d leaves, and there are %d versions", c.Leaves, versions)
+		}
+		return err
+	})
+	return c, err
+}
+
+// compareLeaf compares the record of a version with its leaf.
+func compareLeaf(t records.Txn, c *transparency.Checked, v catalog.Version) error {
+	leaves := transparency.Txn{Txn: t.Txn}
+	index, leaf, err := leaves.Find(v.ID, v.N, v.Digests.SHA256)
+	switch {
+	case errors.Is(err, transparency.ErrNotLogged):
+		c.Fault("version %s of %s has no leaf with its digest", v.ID, v.URL)
+		return nil
+	case err != nil:
+		return err
+	case leaf.At.UnixMilli() != v.At.UnixMilli():
+		c.Fault("version %s of %s has the time %s, and its leaf %s", v.ID, v.URL, v.At.UTC().Format(timeForm), leaf.At.Format(timeForm))
+	}
+	head, err := headDigest(t, v, index)
+	if errors.Is(err, records.ErrBadRecord) { // reported elsewhere
+		return nil
+	}
+	if err != nil || transparency.Identity(v.URL, head) == leaf.Identity || head == [32]byte{} { // a repair may have dropped the head
+		return err
+	}
+	c.Fault("the leaf of version %s is not of %s with the head that is recorded", v.ID, v.URL)
+	return nil
+}
+
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// headDigest returns the digest of the head of a version whose leaf has an index.
+func headDigest(t records.Txn, v catalog.Version, index int64) ([32]byte, error) {
+	if kept, ok, err := (transparency.Txn{Txn: t.Txn}).KeptHead(index); ok || err != nil {
+		return kept, err
+	}
+	x, err := t.Exchange(v)
+	return headOf(x), err
+}
+
+// KeepHead keeps the digest of the head of a version in the transparency log, in the transaction that is about to
+// remove the record of its exchange. Without the digest no proof could show the version's URL any more.
+func (t Txn) KeepHead(v catalog.Version) error { return keepHead(t.u.records, v) }
+
+func keepHead(t records.Txn, v catalog.Version) error {
+	index, leaf, err := transparency.Txn{Txn: t.Txn}.Find(v.ID, v.N, v.Digests.SHA256)
+	if errors.Is(err, transparency.ErrNotLogged) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	head, err := headDigest(t, v, index)
+	if errors.Is(err, records.ErrBadRecord) || err == nil && transparency.Identity(v.URL, head) != leaf.Identity {
+		return nil // it is lost already
+	}
+	if err != nil {
+		return err
+	}
+	return transparency.Txn{Txn: t.Txn}.KeepHead(index, head)
+}
+
+// Prove returns the proof that a version is in the tree of the latest checkpoint, or of the one in checkpoint, a signed
+// note, unless that is nil. The error is transparency.ErrNotLogged if the tree does not have the version, or if nothing
+// has been signed yet, and transparency.ErrForked if the checkpoint is not of a tree that this archive has.
+func (a *Archive) Prove(versionID string, checkpoint []byte, keys []string) (p transparency.Proof, err error) {
+	err = a.view(func(t records.Txn) error {
+		v, known, err := t.Version(versionID)
+		if err != nil || !known {
+			return records.OrNotFound(err, "version", versionID)
+		}
+		log := transparency.Txn{Txn: t.Txn}
+		index, leaf, err := log.Find(v.ID, v.N, v.Digests.SHA256)
+		if err != nil {
+			return err
+		}
+		subject := transparency.Subject{Version: a.mint.Version(v.ID), Leaf: leaf.Encode(), Keys: keys}
+		head, err := headDigest(t, v, index)
+		if err != nil && !errors.Is(err, records.ErrBadRecord) {
+			return err
+		}
+		if transparency.Identity(v.URL, head) == leaf.Identity {
+			subject.URL = v.URL
+			subject.SetHead(head)
+		}
+		c, err := log.CheckpointFor(checkpoint)
+		if err != nil {
+			return err
+		}
+		p, err = log.Prove(index, c, subject)
+		return err
+	})
+	if err != nil {
+		return p, fmt.Errorf("prove version %s: %w", versionID, err)
+	}
+	return p, nil
+}
+
+// LeafOf returns the index and the hash, in hexadecimal digits, of a version's leaf, and the size of the tree of the
+// latest checkpoint, 0 if none was signed.
+func (a *Archive) LeafOf(v catalog.Version) (index int64, hash string, signed int64, err error) {
+	err = a.view(func(t records.Txn) error {
+		log := transparency.Txn{Txn: t.Txn}
+		i, leaf, err := log.Find(v.ID, v.N, v.Digests.SHA256)
+		if err != nil {
+			return err
+		}
+		c, _, err := log.Latest()
+		sum := leaf.Hash()
+		index, hash, signed = i, hex.EncodeToString(sum[:]), c.Size
+		return err
+	})
+	return index, hash, signed, err
+}
