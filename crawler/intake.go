@@ -221,13 +221,13 @@ func (in *Intake) wantGraphs(ctx context.Context, portal string, seeds []catalog
 //
 // A document at the portal's address that has a content graph loses it, since the ledger keeps what the portal says in the
 // graph of that name. The document's next version has a graph of another name.
-func (in *Intake) Commit(ctx context.Context, r harvest.Report, portal string, whole bool) (harvest.Changes, error) {
+func (in *Intake) Commit(ctx context.Context, r harvest.Report, portal string, e harvest.Ending) (harvest.Changes, error) {
 	if in.Graphs != nil {
 		if err := in.Archive.Update(ctx, func(txn archive.Txn) error { return in.Graphs.Clear(txn.Triples(), portal) }); err != nil {
 			return harvest.Changes{}, err
 		}
 	}
-	return in.Ledger.Commit(ctx, r.ID, portal, whole, in.Clock())
+	return in.Ledger.Commit(ctx, r.ID, portal, e, in.Clock())
 }
 
 // End implements harvest.Keeper.

@@ -32,11 +32,13 @@ func (c *cli) harvest() *cobra.Command {
 software of a portal from its home page and harvests it with the right kind (with --dry-run, it only prints the kind).
 
 The files become due for the crawl. The portal's descriptions of its datasets become DCAT in the named graph
-BASEgraph/PORTAL, which is replaced as a whole when the portal has been read completely. Datasets that it no longer lists are
-marked as withdrawn; nothing is deleted. An interrupted harvest continues where it stopped. Later harvests ask only for
-changes, if the source supports that.
+BASEgraph/PORTAL, which is replaced as a whole when the portal has been read completely. Datasets that it no longer lists
+are marked as withdrawn; nothing is deleted. If these are more than a third of its datasets, and more than one, the
+harvest asks first: what it found is kept, and 'harvest withdraw PORTAL' or 'harvest keep PORTAL' says what becomes of the
+others, unless a later harvest finds them again. An interrupted harvest continues where it stopped. Later harvests ask
+only for changes, if the source supports that.
 
-Exit status: 0 done, 1 a source could not be read completely (what was read is kept), 2 wrong usage.`,
+Exit status: 0 done, 1 a source could not be read completely (what was read is kept) or asks something, 2 wrong usage.`,
 		Example: `  odarchive harvest auto https://data.example.org --dry-run
   odarchive harvest ckan https://data.example.org
   odarchive harvest datajson https://www.example.gov/data.json
@@ -81,6 +83,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	f.BoolVar(&opts.Graphs, "graphs", false, "keep the statements of the portal's files in named graphs from now on: a setting of the portal, which later harvests leave as it is")
 	f.IntVar(&opts.Limit, "limit", 0, "stop after this many listings, 0 for all")
 	f.BoolVar(&opts.Fresh, "fresh", false, "start from the beginning instead of continuing an interrupted harvest; replace the harvest of a portal by another kind of source")
+	f.BoolVar(&opts.Sure, "withdraw", false, "withdraw what a portal lists no longer without asking, however much that is")
 	f.StringVar(&source.Portal, "portal", "", "harvest only this portal of a list of portals; for a single portal, its IRI")
 	f.StringVar(&opts.Part.Since, "since", "", "only what changed since this date or time, if the source supports that")
 	f.StringVar(&opts.Part.Until, "until", "", "only what changed until this date or time")
@@ -94,6 +97,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.cfg.FetchFlags(f)
 	c.cfg.AnswersFlag(f)
+	cmd.AddCommand(c.harvestQuestions()...)
 	return cmd
 }
 
@@ -128,7 +132,7 @@ func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestS
 	if report.Traffic != nil && !c.json && printErr == nil {
 		printErr = c.traffic([]harvest.Report{report})
 	}
-	return errors.Join(err, printErr)
+	return errors.Join(errorOfHarvest(ctx, report, err), printErr)
 }
 
 // recognise sets the kind of a source, and prints how it was recognised: on standard output only if nothing follows.
@@ -161,6 +165,10 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	if r.Unknown > 0 {
 		kept = " (the portal failed to return them; they were left as they were)"
 	}
+	waiting := ""
+	if r.Waiting > 0 {
+		waiting = " (no longer listed; their withdrawal waits for an answer)"
+	}
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, line := range []struct {
 		name string
@@ -168,6 +176,7 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	}{
 		{"portals", humanize.Comma(int64(r.Portals))},
 		{"datasets", fmt.Sprintf("%s (%d new, %d changed, %d unchanged, %d withdrawn, %d listed again)", humanize.Comma(int64(r.Datasets)), r.Inserted, r.Updated, r.Unchanged, r.Withdrawn, r.Returned) + unchanged},
+		{"waiting", humanize.Comma(int64(r.Waiting)) + waiting},
 		{"files", fmt.Sprintf("%s (%d new)", humanize.Comma(int64(r.Seeds)), r.Added)},
 		{"statements", humanize.Comma(int64(r.Triples))},
 		{"invalid", humanize.Comma(int64(r.Invalid))},
@@ -193,8 +202,11 @@ func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, p
 	}
 	bar := c.progress(int64(len(addresses)), "sources")
 	failed, finished := 0, 0
-	reports := n.HarvestList(ctx, kind, addresses, parallel, opts, func(_ harvest.Report, err error) {
-		if finished++; err != nil {
+	reports := n.HarvestList(ctx, kind, addresses, parallel, opts, func(r harvest.Report, err error) {
+		if finished++; err == nil {
+			err = asked(r)
+		}
+		if err != nil {
 			failed++
 			fmt.Fprintln(c.stderr, err)
 		}
@@ -210,7 +222,7 @@ func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, p
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case failed > 0:
-		return errors.Join(err, fmt.Errorf("%d of %d sources failed", failed, len(addresses)))
+		return errors.Join(err, fmt.Errorf("%d of %d sources failed or ask something", failed, len(addresses)))
 	}
 	return err
 }

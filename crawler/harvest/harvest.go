@@ -83,9 +83,9 @@ type Keeper interface {
 	Open(ctx context.Context, r Report, portal string, whole, take bool) error
 	// Keep keeps one step, all of it or nothing, and returns the number of new URLs.
 	Keep(ctx context.Context, step Step) (added int, err error)
-	// Commit makes what was kept of a portal visible, as one change. If whole is true, the rest of the portal is
-	// withdrawn.
-	Commit(ctx context.Context, r Report, portal string, whole bool) (Changes, error)
+	// Commit makes what was kept of a portal visible, as one change. After a whole harvest, the rest of the portal is
+	// withdrawn, or waits for an answer (package ledger, Question).
+	Commit(ctx context.Context, r Report, portal string, e Ending) (Changes, error)
 	// End records the outcome of the harvest. If done is true, the next harvest starts at next, else at the last mark.
 	End(ctx context.Context, r Report, done bool, next string) error
 }
@@ -112,9 +112,16 @@ type Entry struct {
 	Quads     []term.Quad
 }
 
-// Changes counts the datasets that one commit changed.
+// Changes counts the datasets that one commit changed. Waiting are those that it would have withdrawn.
 type Changes struct {
 	Inserted, Updated, Unchanged, Withdrawn, Returned int
+	Waiting                                           int `json:",omitempty"`
+}
+
+// Ending says how the harvest of a portal ended.
+type Ending struct {
+	Whole bool // every dataset of the portal was brought
+	Sure  bool // the others are withdrawn without asking, however many they are
 }
 
 // Options configures a Run.
@@ -128,6 +135,7 @@ type Options struct {
 	Clock    func() time.Time                   // nil means time.Now
 	Kind     string                             // for the report
 	Address  string                             // for the report
+	Sure     bool                               // withdraw without asking, however much a portal no longer lists
 	Graphs   bool                               // make it a setting of the portals that the statements of their files are kept in named graphs
 }
 

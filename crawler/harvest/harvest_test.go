@@ -49,8 +49,8 @@ func (m *memory) Keep(_ context.Context, step Step) (int, error) {
 	return added, nil
 }
 
-func (m *memory) Commit(_ context.Context, _ Report, portal string, whole bool) (Changes, error) {
-	m.commits = append(m.commits, fmt.Sprint(portal, " ", whole))
+func (m *memory) Commit(_ context.Context, _ Report, portal string, e Ending) (Changes, error) {
+	m.commits = append(m.commits, fmt.Sprint(portal, " ", e.Whole))
 	return Changes{Inserted: 1}, nil
 }
 

@@ -37,6 +37,9 @@ type Report struct {
 	Withdrawn int `json:"withdrawn"`
 	Returned  int `json:"returned"` // withdrawn before
 
+	Waiting int      `json:"waiting,omitempty"` // datasets that are no longer listed, and so many that their withdrawal waits for an answer
+	Asks    []string `json:"asks,omitempty"`    // the portals of those, the first of them
+
 	Invalid  int      `json:"invalid"`           // things that cannot be used
 	Unknown  int      `json:"unknown,omitempty"` // datasets that the source failed to return
 	Skipped  []string `json:"skipped,omitempty"` // reasons for the first of both

@@ -37,6 +37,7 @@ const (
 	maxStatement  = 64 << 10   // bytes per statement
 	maxResources  = 20_000     // recorded as a dataset's own
 	maxSkipped    = 20         // sentences per report
+	maxAsks       = 20         // portals that a report names
 )
 
 func (s *step) Portal(p Portal, whole bool) error {
@@ -65,7 +66,7 @@ func (s *step) endPortal(whole bool) error {
 	if err := s.keep(s.mark); err != nil || s.portal.IRI == "" {
 		return err
 	}
-	changes, err := s.keeper.Commit(s.ctx, s.report, s.portal.IRI, whole)
+	changes, err := s.keeper.Commit(s.ctx, s.report, s.portal.IRI, Ending{Whole: whole, Sure: s.opts.Sure})
 	if err != nil {
 		s.broken = err
 		return err
@@ -75,6 +76,9 @@ func (s *step) endPortal(whole bool) error {
 	s.report.Unchanged += changes.Unchanged
 	s.report.Withdrawn += changes.Withdrawn
 	s.report.Returned += changes.Returned
+	if s.report.Waiting += changes.Waiting; changes.Waiting > 0 && len(s.report.Asks) < maxAsks {
+		s.report.Asks = append(s.report.Asks, s.portal.IRI)
+	}
 	s.portal = Portal{}
 	return nil
 }

@@ -47,7 +47,7 @@ func (k *filesOnly) Keep(ctx context.Context, step harvest.Step) (int, error) {
 	return added, err
 }
 
-func (k *filesOnly) Commit(context.Context, harvest.Report, string, bool) (harvest.Changes, error) {
+func (k *filesOnly) Commit(context.Context, harvest.Report, string, harvest.Ending) (harvest.Changes, error) {
 	return harvest.Changes{}, nil
 }
 

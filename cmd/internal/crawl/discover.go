@@ -83,7 +83,7 @@ func (forgetful) Open(context.Context, harvest.Report, string, bool, bool) error
 
 func (forgetful) Keep(_ context.Context, s harvest.Step) (int, error) { return len(s.Seeds), nil }
 
-func (forgetful) Commit(context.Context, harvest.Report, string, bool) (harvest.Changes, error) {
+func (forgetful) Commit(context.Context, harvest.Report, string, harvest.Ending) (harvest.Changes, error) {
 	return harvest.Changes{}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/scope"
 )
 
@@ -74,7 +75,11 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 			report.Error = err.Error()
 			return report, fmt.Errorf("harvest %s: %w", report.Source, err)
 		}
-		return harvest.Run(ctx, report.Source, h, measuring{c.Intake, c}, opts)
+		report, err = harvest.Run(ctx, report.Source, h, measuring{c.Intake, c}, opts)
+		if report.Waiting > 0 {
+			c.store.Log.Warn("a portal suddenly lists much less: the withdrawal of these datasets waits for an answer", "source", report.Source, "datasets", report.Waiting, "portals", report.Asks)
+		}
+		return report, err
 	}
 	return report, fmt.Errorf("no harvester for %q", s.Kind)
 }
@@ -93,4 +98,17 @@ func (c *Crawl) HarvestList(ctx context.Context, kind string, addresses []string
 		done(report, err)
 	})
 	return slices.DeleteFunc(reports, func(r harvest.Report) bool { return r.Source == "" }) // not begun
+}
+
+// AnswerQuestion answers the question about datasets that a portal has suddenly ceased to list, and returns it as it was.
+func (c *Crawl) AnswerQuestion(ctx context.Context, portal string, a ledger.Answer) (ledger.Question, error) {
+	q, err := c.Ledger.Answer(ctx, portal, a, c.store.Clock())
+	if err != nil {
+		return q, err
+	}
+	c.store.Log.Info("a question about a portal is answered", "portal", portal, "answer", a, "waiting", q.Waiting, "kept", q.Refused)
+	if a == ledger.Withdraw {
+		_, err = c.qualities().Measure(ctx, portal)
+	}
+	return q, err
 }

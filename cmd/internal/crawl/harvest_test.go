@@ -28,7 +28,7 @@ func (k *keeper) Keep(_ context.Context, s harvest.Step) (int, error) {
 	return len(s.Seeds), nil
 }
 
-func (k *keeper) Commit(context.Context, harvest.Report, string, bool) (harvest.Changes, error) {
+func (k *keeper) Commit(context.Context, harvest.Report, string, harvest.Ending) (harvest.Changes, error) {
 	k.commits++
 	return harvest.Changes{}, nil
 }

@@ -89,14 +89,14 @@ type measuring struct {
 	crawl *Crawl
 }
 
-func (m measuring) Commit(ctx context.Context, r harvest.Report, portal string, whole bool) (harvest.Changes, error) {
+func (m measuring) Commit(ctx context.Context, r harvest.Report, portal string, e harvest.Ending) (harvest.Changes, error) {
 	quality := m.crawl.qualities()
 	current, err := quality.Current(ctx, portal)
 	if err != nil {
 		return harvest.Changes{}, err
 	}
 	before := quality.Position()
-	changes, err := m.Keeper.Commit(ctx, r, portal, whole)
+	changes, err := m.Keeper.Commit(ctx, r, portal, e)
 	switch {
 	case err != nil:
 	case current:

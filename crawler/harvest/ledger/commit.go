@@ -16,27 +16,36 @@ import (
 	"odarchive/vocab/prov"
 )
 
-// Commit makes visible what was staged of a portal. If whole is true, it withdraws the datasets that the harvest did
-// not bring. It may be repeated, and does nothing if nothing was staged.
-func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, whole bool, at time.Time) (harvest.Changes, error) {
+// Commit makes visible what was staged of a portal. If the harvest was whole, it withdraws the datasets that the harvest
+// did not bring, unless they are so many that it asks first (Question). It may be repeated, and does nothing if nothing
+// was staged.
+func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, e harvest.Ending, at time.Time) (harvest.Changes, error) {
 	l.committing.Lock()
 	defer l.committing.Unlock()
 	p := idOf(portalIRI)
-	err := l.db.Update(ctx, func(txn *kv.Txn) error {
-		record, ok, err := getRecord[portal](txn, key(tablePortal, p))
-		if err != nil || !ok || record.Phase != staging {
-			return err
-		}
-		record.Owned = record.Owned || whole
-		record.Phase, record.Whole, record.At = applying, whole, at.UTC()
-		if whole {
+	record, err := l.record(p)
+	if err != nil {
+		return harvest.Changes{}, err
+	}
+	var todo *plan
+	if record.IRI != "" && record.Phase == staging {
+		record.Owned = record.Owned || e.Whole
+		record.Phase, record.Whole, record.Sure, record.At = applying, e.Whole, e.Sure, at.UTC()
+		if e.Whole {
 			record.faults.endWhole(record.Campaign)
 		}
 		record.Before, record.Harvest = record.Harvest, harvestID
-		return setRecord(txn, key(tablePortal, p), record)
-	})
+		if todo, err = l.plan(ctx, p, record); err != nil {
+			return harvest.Changes{}, err
+		}
+		if record.Hold = !e.Sure && record.asksAbout(todo); record.Hold {
+			record.ask(todo)
+			todo = nil // another one, with those that wait
+		}
+		err = l.db.Update(ctx, func(txn *kv.Txn) error { return setRecord(txn, key(tablePortal, p), record) })
+	}
 	if err == nil {
-		return l.finish(ctx, p)
+		return l.finish(ctx, p, todo)
 	}
 	return harvest.Changes{}, err
 }
@@ -57,7 +66,7 @@ func (l *Ledger) Recover(ctx context.Context) error {
 	})
 	for _, p := range open {
 		if err == nil {
-			_, err = l.finish(ctx, p)
+			_, err = l.finish(ctx, p, nil)
 		}
 	}
 	return err
@@ -71,13 +80,15 @@ func (l *Ledger) record(p portalID) (record portal, err error) {
 	return record, err
 }
 
-func (l *Ledger) finish(ctx context.Context, p portalID) (harvest.Changes, error) {
+// finish completes a commit or an answer that has begun. todo may be nil.
+func (l *Ledger) finish(ctx context.Context, p portalID, todo *plan) (harvest.Changes, error) {
 	record, err := l.record(p)
 	if err != nil {
 		return harvest.Changes{}, err
 	}
+	record = record.acting()
 	if record.Phase == applying {
-		if record, err = l.apply(ctx, p, record); err != nil {
+		if record, err = l.apply(ctx, p, record, todo); err != nil {
 			return harvest.Changes{}, fmt.Errorf("portal %s: %w", record.IRI, err)
 		}
 	}
@@ -89,20 +100,24 @@ func (l *Ledger) finish(ctx context.Context, p portalID) (harvest.Changes, error
 	return record.Changes, nil
 }
 
-// plan lists the entries that change.
-type plan struct {
-	entries []entryID
-	sizes   []int // numbers of statements per entry, before and after together
-	quads   int   // their sum
-	first   bool  // the portal has no entries yet
-	changes harvest.Changes
+// changePortal changes the record of a portal. A harvest may have changed other fields since the caller read it, while an
+// answer is carried out.
+func changePortal(txn *kv.Txn, p portalID, change func(*portal)) error {
+	record, _, err := getRecord[portal](txn, key(tablePortal, p))
+	if err != nil {
+		return err
+	}
+	change(&record)
+	return setRecord(txn, key(tablePortal, p), record)
 }
 
 // apply writes the change into the triple store and, in its last transaction, records that it is there.
-func (l *Ledger) apply(ctx context.Context, p portalID, record portal) (portal, error) {
-	todo, err := l.plan(ctx, p, record)
-	if err != nil {
-		return record, err
+func (l *Ledger) apply(ctx context.Context, p portalID, record portal, todo *plan) (portal, error) {
+	if todo == nil {
+		var err error
+		if todo, err = l.plan(ctx, p, record); err != nil {
+			return record, err
+		}
 	}
 	if todo.first && todo.quads > l.manyQuads || todo.quads > l.maxQuads {
 		if _, err := l.triples.Load(ctx, &additions{l: l, ctx: ctx, p: p, record: record, left: todo.entries}); err != nil {
@@ -133,70 +148,13 @@ func (l *Ledger) apply(ctx context.Context, p portalID, record portal) (portal, 
 			if err := l.describePortal(txn, record); err != nil {
 				return err
 			}
-			return setRecord(txn.KV(), key(tablePortal, p), done)
+			return changePortal(txn.KV(), p, func(r *portal) { r.Phase, r.Changes = done.Phase, done.Changes })
 		})
 		if err != nil || last {
 			return done, err
 		}
 		todo.entries, todo.sizes = todo.entries[n:], todo.sizes[n:]
 	}
-}
-
-// plan compares staged and current entries and counts the changes.
-func (l *Ledger) plan(ctx context.Context, p portalID, record portal) (plan, error) {
-	todo := plan{first: true}
-	err := l.db.View(func(txn *kv.Txn) error {
-		err := eachRow(ctx, txn, tableStaged, p, nil, func(id entryID, staged row) (bool, error) {
-			if staged.Campaign != record.Campaign {
-				return true, nil // staged by an abandoned harvest
-			}
-			current, known, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
-			todo.add(id, current, staged, known, staged.Gone)
-			return true, err
-		})
-		if err != nil {
-			return err
-		}
-		return eachRow(ctx, txn, tableCurrent, p, nil, func(id entryID, current row) (bool, error) {
-			todo.first = false
-			if current.Gone || !record.missed(current) {
-				return true, nil
-			}
-			staged, isStaged, err := getRecord[row](txn, rowKey(tableStaged, p, id))
-			if !isStaged || staged.Campaign != record.Campaign {
-				todo.add(id, current, current, true, true)
-			}
-			return true, err
-		})
-	})
-	return todo, err
-}
-
-func (t *plan) add(id entryID, current, next row, known, goes bool) {
-	count := new(int)
-	switch {
-	case goes && (!known || current.Gone):
-		return // it was not listed
-	case goes:
-		count = &t.changes.Withdrawn
-	case !known:
-		count = &t.changes.Inserted
-	case current.Gone:
-		count = &t.changes.Returned
-	case current.Digest == next.Digest:
-		if next.dataset() != "" {
-			t.changes.Unchanged++
-		}
-		return
-	default:
-		count = &t.changes.Updated
-	}
-	if next.dataset() != "" {
-		*count++
-	}
-	t.entries = append(t.entries, id)
-	t.sizes = append(t.sizes, current.Quads+next.Quads)
-	t.quads += current.Quads + next.Quads
 }
 
 // eachRow calls f for the rows of a portal whose keys follow after.
@@ -291,6 +249,9 @@ func (l *Ledger) replace(txn *triplestore.Txn, s *overlap, e row, before, after 
 
 // describePortal records which graph has the portal's statements, and which harvest brought them.
 func (l *Ledger) describePortal(txn *triplestore.Txn, record portal) error {
+	if record.Answer != "" {
+		return nil // the graph has what the last harvest brought
+	}
 	graph := l.graph(record.IRI)
 	generated := func(id string) term.Quad {
 		return term.Quad{S: graph, P: term.IRI(prov.WasGeneratedBy), O: term.IRI(l.mint.Activity(id))}

@@ -73,6 +73,7 @@ type row struct {
 	Since     time.Time `json:"t,omitzero"`  // withdrawn at
 	By        string    `json:"b,omitempty"` // ID of the harvest that withdrew it
 	Times     int       `json:"w,omitempty"` // number of withdrawals
+	Asked     asked     `json:"k,omitempty"` // current: the entry was not found and is still listed
 }
 
 func (r row) dataset() string {

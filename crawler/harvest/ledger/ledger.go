@@ -15,6 +15,10 @@
 // spite of the same fault is not the missing one. A dataset that five whole harvests in a row did not bring is no
 // longer waited for: a portal that always miscounts its datasets would otherwise keep all of them forever.
 //
+// If a commit would withdraw more than a third of the datasets that the portal lists, and more than one, it keeps what the harvest found and
+// leaves the rest as it is: their withdrawal waits until Answer is called, or until a later harvest finds them again, or
+// finds enough of them that the loss is no longer sudden (Question).
+//
 // After the commit, small transactions make the staged entries current. Every part may be repeated, so that an
 // interrupted commit is completed by Recover or by the next harvest of the source. Memory holds the keys of changed
 // entries but not their statements. FORMAT.md describes the records.
@@ -100,6 +104,7 @@ type portal struct {
 	faults
 	Harvest string // ID of the activity that commits, or committed last
 	At      time.Time
+	question
 	Before  string          `json:",omitempty"` // ID of the activity that the triple store has as the last
 	Changes harvest.Changes `json:",omitzero"`
 }

@@ -122,7 +122,7 @@ func (w *world) stage(entries ...harvest.Entry) {
 
 func (w *world) commit(whole bool) harvest.Changes {
 	w.t.Helper()
-	changes, err := w.ledger.Commit(context.Background(), fmt.Sprint("harvest-", w.runs), w.portal, whole, w.now())
+	changes, err := w.ledger.Commit(context.Background(), fmt.Sprint("harvest-", w.runs), w.portal, harvest.Ending{Whole: whole, Sure: true}, w.now())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -420,7 +420,7 @@ func TestAPortalOfAnySizeComesWhole(t *testing.T) {
 			w.stage(entries...)
 			ctx := &dying{Context: t.Context()}
 			ctx.left.Store(checks)
-			_, err := w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, true, w.now())
+			_, err := w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, harvest.Ending{Whole: true, Sure: true}, w.now())
 			if recoverErr := w.ledger.Recover(t.Context()); recoverErr != nil {
 				t.Fatal(recoverErr)
 			}
@@ -441,7 +441,7 @@ func TestACommitThatIsCutOffIsFinishedByTheNextHarvest(t *testing.T) {
 	w.begin()
 	w.stage(about("1", "1 title Uno"))
 	w.delisted.fail = errors.New("killed")
-	if _, err := w.ledger.Commit(t.Context(), "harvest-2", w.portal, true, w.now()); err == nil {
+	if _, err := w.ledger.Commit(t.Context(), "harvest-2", w.portal, harvest.Ending{Whole: true, Sure: true}, w.now()); err == nil {
 		t.Fatal("settling went on although delisting failed")
 	}
 	w.wants("the store has it all", w.graph(""), "1 a d", "1 title Uno")
@@ -495,7 +495,7 @@ func TestTheGraphIsWhatTheEntriesSay(t *testing.T) {
 			if checks := rapid.IntRange(0, 40).Draw(t, "cut off after"); checks > 0 {
 				ctx := &dying{Context: context.Background()}
 				ctx.left.Store(int64(checks))
-				w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, whole, w.now()) // may be interrupted
+				w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, harvest.Ending{Whole: whole, Sure: true}, w.now()) // may be interrupted
 				if err := w.ledger.Recover(context.Background()); err != nil {
 					t.Fatal(err)
 				}

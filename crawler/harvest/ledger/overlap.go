@@ -84,19 +84,36 @@ func (s *overlap) states(id entryID, q term.Quad, withdrawn bool) (bool, error) 
 
 // after returns an entry as it is after the change.
 func (s *overlap) after(id entryID) (r row, withdrawn, ok bool, err error) {
-	staged, isStaged, err := getRecord[row](s.txn, rowKey(tableStaged, s.p, id))
+	staged, isStaged, err := stagedRow(s.txn, s.p, s.record, id)
 	if err != nil {
 		return row{}, false, false, err
 	}
-	isStaged = isStaged && staged.Campaign == s.record.Campaign
 	if isStaged && !staged.Gone {
 		return staged, false, true, nil
 	}
 	current, ok, err := getRecord[row](s.txn, rowKey(tableCurrent, s.p, id))
-	return current, current.Gone || isStaged || s.record.missed(current), ok, err
+	return current, current.Gone || s.record.withdraws(current, isStaged), ok, err
 }
 
-// missed reports whether a whole harvest did not meet a current entry that it has not staged.
-func (p portal) missed(current row) bool {
-	return p.Whole && current.Campaign != p.Campaign && !p.excuse(current.Campaign)
+// stagedRow returns what the harvest that is committed has staged of an entry.
+func stagedRow(txn *kv.Txn, p portalID, record portal, id entryID) (r row, ok bool, err error) {
+	if record.Answer != "" {
+		return row{}, false, nil // what a harvest stages meanwhile is its own
+	}
+	r, ok, err = getRecord[row](txn, rowKey(tableStaged, p, id))
+	return r, ok && r.Campaign == record.Campaign, err
+}
+
+// lost reports whether a harvest lost an entry that is current: the source says that it was deleted (gone), or the harvest
+// was whole and neither met nor staged it.
+func (p portal) lost(current row, gone bool) bool {
+	return gone || p.Whole && current.Campaign != p.Campaign && !p.excuse(current.Campaign)
+}
+
+// withdraws reports whether a commit withdraws an entry that is current and not staged, or staged as deleted (gone).
+func (p portal) withdraws(current row, gone bool) bool {
+	if p.Answer != "" {
+		return p.Answer == Withdraw && current.Asked != ""
+	}
+	return p.lost(current, gone) && !p.Hold && (current.Asked != refused || p.Sure || p.Question == nil)
 }

@@ -15,7 +15,7 @@ const batchSize = 400 // entries per transaction
 // promote makes staged entries current, after the triple store has the change. It may be interrupted and repeated,
 // because entries that are done are no longer staged.
 func (l *Ledger) promote(ctx context.Context, p portalID, record portal) error {
-	for {
+	for record.Answer == "" {
 		batch, err := l.nextBatch(ctx, tableStaged, p, nil, func(row) bool { return true })
 		if err != nil {
 			return err
@@ -27,22 +27,32 @@ func (l *Ledger) promote(ctx context.Context, p portalID, record portal) error {
 			return err
 		}
 	}
-	for after := []byte(nil); record.Whole; {
-		batch, err := l.nextBatch(ctx, tableCurrent, p, after, func(r row) bool { return !r.Gone && record.missed(r) })
+	for after := []byte(nil); record.Whole || record.Answer != ""; {
+		batch, err := l.nextBatch(ctx, tableCurrent, p, after, func(r row) bool {
+			return !r.Gone && (record.withdraws(r, false) || record.marks(r, false))
+		})
 		if err != nil {
 			return err
 		}
 		if len(batch) == 0 {
 			break
 		}
-		if err := l.promoteBatch(ctx, p, record, batch, l.withdrawMissed); err != nil {
+		if err := l.promoteBatch(ctx, p, record, batch, l.promoteLost); err != nil {
 			return err
 		}
 		after = rowKey(tableCurrent, p, batch[len(batch)-1])
 	}
+	left, err := l.askedRows(ctx, p, record)
+	if err != nil {
+		return err
+	}
 	return l.db.Update(ctx, func(txn *kv.Txn) error {
-		record.Phase, record.Whole, record.Quads, record.Before, record.Changes = staging, false, 0, "", harvest.Changes{}
-		return setRecord(txn, key(tablePortal, p), record)
+		return changePortal(txn, p, func(r *portal) {
+			r.question.end(left)
+			if r.Phase, r.Changes = staging, (harvest.Changes{}); record.Answer == "" {
+				r.Whole, r.Taken, r.Quads, r.Before = false, false, 0, ""
+			}
+		})
 	})
 }
 
@@ -99,16 +109,15 @@ func delisted(txn *kv.Txn, p portalID, record portal, id entryID) ([]archive.Del
 		return nil, err
 	}
 	d := archive.Delisting{Portal: record.IRI, Dataset: current.dataset(), At: record.At}
-	staged, isStaged, err := getRecord[row](txn, rowKey(tableStaged, p, id))
+	staged, isStaged, err := stagedRow(txn, p, record, id)
 	if err != nil {
 		return nil, err
 	}
-	isStaged = isStaged && staged.Campaign == record.Campaign
-	if isStaged && staged.Gone || !isStaged && record.missed(current) {
+	if (staged.Gone || !isStaged) && record.withdraws(current, isStaged) {
 		return []archive.Delisting{d}, nil
 	}
 	for _, resource := range current.Resources {
-		if isStaged && !slices.Contains(staged.Resources, resource) {
+		if isStaged && !staged.Gone && !slices.Contains(staged.Resources, resource) {
 			d.Resources = append(d.Resources, resource)
 		}
 	}
@@ -132,7 +141,7 @@ func (l *Ledger) promoteStaged(txn *kv.Txn, p portalID, record portal, id entryI
 	case staged.Campaign != record.Campaign:
 		dropped, staged = staged, current
 	case staged.Gone && known:
-		staged, dropped = withdrawn(current, record), row{}
+		staged, dropped = lose(current, record, true), row{}
 	case staged.Gone:
 		known, staged, dropped = false, row{}, row{}
 	default:
@@ -149,19 +158,27 @@ func (l *Ledger) promoteStaged(txn *kv.Txn, p portalID, record portal, id entryI
 	return txn.Delete(kv.SpaceHarvest, rowKey(tableStaged, p, id))
 }
 
-func (l *Ledger) withdrawMissed(txn *kv.Txn, p portalID, record portal, id entryID) error {
+func (l *Ledger) promoteLost(txn *kv.Txn, p portalID, record portal, id entryID) error {
 	current, _, err := getRecord[row](txn, rowKey(tableCurrent, p, id))
 	if err != nil {
 		return err
 	}
-	return setRecord(txn, rowKey(tableCurrent, p, id), withdrawn(current, record))
+	return setRecord(txn, rowKey(tableCurrent, p, id), lose(current, record, false))
 }
 
-// withdrawn returns the current row of an entry withdrawn by a commit.
-func withdrawn(r row, by portal) row {
-	if !r.Gone {
-		r.Gone, r.Since, r.By = true, by.At, by.Harvest
+// lose returns the current row of an entry that a commit withdraws or asks about, or that was refused. gone is that of
+// portal.lost.
+func lose(r row, by portal, gone bool) row {
+	switch {
+	case r.Gone:
+	case by.withdraws(r, gone):
+		r.Gone, r.Since, r.By, r.Asked = true, by.At, by.Harvest, ""
 		r.Times++
+	case by.marks(r, gone):
+		r.Asked = waiting
+		if by.Answer == Keep {
+			r.Asked = refused
+		}
 	}
 	return r
 }

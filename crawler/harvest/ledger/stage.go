@@ -83,6 +83,7 @@ func (l *Ledger) Stage(txn *kv.Txn, name, portalIRI string, entries []harvest.En
 		return err
 	}
 	if record.Campaign != s.Campaign || record.Source != name {
+		record.Taken = record.Harvest != "" && kindOf(record.Source) != kindOf(name)
 		record.IRI, record.Source, record.Campaign, record.Quads, record.Nameless = portalIRI, name, s.Campaign, 0, nil
 	}
 	for _, e := range entries {
