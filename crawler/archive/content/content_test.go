@@ -10,7 +10,6 @@ import (
 	"hash/crc32"
 	"io"
 	"math/rand/v2"
-	"odarchive/triplestore/compression"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"odarchive/triplestore/compression"
 	"odarchive/triplestore/kv"
 
 	"github.com/klauspost/compress/flate"

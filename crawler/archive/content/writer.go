@@ -64,14 +64,20 @@ func (w *writer) enter() (leave func(), err error) {
 func (w *writer) lowestWritten() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before := uint64(math.MaxUint64)
+	before := w.lowestInUse()
 	if w.p != nil {
-		before = w.p.num
-	}
-	for _, num := range w.in {
-		before = min(before, num)
+		before = min(before, w.p.num)
 	}
 	return before
+}
+
+// lowestInUse returns the number of the lowest pack to which a Put in progress has written. The caller holds mu.
+func (w *writer) lowestInUse() uint64 {
+	lowest := uint64(math.MaxUint64)
+	for _, num := range w.in {
+		lowest = min(lowest, num)
+	}
+	return lowest
 }
 
 // append writes a record and returns its place. If the disk is full, the error is ErrDiskFull and nothing of the record
