@@ -1,0 +1,89 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Purge removes from disk what was deleted or overwritten before: from the log, the state files and Badger, which all keep
+// it for some time otherwise. It writes a state file of what is left, drops older ones and the log before it, and builds
+// Badger anew. It needs the space of a second Badger meanwhile, and as much time as writing the whole database takes.
+// Writers wait; readers do not, but Purge waits for the Snapshots that are open. So its caller must not hold one.
+//
+// If Purge fails, or its process ends before it returns, nothing is lost, and it must be called again.
+func (db *DB) Purge(ctx context.Context) error {
+	if db.log == nil || db.states == nil { // in memory
+		return nil
+	}
+	old, err := db.rewriteAll(ctx)
+	if err != nil {
+		return fmt.Errorf("kv: purge: %w", err)
+	}
+	select {
+	case <-old.closed:
+		return old.cerr
+	case <-ctx.Done():
+		return fmt.Errorf("kv: purge: a reader still uses the old tables: %w", context.Cause(ctx))
+	}
+}
+
+// rewriteAll does the work of Purge, and returns the former cache, which deletes its files when its last reader leaves.
+func (db *DB) rewriteAll(ctx context.Context) (old *cache, err error) {
+	err = db.alone(func() error {
+		if err := db.writable(); err != nil {
+			return err
+		}
+		db.writing.Lock()
+		defer db.writing.Unlock()
+		// An empty write set, so that the state has a number without a state file.
+		if err := db.commitRecord(encodeWrites(&layer{}), true, func(c *cache, number uint64) error { return c.apply(&layer{}, number) }); err != nil {
+			return err
+		}
+		if err := db.saveState(ctx, nil); err != nil {
+			return err
+		}
+		if err := db.states.keepNewest(1); err != nil {
+			return err
+		}
+		if err := db.log.Roll(); err != nil {
+			return db.logFailed(err)
+		}
+		if err := db.log.Trim(db.states.newest().number); err != nil {
+			return err
+		}
+		if err := db.dropDamaged(); err != nil {
+			return err
+		}
+		dir := db.path(fmt.Sprintf("%s.%d", madeDir, time.Now().UnixNano()))
+		c, number, _, err := db.buildCache(ctx, dir, true)
+		if err == nil && number != db.visible.Load() {
+			c.remove = true
+			c.shut()
+			err = fmt.Errorf("the last write set of the rebuilt tables is %d, not %d", number, db.visible.Load())
+		}
+		if err != nil {
+			return errors.Join(err, os.RemoveAll(dir))
+		}
+		old = db.cache.Load()
+		old.remove = true // the next opening renames the new directory
+		db.cache.Store(c)
+		old.retire()
+		return nil
+	})
+	return old, err
+}
+
+// dropDamaged deletes the damaged segments of the log that a recovery has kept.
+func (db *DB) dropDamaged() error {
+	names, err := filepath.Glob(db.path(filepath.Join(logDir, "*.damaged")))
+	for _, name := range names {
+		if err == nil {
+			err = db.opts.FS.Remove(name)
+		}
+	}
+	return err
+}
