@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/audit"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/target"
@@ -66,13 +67,17 @@ func (g *Guard) For(right access.Right) func(*http.Request) error {
 	return func(r *http.Request) error { return g.Check(r, right) }
 }
 
-// CheckToken is Check for a token that was sent in the body of a request, as forms of pages do. It is not looked at if r has
-// the right anyway.
+// CheckToken is Check for a token that was sent in the body of a request that changes something, as forms of pages do. It is
+// not looked at if r has the right anyway.
 func (g *Guard) CheckToken(r *http.Request, token string, right access.Right) error {
-	if c := g.caller(r); c.Rights.Has(right) || token == "" || g.tokens.None() {
-		return g.judge(c, right)
+	c := g.caller(r)
+	if !c.Rights.Has(right) && token != "" && !g.tokens.None() {
+		c = g.holder(r, token)
 	}
-	return g.judge(g.holder(r, token), right)
+	if err := g.judge(c, right); err != nil {
+		return err
+	}
+	return audit.Begin(r.Context(), c.Name)
 }
 
 // judge returns nil if the caller has a right.
@@ -103,7 +108,11 @@ func guesser(r *http.Request) netip.Prefix {
 func (g *Guard) Need(right access.Right) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
-			if err := g.Check(r, right); err != nil {
+			err := g.Check(r, right)
+			if err == nil && right != access.Read {
+				err = audit.Begin(r.Context(), "")
+			}
+			if err != nil {
 				if r.ContentLength != 0 {
 					w.Header().Set("Connection", "close") // or net/http would read the body before it answers
 				}
@@ -179,5 +188,35 @@ func (o Options) closed(next http.Handler) http.Handler {
 			}
 		}
 		behind.ServeHTTP(w, r)
+	})
+}
+
+// audited records requests that change something, when the guard lets them pass (audit.Begin), and how they end.
+func (o Options) audited(next http.Handler) http.Handler {
+	if o.Audit == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		c, _ := access.Of(r.Context())
+		from := clientAddress(r)
+		if _, err := netip.ParseAddr(from); err != nil {
+			from = "" // the socket
+		}
+		r, act := audit.With(o.Audit, r, audit.Line{Who: c.Name, From: from, Request: w.Header().Get("X-Request-Id"), Method: r.Method,
+			Path: audit.Redact(r.URL.EscapedPath()), Query: audit.Redact(r.URL.RawQuery)})
+		defer func() {
+			status := 0
+			if rec, ok := w.(*recorder); ok {
+				status = rec.status
+			}
+			if err := act.End(status); err != nil {
+				o.Log.ErrorContext(r.Context(), "the end of a request is not in the audit log", "err", err)
+			}
+		}()
+		next.ServeHTTP(w, r)
 	})
 }

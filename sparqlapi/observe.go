@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/sparqlapi/audit"
 	"odarchive/sparqlapi/problem"
 
 	"github.com/go-chi/chi/v5"
@@ -46,7 +47,7 @@ func observe(log *slog.Logger, report func(Event), root string, closed bool) fun
 					report(e)
 				}
 				log.LogAttrs(r.Context(), accessLevel(r, status), "request", slog.String("id", id), slog.String("method", r.Method),
-					slog.String("path", redact(r.URL.Path)), slog.String("query", redact(r.URL.RawQuery)), slog.Int("status", status),
+					slog.String("path", audit.Redact(r.URL.Path)), slog.String("query", audit.Redact(r.URL.RawQuery)), slog.Int("status", status),
 					slog.Int64("bytes", e.Bytes), slog.Duration("took", e.Took), slog.String("from", clientAddress(r)), slog.String("token", who.name), slog.String("agent", r.UserAgent()))
 			}()
 			next.ServeHTTP(rec, r)
@@ -63,23 +64,6 @@ type senderKey struct{}
 func note(ctx context.Context, name string) {
 	if who, ok := ctx.Value(senderKey{}).(*sender); ok {
 		who.name = name
-	}
-}
-
-// redact removes the value of what looks like a secret in a part of an address for the log. hideSecret has taken ?secret=, but
-// some programs separate parameters with ';', and here that may also be a part of an archived address.
-func redact(part string) string {
-	for at := 0; ; {
-		i := strings.Index(strings.ToLower(part[at:]), "secret=")
-		if i < 0 {
-			return part
-		}
-		at += i + len("secret=")
-		end := strings.IndexAny(part[at:], "&;")
-		if end < 0 {
-			end = len(part) - at
-		}
-		part = part[:at] + "-" + part[at+end:]
 	}
 }
 

@@ -40,7 +40,7 @@ var rightOf = []struct {
 	{`^(GET|POST|DELETE) /crawl/settings`, "crawl"},
 	{`^POST /crawl/(inject|requeue|drop|boost|pause|resume|scope/.*)$`, "crawl"}, {`^POST /crawl$`, "crawl"}, {`^POST /campaigns`, "crawl"},
 	{`^(PUT|POST|DELETE) /rdf-graph-store`, "update"},
-	{`^POST /(check|backup)$`, "admin"}, {`^(GET|DELETE) /tokens`, "admin"},
+	{`^POST /(check|backup)$`, "admin"}, {`^(GET|DELETE) /tokens`, "admin"}, {`^GET /audit`, "admin"},
 	{`^POST /(sparql|get/files|get/(files|warc|wacz)/sparql(/count)?)$`, ""}, // reads; SPARQL asks itself
 	{`^POST /websub/`, ""}, // the id in the path is the secret
 }

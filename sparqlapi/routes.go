@@ -9,6 +9,7 @@ import (
 
 	"odarchive/crawler/frontier"
 	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/audit"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/changelog"
 	"odarchive/sparqlapi/changes"
@@ -73,6 +74,7 @@ type Options struct {
 	Log     *slog.Logger   // nil discards
 	Errors  problem.Table  // the program's sentinels
 	Guard   *Guard         // nil refuses every write
+	Audit   *audit.Log     // of what changes the archive; nil for none
 	Closed  bool           // reading needs a right, too
 	Rate    Rate           // limit for one client address; the zero value means none
 	Root    string         // path of the archive's base without the final '/', as in "/archive"; "" for none
@@ -99,6 +101,7 @@ type Options struct {
 	Push       *push.API // what hubs send
 	Control    *control.API
 	Access     *access.API // tokens
+	Audits     *audit.API
 	// Ready returns the state of the archive, and an error if it is not ready. If Ready is nil, it is always ready.
 	Ready func(context.Context) (state string, err error)
 
@@ -130,7 +133,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), o.closed, target.Escaped)
+	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), o.closed, o.audited, target.Escaped)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -301,6 +304,10 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 	if a := o.Access; a != nil {
 		admin.Get(base+"/tokens", problem.Handler(a.List))
 		admin.Delete(base+"/tokens/{name}", problem.Handler(a.Revoke))
+	}
+	if a := o.Audits; a != nil {
+		admin.Get(base+"/audit", problem.Handler(a.Last))
+		admin.Get(base+"/audit/verify", problem.Handler(a.Verify))
 	}
 	if c := o.Changes; c != nil {
 		read(text, base+"/stats/changes", c.Stats)

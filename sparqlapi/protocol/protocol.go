@@ -12,6 +12,7 @@
 package protocol
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -34,6 +35,8 @@ type Options struct {
 	// updates. The error of Authorise is the answer to other clients: a problem of status 401 or 403.
 	Store     sparql.Store
 	Authorise func(*http.Request) error
+	// Begin is called before an update changes anything; its error is the answer, and nothing is changed. It may be nil.
+	Begin func(context.Context) error
 	// Known reports whether the limits of Anonymous do not apply to a client. If it is nil, those for which Authorise returns
 	// nil are known.
 	Known func(*http.Request) bool
@@ -125,6 +128,11 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := h.mayUpdate(r); err != nil {
 		return err
+	}
+	if h.o.Begin != nil {
+		if err := h.o.Begin(r.Context()); err != nil {
+			return err
+		}
 	}
 	ctx, release := outlast.Client(r.Context())
 	defer release()

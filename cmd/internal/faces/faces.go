@@ -6,6 +6,7 @@ package faces
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
 	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/audit"
 	"odarchive/sparqlapi/fair"
 	"odarchive/triplestore/sparql"
 )
@@ -28,6 +30,7 @@ type Faces struct {
 	crawl *crawl.Crawl
 	pages func() error // closes the pages of Handler
 
+	audit     *audit.Log // of Handler
 	tokens    *access.Tokens
 	revoking  sync.Mutex // of one token at a time
 	places    *fair.Places
@@ -60,13 +63,30 @@ func maxTemp(size config.Bytes) int64 {
 }
 
 // Close frees what Handler holds. It may be called twice.
-func (a *Faces) Close() error {
-	if a.pages == nil {
-		return nil
+func (a *Faces) Close() (err error) {
+	if a.pages != nil {
+		err = a.pages()
+		a.pages = nil
 	}
-	closePages := a.pages
-	a.pages = nil
-	return closePages()
+	if a.audit != nil {
+		err = errors.Join(err, a.audit.Close())
+		a.audit = nil
+	}
+	return err
+}
+
+// auditDir is the folder of the audit log.
+func (a *Faces) auditDir() string { return AuditDir(a.store.Config.Data) }
+
+// AuditDir is the folder of the audit log of a data directory.
+func AuditDir(data string) string { return filepath.Join(data, "audit") }
+
+// openAudit opens the audit log, unless nothing can be written.
+func (a *Faces) openAudit() (err error) {
+	if a.audit == nil && a.store.ReadOnlyReason == "" {
+		a.audit, err = audit.Open(a.auditDir(), audit.Options{Now: a.store.Clock})
+	}
+	return err
 }
 
 // Check checks the archive (package check).

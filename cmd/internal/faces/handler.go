@@ -15,6 +15,7 @@ import (
 	"odarchive/ns"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/audit"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/cdx"
 	"odarchive/sparqlapi/changelog"
@@ -45,6 +46,9 @@ import (
 func (a *Faces) Handler() (http.Handler, error) {
 	read := reader{a.store.Archive, a.crawl.Frontier, a.crawl.Pipeline}
 	if _, err := a.readRevoked(); err != nil {
+		return nil, err
+	}
+	if err := a.openAudit(); err != nil {
 		return nil, err
 	}
 	guard := sparqlapi.NewGuard(a.tokens)
@@ -79,6 +83,8 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Root:       a.store.Mint.Root(),
 		Former:     a.store.Mint.Former,
 		Proxies:    proxies,
+		Audit:      a.audit,
+		Audits:     &audit.API{Dir: a.auditDir()},
 		Closed:     a.store.Config.Serve.Closed,
 		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page makes about five requests; this machine is not limited
 		SPARQL:     a.protocol(guard, pages),
@@ -142,7 +148,7 @@ func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 	q := a.store.Config.Serve.Queries
 	return protocol.New(protocol.Options{
 		Engine: a.Engine, Snapshot: snapshots(a.store.Triples), Store: updatable(a.store.Triples),
-		Authorise: guard.For(access.Update), Known: func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
+		Authorise: guard.For(access.Update), Begin: func(ctx context.Context) error { return audit.Begin(ctx, "") }, Known: func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
 		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Anonymous: a.anonymous(), Places: a.places, Strict: q.Strict,
 		Console: http.HandlerFunc(toConsole), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
 	})
