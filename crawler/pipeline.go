@@ -53,7 +53,7 @@ type Pipeline struct {
 	Schedule schedule.Rule    // when to visit again
 	Clock    func() time.Time // the archive's time, which may differ from the machine's
 	Log      *slog.Logger
-	Workers  int // how many hosts are fetched from at the same time
+	Workers  int // how many hosts are fetched from at the same time, until SetWorkers changes that
 	// Processors is a semaphore: its capacity bounds how many bodies are examined at the same time.
 	Processors chan struct{}
 	// Refused, if not nil, is called after the disk had no room for a fetched body, so that Options.Hold of the
@@ -74,6 +74,7 @@ type Pipeline struct {
 	Scope   *scope.Scope
 	MaxBody int64 // of a file, as the fetcher has it; only for limits of the scope below it
 
+	wanted   wanted
 	progress progress
 	outage   outage
 	faults   atomic.Int64                 // faults of this program since the process began

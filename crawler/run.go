@@ -10,8 +10,6 @@ import (
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // RunOptions bound a crawl and receive its reports. The zero value crawls until ctx ends.
@@ -34,6 +32,7 @@ type run struct {
 	*Pipeline
 	opts    RunOptions
 	looking chan struct{} // a lock, held by the worker that waits for a lease
+	crew    crew
 
 	mu      sync.Mutex // guards what follows
 	summary Summary
@@ -49,7 +48,7 @@ type run struct {
 // one URL is logged, and the URL is postponed. When Run returns, all workers have stopped and all leases are returned.
 // The columns of new versions are indexed meanwhile; if Run returns nil, those of all versions are.
 func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
-	r := &run{Pipeline: p, opts: opts, looking: make(chan struct{}, 1)}
+	r := &run{Pipeline: p, opts: opts, looking: make(chan struct{}, 1), crew: crew{gone: make(chan struct{})}}
 	began := time.Now()
 	p.progress.begin()
 	beside, stop := context.WithCancel(ctx)
@@ -71,16 +70,15 @@ func (r *run) visits(ctx context.Context) error {
 	if len(r.opts.URLs) > 0 {
 		return r.visitURLs(ctx)
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	for range r.Workers {
-		group.Go(func() error { return supervise.Contain(func() error { return r.work(ctx) }) })
-	}
-	return group.Wait()
+	return r.keepCrew(ctx, r.work)
 }
 
 // work leases and visits one group after another.
 func (r *run) work(ctx context.Context) error {
 	for {
+		if want, _ := r.wanted.get(r.Workers); r.crew.dismiss(want) {
+			return errSurplus
+		}
 		lease, err := r.nextLease(ctx)
 		if err == nil && lease == nil {
 			return nil

@@ -2,7 +2,6 @@ package sparqlapi
 
 import (
 	"context"
-	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -33,7 +32,8 @@ func observe(log *slog.Logger, report func(Event), root string, closed bool) fun
 			w.Header().Set("X-Request-Id", id)
 			rec := &recorder{ResponseWriter: w, root: root, private: closed}
 			who := new(sender)
-			r = r.WithContext(context.WithValue(r.Context(), senderKey{}, who))
+			outside := r.Context() // without the id, which the line has itself
+			r = r.WithContext(context.WithValue(context.WithValue(outside, senderKey{}, who), requestIDKey{}, id))
 			defer func() {
 				if rec.status == 0 {
 					place(w.Header(), root)
@@ -46,7 +46,7 @@ func observe(log *slog.Logger, report func(Event), root string, closed bool) fun
 				if report != nil {
 					report(e)
 				}
-				log.LogAttrs(r.Context(), accessLevel(r, status), "request", slog.String("id", id), slog.String("method", r.Method),
+				log.LogAttrs(outside, accessLevel(r, status), "request", slog.String("id", id), slog.String("method", r.Method),
 					slog.String("path", audit.Redact(r.URL.Path)), slog.String("query", audit.Redact(r.URL.RawQuery)), slog.Int("status", status),
 					slog.Int64("bytes", e.Bytes), slog.Duration("took", e.Took), slog.String("from", clientAddress(r)), slog.String("token", who.name), slog.String("agent", r.UserAgent()))
 			}()
@@ -65,15 +65,6 @@ func note(ctx context.Context, name string) {
 	if who, ok := ctx.Value(senderKey{}).(*sender); ok {
 		who.name = name
 	}
-}
-
-// requestID returns the request's X-Request-Id if it is a short plain word, as a proxy sends, and a new id otherwise.
-func requestID(r *http.Request) string {
-	id := r.Header.Get("X-Request-Id")
-	if id == "" || len(id) > 64 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") != "" {
-		id = rand.Text()
-	}
-	return id
 }
 
 // route returns the pattern that matched. chi sets it while routing, so it is known only after the answer.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 
 	"odarchive/crawler/frontier"
@@ -79,7 +78,7 @@ type Options struct {
 	Rate    Rate           // limit for one client address; the zero value means none
 	Root    string         // path of the archive's base without the final '/', as in "/archive"; "" for none
 	Former  []string       // former bases of the archive's IRIs: what begins with the path of one is redirected
-	Proxies []netip.Prefix // requests from here say in X-Forwarded-For or Forwarded where they come from
+	Proxies func() Proxies // whose requests say in X-Forwarded-For or Forwarded where they come from; nil: nobody's
 	Observe func(Event)    // is called after each request, for metrics; may be nil
 
 	SPARQL     http.Handler // SPARQL 1.1 Protocol; calls Guard itself, because only it can recognise an update

@@ -85,11 +85,11 @@ func (c *cli) runDemo(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	hangups, ignore := listenForHangups()
+	_, ignore := listenForHangups()
 	defer ignore()
 	return c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
 		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return c.serveNode(ctx, n, l, hangups, false) })
+		group.Go(func() error { return c.serveNode(ctx, n, l, nil, false) })
 		group.Go(func() error { return c.tour(ctx, n, web) })
 		err := group.Wait()
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -23,7 +23,11 @@ func TestAHangupReadsTheSettingsOfHostsAgain(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "odarchive.toml")
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(file+".new", []byte(text), 0o600)
+		if err == nil {
+			err = os.Rename(file+".new", file) // a hangup may be on its way
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +79,11 @@ func TestAHangupReadsTheTokensAgain(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "odarchive.toml")
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(file+".new", []byte(text), 0o600)
+		if err == nil {
+			err = os.Rename(file+".new", file) // a hangup may be on its way
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

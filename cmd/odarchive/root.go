@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/config"
+	"odarchive/sparqlapi"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -27,17 +28,28 @@ type cli struct {
 	stdout io.Writer
 	stderr io.Writer
 	log    *slog.Logger
+
+	args    []string // of the program
+	level   slog.LevelVar
+	logFile *logFile // nil for stderr
+}
+
+func newCLI(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli {
+	return &cli{cfg: config.Defaults(), args: args, stdin: stdin, stdout: stdout, stderr: stderr}
 }
 
 // run executes a command line and returns its exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	c := &cli{cfg: config.Defaults(), stdin: stdin, stdout: stdout, stderr: stderr}
+	c := newCLI(args, stdin, stdout, stderr)
 	root := c.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if closed := c.logFile.close(); err == nil {
+		err = closed
+	}
 	_, isUsage := errors.AsType[usageError](err)
 	switch {
 	case err == nil:
@@ -96,6 +108,24 @@ func (c *cli) configure(cmd *cobra.Command) error {
 	if isForShells(cmd) {
 		return nil // also where the settings are faulty
 	}
+	if err := c.readSettings(cmd); err != nil {
+		return err
+	}
+	if c.cfg.LogFile != "" {
+		var err error
+		if c.logFile, err = openLog(c.cfg.LogFile); err != nil {
+			return err
+		}
+	}
+	c.logTo(c.level.Level())
+	for _, sentence := range config.Misspelt(os.Environ(), settings(cmd.Root())) {
+		c.log.Warn(sentence)
+	}
+	return nil
+}
+
+// readSettings sets what the command line does not, and checks it.
+func (c *cli) readSettings(cmd *cobra.Command) error {
 	if c.file == "" {
 		c.file = os.Getenv("ODARCHIVE_CONFIG")
 	}
@@ -122,20 +152,22 @@ func (c *cli) configure(cmd *cobra.Command) error {
 	if err := level.UnmarshalText([]byte(c.cfg.LogLevel)); err != nil {
 		return usagef("--log-level %q: expected debug, info, warn or error", c.cfg.LogLevel)
 	}
-	c.logTo(level)
-	for _, sentence := range config.Misspelt(os.Environ(), known) {
-		c.log.Warn(sentence)
-	}
+	c.level.Set(level)
 	return nil
 }
 
 // logTo starts the log. Commands whose output is for people start it with warnings only.
 func (c *cli) logTo(level slog.Level) {
-	options := &slog.HandlerOptions{Level: level}
+	c.level.Set(level)
+	var to io.Writer = c.stderr
+	if c.logFile != nil {
+		to = c.logFile
+	}
+	options := &slog.HandlerOptions{Level: &c.level}
 	if c.cfg.LogFormat == "json" {
-		c.log = slog.New(slog.NewJSONHandler(c.stderr, options))
+		c.log = slog.New(sparqlapi.LogHandler(slog.NewJSONHandler(to, options)))
 	} else {
-		c.log = slog.New(slog.NewTextHandler(c.stderr, options))
+		c.log = slog.New(sparqlapi.LogHandler(slog.NewTextHandler(to, options)))
 	}
 	slog.SetDefault(c.log) // for libraries that write to the standard logger
 }

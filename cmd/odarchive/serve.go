@@ -15,7 +15,6 @@ import (
 	"syscall"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 
@@ -31,8 +30,12 @@ requests, returns its leases, and exits with status 0. Without --token or a [[to
 be changed over HTTP. Other commands reach
 the server through a socket in the archive's directory. With --websub, hubs that files name
 tell it of changes. With --read-only, or if the directory is not writable, the server
-neither crawls nor writes. On SIGHUP the server reads the [[host]] and [[token]] tables of the settings file
-and the secrets file again.`,
+neither crawls nor writes.
+
+On SIGHUP the server reads its settings again, and the secrets file, and says in the log what has changed. It follows --log-level,
+--trust-proxy, --host-delay and the other settings of hosts, their proxy and their [[host]] tables, the [[token]] tables, --hours, --bandwidth,
+--workers, --scope-allow and --scope-deny; others change at the next start, and a faulty file changes nothing. It also opens
+--log-file again.`,
 		Example: `  odarchive serve
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
   odarchive serve --base https://archive.example.org/ --websub
@@ -48,6 +51,7 @@ and the secrets file again.`,
 			defer l.Close()
 			hangups, stop := listenForHangups() // first, since without it a hangup ends the process
 			defer stop()
+			values := valuesOf(cmd.Flags())
 			if !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
 				c.cfg.Base = localBase(l)
 			}
@@ -60,7 +64,8 @@ and the secrets file again.`,
 					return fmt.Errorf("--websub: hubs cannot reach %s; give the public address as --base", n.Mint.Base)
 				}
 				fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, l.Addr())
-				return c.serveNode(cmd.Context(), n, l, hangups, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
+				reloads := c.newReloader(n, values)
+				return c.serveNode(cmd.Context(), n, l, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
 			})
 			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
 				fmt.Fprintln(c.stderr, "odarchive: stopped before the server was ready")
@@ -87,38 +92,6 @@ func listenForHangups() (hangups <-chan os.Signal, stop func()) {
 	return c, func() { signal.Stop(c) }
 }
 
-// reloadOnHangup reads the settings of hosts and the secrets file again at each hangup, until ctx ends.
-func (c *cli) reloadOnHangup(ctx context.Context, n *app.Node, hangups <-chan os.Signal) {
-	for {
-		select {
-		case <-hangups:
-		case <-ctx.Done():
-			return
-		}
-		rules, err := config.HostRules(c.file)
-		if err == nil {
-			err = n.ReloadHosts(ctx, rules)
-		}
-		if err != nil {
-			c.log.Error("the settings of hosts stay as they were", "error", err)
-			continue
-		}
-		c.log.Warn("the settings of hosts and the secrets were read again", "rules", len(rules))
-		c.reloadTokens(n)
-	}
-}
-
-// reloadTokens reads the [[token]] tables of the settings file again.
-func (c *cli) reloadTokens(n *app.Node) {
-	tokens, err := config.Tokens(c.file)
-	if err != nil {
-		c.log.Error("the tokens stay as they were", "error", err)
-		return
-	}
-	n.ReloadTokens(tokens)
-	c.log.Warn("the tokens were read again", "tokens", len(tokens))
-}
-
 // localBase returns the address of the listener for clients on this machine.
 func localBase(l net.Listener) string {
 	_, port, err := net.SplitHostPort(l.Addr().String())
@@ -142,9 +115,9 @@ func isLocal(base string) bool {
 	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
 }
 
-// serveNode serves and crawls until ctx ends or the server fails. Failures of background jobs are shown, and the jobs
+// serveNode serves and crawls until ctx ends or the server fails. reload, if not nil, runs beside it. Failures of background jobs are shown, and the jobs
 // are retried.
-func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, hangups <-chan os.Signal, crawl bool) error {
+func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, reload func(context.Context), crawl bool) error {
 	var handler http.Handler
 	handler, err := n.Handler()
 	if err != nil {
@@ -163,7 +136,9 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, hangup
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var background sync.WaitGroup
-	background.Go(func() { c.reloadOnHangup(ctx, n, hangups) })
+	if reload != nil {
+		background.Go(func() { reload(ctx) })
+	}
 	background.Go(func() { n.Background(ctx, crawl) })
 	err = faces.Serve(ctx, c.log, handler, listeners...)
 	stop()

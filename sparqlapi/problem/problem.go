@@ -123,8 +123,18 @@ func Write(w http.ResponseWriter, r *http.Request, err error) {
 	Send(w, r, e)
 }
 
-// Send writes the document of e, without a Table, and logs nothing.
+// Send writes the document of e, without a Table, and logs nothing. The document has the id of the request, if the answer has
+// one (X-Request-Id), as "request".
 func Send(w http.ResponseWriter, r *http.Request, e *Error) {
+	if id := w.Header().Get("X-Request-Id"); id != "" && e.Fields["request"] == nil {
+		named := *e
+		named.Fields = maps.Clone(e.Fields)
+		if named.Fields == nil {
+			named.Fields = make(map[string]any, 1)
+		}
+		named.Fields["request"] = id
+		e = &named
+	}
 	body, err := json.Marshal(e)
 	if err != nil { // a field that JSON cannot encode is a bug of the caller; the client gets an answer without the fields
 		body, _ = json.Marshal(&Error{Status: e.Status, Title: e.Title, Detail: e.Detail})

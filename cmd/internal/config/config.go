@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type Config struct {
 	Base      string // prefix of the archive's own IRIs
 	LogLevel  string // debug info warn error
 	LogFormat string // text json
+	LogFile   string // "" for stderr
 
 	KeepChanges    Bytes         // size of the change log of the triples; 0 for a size that depends on the store
 	TextPredicates []string      // predicates whose objects are searched by word; none for those of the last time
@@ -130,8 +132,12 @@ func Defaults() Config {
 // Networks parses AllowNets.
 func (f Fetch) Networks() ([]netip.Prefix, error) { return networks("--allow-net", f.AllowNets) }
 
-// TrustedProxies parses Proxies.
-func (s Serve) TrustedProxies() ([]netip.Prefix, error) { return networks("--trust-proxy", s.Proxies) }
+// TrustedProxies parses Proxies. local reports whether "unix" is one of them.
+func (s Serve) TrustedProxies() (nets []netip.Prefix, local bool, err error) {
+	others := slices.DeleteFunc(slices.Clone(s.Proxies), func(one string) bool { return one == "unix" })
+	nets, err = networks("--trust-proxy", others)
+	return nets, len(others) < len(s.Proxies), err
+}
 
 // networks parses the values of a flag.
 func networks(flag string, values []string) ([]netip.Prefix, error) {
@@ -196,7 +202,7 @@ func (c Config) Check() error {
 	if c.Serve.Closed && c.Serve.Token == "" && len(c.Serve.Tokens) == 0 {
 		return errors.New("--closed needs a token: --token-file, or a [[token]] table in the settings file ('odarchive token -h')")
 	}
-	if _, err := c.Serve.TrustedProxies(); err != nil {
+	if _, _, err := c.Serve.TrustedProxies(); err != nil {
 		return err
 	}
 	if _, _, err := c.ParseHooks(); err != nil {
@@ -233,6 +239,7 @@ func (c *Config) GlobalFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&c.TextPredicates, "text-predicate", nil, "predicate whose literals arc:matches and text:query search, by default titles, descriptions, keywords, labels and column names (repeatable, kept)")
 	f.DurationVar(&c.KeepVisits, "keep-visits", c.KeepVisits, "how long visits that found nothing new are listed one by one; after that, those that found the same are one entry")
 	f.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
+	f.StringVar(&c.LogFile, "log-file", c.LogFile, "file to append the log to, instead of stderr; a server opens it again on SIGHUP, so that it can be rotated")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
 }
 
@@ -306,7 +313,7 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Serve.Listen, "listen", c.Serve.Listen, "address to serve on, as HOST:PORT (port 0 for a free one)")
 	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may use in anybody's queries; with the token, any may be used (repeatable)")
 	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes per second to verify in the background, 0 for none")
-	f.StringArrayVar(&c.Serve.Proxies, "trust-proxy", nil, "network of proxies, as CIDR, that say in X-Forwarded-For or Forwarded who asks (repeatable)")
+	f.StringArrayVar(&c.Serve.Proxies, "trust-proxy", nil, "network of proxies, as CIDR, or unix for those at a unix socket, that say who asks in X-Forwarded-For, or where they do not send that, in Forwarded (repeatable)")
 	f.DurationVar(&c.Fetch.LDESInterval, "ldes-interval", c.Fetch.LDESInterval, "how often event streams (LDES) that were harvested are read again, 0 for never")
 	f.BoolVar(&c.Fetch.WebSub, "websub", c.Fetch.WebSub, "subscribe to the WebSub hubs that files, pages and feeds name, so that changes are known at once; hubs must reach the address of --base")
 	f.StringVar(&c.Serve.Hub, "websub-hub", c.Serve.Hub, "WebSub hub that the feeds name, so that readers are told of changes at once")

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"odarchive/cmd/internal/store"
@@ -77,6 +78,8 @@ type Crawl struct {
 	store    *store.Store
 	spoolDir string // a temporary one, to be removed
 
+	hours atomic.Pointer[politeness.Hours] // in which to fetch
+
 	softwareRules string // an operator's; "" for none
 }
 
@@ -130,11 +133,12 @@ func (c *Crawl) build() error {
 	if err != nil {
 		return err
 	}
+	c.hours.Store(&hours)
 	if c.Scope, err = scope.Open(s.DB, scope.Options{Allow: settings.ScopeAllow, Deny: settings.ScopeDeny, Now: s.Clock}); err != nil {
 		return err
 	}
 	room := spool.NewRoom(s.Config.Data, minRoom)
-	hold := func() string { return cmp.Or(room.Short(), hours.Closed(time.Now()), c.Pipeline.Outage()) }
+	hold := func() string { return cmp.Or(room.Short(), c.hours.Load().Closed(time.Now()), c.Pipeline.Outage()) }
 	delay, jobs := settings.HostDelay, 1 // a host that rests after each request gives its worker to another host
 	if delay == 0 {
 		delay, jobs = -1, 0 // no delay; the gate's zero value means its default

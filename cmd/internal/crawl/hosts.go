@@ -2,10 +2,10 @@ package crawl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	"odarchive/cmd/internal/config"
 	"odarchive/crawler/web/hosts"
 )
 
@@ -16,16 +16,25 @@ func (c *Crawl) newBook() (*hosts.Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := hosts.Settings{
+	base, err := hostDefaults(settings)
+	if err != nil {
+		return nil, err
+	}
+	return hosts.NewBook(hosts.Options{DB: c.store.DB, Base: base, File: settings.Hosts, Secrets: secrets, ProxySecret: settings.ProxySecret, Changed: c.hostsChanged, Log: c.store.Log})
+}
+
+// hostDefaults returns the settings of hosts without rules.
+func hostDefaults(settings config.Fetch) (base hosts.Settings, err error) {
+	base = hosts.Settings{
 		Delay: settings.HostDelay, Parallel: 1, MaxCrawlDelay: settings.MaxCrawlDelay, Daily: settings.HostDaily, Retries: settings.Retries,
 	}
 	if base.Proxy, err = hosts.ParseProxy(settings.Proxy); err != nil {
-		return nil, fmt.Errorf("--proxy: %w", err)
+		return base, fmt.Errorf("--proxy: %w", err)
 	}
 	if p := base.Proxy; p != nil {
 		p.Global, p.Resolves = true, p.Resolves || settings.ProxyResolves
 	}
-	return hosts.NewBook(hosts.Options{DB: c.store.DB, Base: base, File: settings.Hosts, Secrets: secrets, ProxySecret: settings.ProxySecret, Changed: c.hostsChanged, Log: c.store.Log})
+	return base, nil
 }
 
 // hostsChanged makes changed settings of hosts effective at once. It is called while the Book is locked.
@@ -47,16 +56,6 @@ func (c *Crawl) WakeHosts(ctx context.Context) error {
 		return false
 	})
 	return err
-}
-
-// ReloadHosts replaces the rules of the settings file, and reads the secrets file again. After an error, all stays as it
-// was.
-func (c *Crawl) ReloadHosts(ctx context.Context, file []hosts.Rule) error {
-	secrets, err := hosts.ReadSecrets(c.store.Config.Fetch.SecretsFile)
-	if err == nil {
-		err = c.Hosts.Reload(file, secrets)
-	}
-	return errors.Join(err, c.WakeHosts(ctx))
 }
 
 // maxLeaseJobs is the number of jobs of a lease of a host that permits several visits at a time.

@@ -10,12 +10,14 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"odarchive/cmd/internal/check"
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
+	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/audit"
 	"odarchive/sparqlapi/fair"
@@ -34,7 +36,8 @@ type Faces struct {
 	tokens    *access.Tokens
 	revoking  sync.Mutex // of one token at a time
 	places    *fair.Places
-	unpacking chan struct{} // bounds how many files are unpacked for requests at a time
+	proxies   atomic.Pointer[sparqlapi.Proxies] // that are trusted
+	unpacking chan struct{}                     // bounds how many files are unpacked for requests at a time
 }
 
 // New makes the faces of an archive. Federated queries and LOAD fetch through the crawler's client.
@@ -60,6 +63,18 @@ func maxTemp(size config.Bytes) int64 {
 		return -1
 	}
 	return int64(size)
+}
+
+// ReloadFaces makes a running server follow changed settings: the proxies that it trusts, and the tokens. After an error,
+// nothing has changed.
+func (a *Faces) ReloadFaces(settings config.Serve) error {
+	networks, local, err := settings.TrustedProxies()
+	if err != nil {
+		return err
+	}
+	a.proxies.Store(&sparqlapi.Proxies{Networks: networks, Unix: local})
+	a.tokens.Replace(append(access.Single(settings.Token), settings.Tokens...))
+	return nil
 }
 
 // Close frees what Handler holds. It may be called twice.

@@ -61,8 +61,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		return nil, err
 	}
 	a.pages = pages.Close
-	proxies, err := a.store.Config.Serve.TrustedProxies()
-	if err != nil {
+	if err := a.ReloadFaces(a.store.Config.Serve); err != nil {
 		return nil, err
 	}
 	described := linkeddata.New(linkeddata.Options{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document})
@@ -82,7 +81,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Observe:    observed.request,
 		Root:       a.store.Mint.Root(),
 		Former:     a.store.Mint.Former,
-		Proxies:    proxies,
+		Proxies:    func() sparqlapi.Proxies { return *a.proxies.Load() },
 		Audit:      a.audit,
 		Audits:     &audit.API{Dir: a.auditDir()},
 		Closed:     a.store.Config.Serve.Closed,

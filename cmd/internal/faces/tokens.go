@@ -24,11 +24,6 @@ type revoked struct {
 	At   time.Time `json:"at"`
 }
 
-// ReloadTokens replaces the tokens of the settings file.
-func (a *Faces) ReloadTokens(ofFile []access.Token) {
-	a.tokens.Replace(append(access.Single(a.store.Config.Serve.Token), ofFile...))
-}
-
 // readRevoked returns the revoked tokens and makes them invalid.
 func (a *Faces) readRevoked() (list []revoked, err error) {
 	text, err := a.store.Setting(keyRevoked)

@@ -67,7 +67,7 @@ func (b *incoming) Read(p []byte) (int, error) {
 
 // pace waits for the bandwidth limit, or without one, returns errSlow if the average rate is too low.
 func (b *incoming) pace(n int) error {
-	if l := b.f.bandwidth; l != nil {
+	if l := b.f.bandwidth.Load(); l != nil {
 		if err := l.WaitN(b.ctx, n); err != nil {
 			return err
 		}

@@ -22,6 +22,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"odarchive/crawler/address"
@@ -35,7 +36,7 @@ import (
 type Fetcher struct {
 	opts      Options
 	guard     guard
-	bandwidth *rate.Limiter // nil: no limit
+	bandwidth atomic.Pointer[rate.Limiter] // nil: no limit
 	slots     slots
 	ways      ways
 }
@@ -47,10 +48,23 @@ func New(opts Options) *Fetcher {
 	if opts.MaxConns > 0 {
 		f.slots = make(slots, opts.MaxConns)
 	}
-	if opts.Bandwidth > 0 {
-		f.bandwidth = rate.NewLimiter(rate.Limit(opts.Bandwidth), int(max(opts.Bandwidth, copyBuffer)))
-	}
+	f.SetBandwidth(opts.Bandwidth)
 	return f
+}
+
+// SetBandwidth limits the bytes per second of all fetches together from now on; 0 is no limit.
+func (f *Fetcher) SetBandwidth(perSecond float64) {
+	if perSecond <= 0 {
+		f.bandwidth.Store(nil)
+		return
+	}
+	burst := int(max(perSecond, copyBuffer))
+	if l := f.bandwidth.Load(); l != nil { // what has been used up counts
+		l.SetLimit(rate.Limit(perSecond))
+		l.SetBurst(burst)
+		return
+	}
+	f.bandwidth.Store(rate.NewLimiter(rate.Limit(perSecond), burst))
 }
 
 // Close closes idle connections.

@@ -64,6 +64,8 @@ type Book struct {
 	now  atomic.Pointer[table]
 
 	mu      sync.Mutex // guards what follows, and is held while rules change
+	base    Settings   // of hosts without rules, without the proxy's login
+	login   string     // section with the login of base.Proxy, "" for none
 	file    []Rule
 	stored  map[string]Rule
 	secrets map[string]*Secret
@@ -81,8 +83,7 @@ func NewBook(opts Options) (*Book, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	opts.Base.Parallel = max(1, opts.Base.Parallel)
-	b := &Book{opts: opts, stored: map[string]Rule{}}
+	b := &Book{opts: opts, base: opts.Base, login: opts.ProxySecret, stored: map[string]Rule{}}
 	if opts.DB != nil {
 		err := opts.DB.View(func(txn *kv.Txn) error {
 			return txn.Scan(kv.SpacePoliteness, []byte{keyRule}, []byte{keyRule}, func(key, val []byte) (bool, error) {
@@ -99,7 +100,7 @@ func NewBook(opts Options) (*Book, error) {
 			return nil, fmt.Errorf("settings of hosts: %w", err)
 		}
 	}
-	if err := b.Reload(opts.File, opts.Secrets); err != nil {
+	if err := b.Replace(opts.Base, opts.ProxySecret, opts.File, opts.Secrets); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -116,8 +117,10 @@ func (b *Book) Of(host string) Settings {
 	return s
 }
 
-// Reload replaces the rules of the file and the secrets. After an error, the old ones stay.
-func (b *Book) Reload(file []Rule, secrets map[string]*Secret) error {
+// Replace replaces what NewBook's Options set: the values of hosts without rules, the section with the login of their proxy,
+// the rules of the file, and the secrets. After an error, the old ones stay.
+func (b *Book) Replace(base Settings, proxySecret string, file []Rule, secrets map[string]*Secret) error {
+	base.Parallel = max(1, base.Parallel)
 	if len(file) > maxRules {
 		return fmt.Errorf("%w: more than %d rules", ErrBad, maxRules)
 	}
@@ -137,8 +140,11 @@ func (b *Book) Reload(file []Rule, secrets map[string]*Secret) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	before, login := b.base, b.login
+	b.base, b.login = base, proxySecret
 	t, err := b.table(file, b.stored, secrets)
 	if err != nil {
+		b.base, b.login = before, login
 		return err
 	}
 	b.file, b.secrets = file, secrets
@@ -328,14 +334,14 @@ type table struct {
 	base     Settings // of hosts without rules
 }
 
-// table returns a table with the values of the program, the login of its proxy among them.
+// table returns a table with the values of the program, the login of its proxy among them. The caller holds mu.
 func (b *Book) table(file []Rule, stored map[string]Rule, secrets map[string]*Secret) (*table, error) {
 	t, err := newTable(file, stored, secrets)
 	if err != nil {
 		return nil, err
 	}
-	t.base = b.opts.Base
-	if name := b.opts.ProxySecret; name != "" && t.base.Proxy != nil {
+	t.base = b.base
+	if name := b.login; name != "" && t.base.Proxy != nil {
 		if secrets[name] == nil {
 			return nil, fmt.Errorf("%w: the secrets file has no section %q, which --proxy-secret names", ErrBad, name)
 		}

@@ -248,7 +248,7 @@ func TestTheLoginOfTheProgramsProxyIsReadAgain(t *testing.T) {
 		want    string
 	}{{nil, "old"}, {read("new"), "new"}, {map[string]*Secret{}, "new"}} { // one without the section is refused
 		if c.secrets != nil {
-			err = b.Reload(nil, c.secrets)
+			err = b.Replace(Settings{Proxy: proxy}, "way", nil, c.secrets)
 		}
 		if _, got, _ := b.Of("a.example").Proxy.Secret.Login(); got != c.want {
 			t.Errorf("password %q, want %q (%v)", got, c.want, err)

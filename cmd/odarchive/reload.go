@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/config"
+
+	"github.com/spf13/pflag"
+)
+
+// Settings that a running server follows when they change. The others need a restart.
+var (
+	reloadable = []string{
+		"log-level", "trust-proxy", "token", "token-file",
+		"host-delay", "max-crawl-delay", "host-daily", "retries", "proxy", "proxy-secret", "proxy-resolves", "secrets-file",
+		"hours", "bandwidth", "workers", "scope-allow", "scope-deny",
+	}
+	secretSettings = []string{"token", "hook", "proxy"} // whose values are not logged
+)
+
+// reloader makes a server follow its changed settings.
+type reloader struct {
+	*cli
+	node   *app.Node
+	flags  map[string]string // values in effect, by name
+	tables map[string]string // [[host]] and [[token]] tables in effect, as text
+}
+
+// newReloader returns a reloader of a server whose settings flags hold.
+func (c *cli) newReloader(n *app.Node, values map[string]string) *reloader {
+	return &reloader{cli: c, node: n, flags: values, tables: tablesOf(c.cfg)}
+}
+
+// valuesOf returns the values of all flags.
+func valuesOf(flags *pflag.FlagSet) map[string]string {
+	values := map[string]string{}
+	flags.VisitAll(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
+	return values
+}
+
+// run reloads at each hangup, until ctx ends.
+func (r *reloader) run(ctx context.Context, hangups <-chan os.Signal) {
+	for {
+		select {
+		case <-hangups:
+		case <-ctx.Done():
+			return
+		}
+		r.reload(ctx)
+	}
+}
+
+// reload reads everything again that may change while the server runs, and logs what has changed.
+func (r *reloader) reload(ctx context.Context) {
+	if err := r.logFile.reopen(); err != nil {
+		r.log.Error("the log is written to the file that was opened before", "err", err)
+	}
+	fresh, values, err := r.reread()
+	if err == nil {
+		err = r.node.ReloadCrawl(ctx, fresh.cfg.Fetch)
+	}
+	if err == nil {
+		err = r.node.ReloadFaces(fresh.cfg.Serve)
+	}
+	if err != nil {
+		r.log.Error("the settings stay as they were", "err", err)
+		return
+	}
+	r.level.Set(fresh.level.Level())
+	r.report(values, tablesOf(fresh.cfg))
+}
+
+// reread reads the settings as the start of the program did: from the same command line, the environment and the file.
+func (r *reloader) reread() (fresh *cli, values map[string]string, err error) {
+	fresh = newCLI(r.args, nil, io.Discard, io.Discard)
+	cmd, rest, err := fresh.root().Find(r.args)
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err == nil {
+		err = fresh.readSettings(cmd)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return fresh, valuesOf(cmd.Flags()), nil
+}
+
+// report logs what has changed, a line a setting, and remembers the new values.
+func (r *reloader) report(values, tables map[string]string) {
+	changed := 0
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		before, after := r.flags[name], values[name]
+		if before == after {
+			continue
+		}
+		changed++
+		if !slices.Contains(reloadable, name) {
+			values[name] = before // so that each reload says so
+		}
+		if slices.Contains(secretSettings, name) {
+			before, after = "(not shown)", "(not shown)"
+		}
+		if slices.Contains(reloadable, name) {
+			r.log.Warn("setting changed", "setting", name, "before", before, "now", after)
+		} else {
+			r.log.Warn("setting changes at the next start", "setting", name, "now", before, "then", after)
+		}
+	}
+	all := maps.Clone(r.tables)
+	maps.Copy(all, tables)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if r.tables[name] != tables[name] {
+			changed++
+			r.log.Warn("setting changed", "setting", name, "before", r.tables[name], "now", tables[name])
+		}
+	}
+	r.flags, r.tables = values, tables
+	r.log.Warn("the settings were read again", "changed", changed)
+}
+
+// tablesOf returns the [[host]] and [[token]] tables as text. They name secrets and do not hold them.
+func tablesOf(cfg config.Config) map[string]string {
+	texts := map[string]string{}
+	for _, rule := range cfg.Fetch.Hosts {
+		text, err := json.Marshal(rule)
+		if err != nil {
+			text = fmt.Appendf(nil, "%v", err)
+		}
+		texts[fmt.Sprintf("host %q", rule.Match)] = string(text)
+	}
+	for i, t := range cfg.Serve.Tokens {
+		texts[fmt.Sprintf("token %d, %s", i+1, t.Name)] = fmt.Sprintf("rights %s, expires %v, %g requests a second, hash %x…", t.Rights, t.Expires, t.Rate, t.Digest[:4])
+	}
+	return texts
+}
