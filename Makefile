@@ -8,7 +8,7 @@ SHIP := -trimpath -ldflags='-s -w'
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 
-.PHONY: demo test check lint build ui module licences sbom reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults fuzz golden w3c clean help
+.PHONY: demo test check lint build ui module licences sbom package reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults fuzz golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -58,6 +58,9 @@ reproducible: build ## build the same revision elsewhere, with an empty cache, a
 	@rm -rf .cache/again && git clone -q . .cache/again && cp -r ui/dist .cache/again/ui/ && cd .cache/again && \
 	GOCACHE=$(CURDIR)/.cache/gocache $(GO) build $(SHIP) -o again ./cmd/odarchive && cmp again $(CURDIR)/$(BIN) && sha256sum again; \
 	status=$$?; cd $(CURDIR); chmod -R u+w .cache/gocache; rm -rf .cache/again .cache/gocache; exit $$status
+
+package: ui ## tarballs, .deb, bills of materials and checksums of all platforms, the same bytes for the same revision (bin/packages)
+	$(GO) run ./cmd/deploy/release -out bin/packages $(if $(VERSION),-version $(VERSION)) $(if $(MAINTAINER),-maintainer "$(MAINTAINER)")
 
 clean: ## remove what was built
 	rm -rf bin ui/dist/* ui/node_modules

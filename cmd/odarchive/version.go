@@ -5,11 +5,15 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"odarchive/cmd/internal/licences"
 
 	"github.com/spf13/cobra"
 )
+
+// stamp is what the linker says of the program where Go does not know it: VERSION,REVISION,TIME (cmd/deploy/release).
+var stamp string
 
 // build describes this binary. JSON names are stable.
 type build struct {
@@ -39,6 +43,10 @@ func readBuild() build {
 		case "vcs.modified":
 			b.Modified = s.Value == "true"
 		}
+	}
+	if told := strings.Split(stamp, ","); b.Version == "devel" && len(told) == 3 {
+		b.Version, b.Revision, b.Time = told[0], told[1], told[2]
+		b.Modified = strings.HasSuffix(b.Version, "+dirty")
 	}
 	return b
 }

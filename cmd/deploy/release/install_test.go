@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// checkout copies the sources to a directory.
+func checkout(t *testing.T) string {
+	t.Helper()
+	from, to := filepath.Join("..", "..", ".."), t.TempDir()
+	err := filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, name)
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(d.Name(), ".") && rel != "." && d.Name() != ".gitkeep" || rel == "bin" || d.Name() == "node_modules" || d.Name() == "testdata" && rel != "testdata" {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o755)
+		}
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), raw, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The bill of materials of pages with scripts needs node_modules, which are large.
+	if err := os.RemoveAll(filepath.Join(to, "ui", "dist", "manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// packagesOf builds the packages of a checkout for this machine, and returns their directory.
+func packagesOf(t *testing.T, root, version string) string {
+	t.Helper()
+	r := release{root: root, out: t.TempDir(), version: version, maintainer: "Somebody <somebody@archive.example>", platforms: []platform{{runtime.GOOS, runtime.GOARCH}}, log: io.Discard}
+	if err := r.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return r.out
+}
+
+// Packages are the same wherever they are built, and a machine that has one is upgraded, cleaned and left with its
+// archive.
+func TestPackages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the whole program several times")
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("builds a .deb")
+	}
+	t.Setenv("GOFLAGS", "-buildvcs=false -mod=readonly")
+	t.Setenv("SOURCE_DATE_EPOCH", "1777863721")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../nfpm", "-o", os.DevNull, "github.com/goreleaser/nfpm/v2/cmd/nfpm").CombinedOutput(); err != nil {
+		t.Skipf("nfpm cannot be built here ('go -C cmd/deploy/nfpm mod download' fetches it): %v\n%s", err, out)
+	}
+	one, two := checkout(t), checkout(t)
+	first := packagesOf(t, one, "v1.0.0")
+	t.Run("are the same wherever they are built", func(t *testing.T) {
+		second := packagesOf(t, two, "v1.0.0")
+		a, err := os.ReadFile(filepath.Join(first, sumsName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(second, sumsName))
+		if err != nil || !bytes.Equal(a, b) || strings.Count(string(a), "\n") != 3 {
+			t.Errorf("the checksums of one are\n%sof the other (%v)\n%s", a, err, b)
+		}
+	})
+	t.Run("are installed and upgraded and removed while the archive stays", func(t *testing.T) { install(t, first, packagesOf(t, one, "v1.1.0")) })
+}
+
+// install runs testdata/install.sh in a copy of this machine's files, which nothing outside of it sees.
+func install(t *testing.T, first, second string) {
+	t.Helper()
+	for _, name := range []string{"dpkg", "unshare", "setpriv", "systemd-sysusers"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s is not installed", name)
+		}
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"top", "packages"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for from, to := range map[string]string{first: "first.deb", second: "second.deb"} {
+		found, err := filepath.Glob(filepath.Join(from, "*.deb"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("packages %q, %v", found, err)
+		}
+		raw, err := os.ReadFile(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "packages", to), raw, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script, err := filepath.Abs(filepath.Join("testdata", "install.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	enter := `mount -t tmpfs none "$1/top" && mkdir "$1/top/new" "$1/top/work" "$1/top/root" &&
+mount -t overlay none -o "lowerdir=/,upperdir=$1/top/new,workdir=$1/top/work" "$1/top/root" &&
+mount --bind /proc "$1/top/root/proc" && mount --rbind /dev "$1/top/root/dev" || exit 77
+mkdir -p "$1/top/root/packages" && cp "$1"/packages/* "$2" "$1/top/root/packages" && exec chroot "$1/top/root" sh -eu /packages/install.sh`
+	out, err := exec.CommandContext(t.Context(), "unshare", "--mount", "--", "sh", "-c", enter, "sh", dir, script).CombinedOutput()
+	if err != nil {
+		code := err.(*exec.ExitError).ExitCode()
+		if code == 77 || code == 1 && bytes.HasPrefix(out, []byte("unshare:")) {
+			t.Skipf("mounting needs rights that this test does not have: %s", out)
+		}
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
