@@ -8,7 +8,7 @@ SHIP := -trimpath -ldflags='-s -w'
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 
-.PHONY: demo test check lint build ui module licences sbom package reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults fuzz golden w3c clean help
+.PHONY: demo test check lint build ui docs pictures module licences sbom package reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults fuzz golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -50,6 +50,14 @@ module: ## give the module the path of whoever publishes it: make module MODULE=
 
 licences: ui ## write the licences of all third-party software (cmd/internal/licences/third_party.txt)
 	@mkdir -p .cache && $(GO) run ./cmd/internal/licences/inventory licences > .cache/licences && mv .cache/licences cmd/internal/licences/third_party.txt
+
+docs: ## rewrite the pages of the documentation that are made from the code (ui/docs/reference)
+	$(GO) test ./cmd/odarchive -run '^TestTheReferenceIsMadeOfTheCode$$' -update
+
+pictures: ## take the pictures of the documentation anew, in a real browser (ui/docs/pictures)
+	@.ci/browser
+	@$(MAKE) --no-print-directory ui
+	ODARCHIVE_BROWSER=required ODARCHIVE_PICTURES=$(CURDIR)/ui/docs/pictures $(GO) test ./ui -tags browser -run '^TestBrowserPicturesOfTheDocumentation$$' -timeout 15m
 
 sbom: build ## write a bill of materials beside the program (CycloneDX)
 	$(GO) run ./cmd/internal/licences/inventory sbom > $(BIN).cdx.json

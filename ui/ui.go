@@ -9,6 +9,7 @@ import (
 	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
+	"odarchive/ui/docs"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -55,6 +56,7 @@ type UI struct {
 	assets    *assets
 	pages     *templates
 	figures   *figures
+	docs      *docs.Library
 
 	apiAbout  string
 	apiGroups []routeGroup
@@ -84,6 +86,9 @@ func New(o Options) (*UI, error) {
 	if u.apiAbout, u.apiGroups, err = readAPI(openapi.Document()); err != nil {
 		return nil, err
 	}
+	if u.docs, err = docs.New(); err != nil {
+		return nil, err
+	}
 	u.pages, err = loadTemplates(u)
 	return u, err
 }
@@ -110,6 +115,8 @@ func (u *UI) Routes(r chi.Router) {
 		"/console":    u.console,
 		"/basket":     u.basket,
 		"/api-doc":    u.apiDoc,
+		"/docs":       u.docsHome,
+		"/docs/*":     u.docsPage,
 	} {
 		h := problem.Handler(page)
 		r.Get(pattern, h)

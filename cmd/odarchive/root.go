@@ -81,7 +81,8 @@ func (c *cli) root() *cobra.Command {
 		Use:   "odarchive",
 		Short: "Archive open data: every version of every file, described as linked data",
 		Long: `ODArchive harvests the catalogs of open-data portals, crawls the files politely, keeps every version, and describes
-all of it as linked data. One SPARQL query finds files and downloads them.`,
+all of it as linked data. One SPARQL query finds files and downloads them. 'odarchive docs' has a tutorial, guides and
+a reference.`,
 		Example: `  odarchive demo                                    show everything at work on a sample web
   odarchive add https://example.org/data.csv        register a file
   odarchive crawl --once                            fetch what is due

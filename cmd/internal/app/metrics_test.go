@@ -17,7 +17,7 @@ import (
 // Every metric of the page about alerts is at /metrics, with the labels that it names.
 func TestTheMetricsToAlertOnExist(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "faces", "METRICS.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "ui", "docs", "reference", "metrics.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

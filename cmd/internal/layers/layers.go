@@ -115,6 +115,7 @@ var doors = map[string]string{
 	"github.com/andybalholm/cascadia":     "crawler/scrape",
 	"go.yaml.in":                          "crawler/scrape",
 	"golang.org/x/mod":                    "crawler/archive/transparency",
+	"github.com/yuin/goldmark":            "ui/docs",
 }
 
 // floor of a package, -1 where it has none.
