@@ -18,15 +18,17 @@ import (
 //
 // After twenty wrong tokens, a client may try one a second: until then, it is refused whatever it sends.
 type Guard struct {
-	tokens *access.Tokens
-	wrong  *limiter
-	rates  *perName
-	now    func() time.Time
+	tokens   *access.Tokens
+	sessions *access.Sessions
+	site     Site
+	wrong    *limiter
+	rates    *perName
+	now      func() time.Time
 }
 
 // NewGuard returns a guard for a server with these tokens. Without any, it refuses every write.
-func NewGuard(tokens *access.Tokens) *Guard {
-	return &Guard{tokens: tokens, wrong: newLimiter(Rate{PerSecond: 1, Burst: 20}), rates: newPerName(), now: time.Now}
+func NewGuard(tokens *access.Tokens, site Site) *Guard {
+	return &Guard{tokens: tokens, sessions: access.NewSessions(tokens, time.Now), site: site, wrong: newLimiter(Rate{PerSecond: 1, Burst: 20}), rates: newPerName(), now: time.Now}
 }
 
 // Local marks the context of requests that only the archive's own user can send, such as those of the socket. They need
@@ -40,7 +42,8 @@ func (g *Guard) caller(r *http.Request) access.Caller {
 	}
 	given, ok := credentials(r)
 	if !ok {
-		return access.Caller{}
+		c, _ := g.signedIn(r)
+		return c
 	}
 	return g.holder(r, given)
 }
@@ -171,7 +174,7 @@ func hideCallback(next http.Handler) http.Handler {
 
 // open are the paths that anybody may ask of a closed archive: what shows that the server lives, what a page for signing in
 // needs, and what hubs send, whose ids are secrets. Those with a '/' at the end are folders.
-var open = []string{"/healthz", "/readyz", "/robots.txt", "/favicon.ico", "/favicon.svg", "/assets/", "/sign-in", "/websub/"}
+var open = []string{"/healthz", "/readyz", "/robots.txt", "/favicon.ico", "/favicon.svg", "/assets/", "/sign-in", "/sign-out", "/websub/"}
 
 // closed refuses requests to a closed archive that lack the right to read, whatever they ask for.
 func (o Options) closed(next http.Handler) http.Handler {

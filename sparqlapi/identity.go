@@ -20,6 +20,9 @@ func identify(guard *Guard) func(http.Handler) http.Handler {
 				client = network.String()
 			}
 			note(r.Context(), caller.Name)
+			if rec, ok := w.(*recorder); ok && caller.Session {
+				rec.private = true // pages name who has signed in
+			}
 			ctx := access.With(r.Context(), caller) // a wrong token counts once
 			next.ServeHTTP(w, r.WithContext(fair.WithClient(ctx, client)))
 		})

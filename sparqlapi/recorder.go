@@ -100,10 +100,13 @@ func (w *recorder) restrict() {
 		return
 	}
 	h := w.Header()
-	if allowed := h.Get("Cache-Control"); allowed == "" {
+	switch allowed := h.Get("Cache-Control"); {
+	case allowed == "":
 		h.Set("Cache-Control", "private")
-	} else {
+	case strings.Contains(allowed, "public"):
 		h.Set("Cache-Control", strings.Replace(allowed, "public", "private", 1))
+	case !strings.Contains(allowed, "private") && !strings.Contains(allowed, "no-store"):
+		h.Set("Cache-Control", "private, "+allowed)
 	}
 	addVary(h, "Authorization")
 	addVary(h, "Cookie")

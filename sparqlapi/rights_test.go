@@ -28,7 +28,7 @@ func guardOf(t *testing.T) (*sparqlapi.Guard, *access.Tokens) {
 	list = append(list, access.Token{Name: "old", Rights: access.Admin, Digest: access.Digest("old"), Expires: time.Unix(1, 0)},
 		access.Token{Name: "slow", Rights: access.Read, Digest: access.Digest("slow"), Rate: 0.001})
 	tokens := access.NewTokens(list)
-	return sparqlapi.NewGuard(tokens), tokens
+	return sparqlapi.NewGuard(tokens, sparqlapi.Site{Base: "https://archive.example/"}), tokens
 }
 
 // rightOf is what each write needs; a route that is missing here fails the test below.
@@ -115,7 +115,7 @@ func TestAClosedArchiveShowsStrangersNothing(t *testing.T) {
 	t.Parallel()
 	guard, _ := guardOf(t)
 	h, a := server(t, func(o *sparqlapi.Options) { o.Guard, o.Closed = guard, true })
-	shown := []string{"/healthz", "/readyz", "/robots.txt", "/assets/{name}", "/favicon.ico", "/favicon.svg", "/websub/{id}", "/sign-in"}
+	shown := []string{"/healthz", "/readyz", "/robots.txt", "/assets/{name}", "/favicon.ico", "/favicon.svg", "/websub/{id}", "/sign-in", "/sign-out"}
 	err := chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		path := regexp.MustCompile(`\{\w+\}|\*`).ReplaceAllString(route, "x")
 		got := ask(h, method, path, "").StatusCode

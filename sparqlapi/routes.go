@@ -125,7 +125,7 @@ func New(o Options) http.Handler {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Guard == nil {
-		o.Guard = NewGuard(access.NewTokens(nil))
+		o.Guard = NewGuard(access.NewTokens(nil), Site{})
 	}
 	answers := problem.Options{Table: o.Errors, Log: o.Log}
 	if o.UI != nil {

@@ -40,6 +40,7 @@ type campaignsPage struct {
 	Campaigns []campaign.Campaign
 	Form      siteForm
 	May       bool // this server takes orders from those who have its token
+	Signed    bool // the browser has signed in
 	Running   int
 }
 
@@ -53,6 +54,7 @@ type siteForm struct {
 type campaignView struct {
 	campaign.Shown
 	May     bool
+	Signed  bool   // the browser has signed in
 	Error   string // why an order was not carried out
 	Harvest bool   // it discovers or harvests
 	Live    bool
@@ -91,7 +93,7 @@ func (u *UI) showCampaigns(w http.ResponseWriter, r *http.Request, status int, f
 	if err != nil {
 		return err
 	}
-	page := campaignsPage{Campaigns: all, Form: form, May: u.authorise != nil && u.campaigns != nil}
+	page := campaignsPage{Campaigns: all, Form: form, May: u.may() && u.campaigns != nil, Signed: signed(r, access.Crawl)}
 	for _, c := range all {
 		if c.State == campaign.Running {
 			page.Running++
@@ -111,7 +113,7 @@ func (u *UI) showCampaign(w http.ResponseWriter, r *http.Request, status int, na
 	if err != nil {
 		return err
 	}
-	v := campaignView{Shown: c, May: u.authorise != nil, Error: fault, Harvest: c.Document.Harvests(), Live: status == http.StatusOK && (c.State == campaign.Running || c.State == campaign.Paused)}
+	v := campaignView{Shown: c, May: u.may(), Signed: signed(r, access.Crawl), Error: fault, Harvest: c.Document.Harvests(), Live: status == http.StatusOK && (c.State == campaign.Running || c.State == campaign.Paused)}
 	return u.render(w, r, status, "campaign", view{Title: "Campaign " + name, Section: "/campaign", Page: v})
 }
 
@@ -125,10 +127,10 @@ func (u *UI) orderedBy(w http.ResponseWriter, r *http.Request) (status int, why 
 	if err := r.ParseForm(); err != nil {
 		return http.StatusBadRequest, "The form cannot be read."
 	}
-	if u.authorise == nil || u.campaigns == nil {
+	if u.guard == nil || u.campaigns == nil {
 		return http.StatusForbidden, "This server takes no orders."
 	}
-	if err := u.authorise(r, r.PostForm.Get("token"), access.Crawl); err != nil {
+	if err := u.guard.CheckToken(r, r.PostForm.Get("token"), access.Crawl); err != nil {
 		var p *problem.Error
 		if errors.As(err, &p) && p.Status == http.StatusUnauthorized {
 			return p.Status, "The token of this server is missing."

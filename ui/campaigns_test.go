@@ -88,8 +88,22 @@ func (c *campaigns) Stop(_ context.Context, name string) (campaign.Campaign, err
 	return c.note("stop", name)
 }
 
-// authorise accepts the token "right".
-func authorise(_ *http.Request, token string, _ access.Right) error {
+// guard accepts the token "right".
+type guard struct{}
+
+func (guard) CanSignIn() bool { return true }
+
+func (guard) SignOut(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Set-Cookie", "s=") }
+
+func (g guard) SignIn(w http.ResponseWriter, r *http.Request, token string) error {
+	w.Header().Set("Set-Cookie", "s=1")
+	return g.CheckToken(r, token, access.Crawl)
+}
+
+func (guard) CheckToken(r *http.Request, token string, right access.Right) error {
+	if c, _ := access.Of(r.Context()); c.Rights.Has(right) {
+		return nil
+	}
 	switch token {
 	case "right":
 		return nil
@@ -200,7 +214,7 @@ func TestCampaignsTakeOrdersFromThoseWithTheToken(t *testing.T) {
 	if w := post(h, "/campaign", url.Values{"name": {"nobody"}, "order": {"again"}, "token": {"right"}}); w.Code != 404 {
 		t.Errorf("an unknown campaign: %d", w.Code)
 	}
-	closed := siteOf(newWorld(), func(o *ui.Options) { o.Campaigns, o.Authorise = store, nil })
+	closed := siteOf(newWorld(), func(o *ui.Options) { o.Campaigns, o.Guard = store, nil })
 	if w := post(closed, "/campaign", url.Values{"name": {"city"}, "order": {"stop"}, "token": {"right"}}); w.Code != 403 {
 		t.Errorf("without a token of the server: %d", w.Code)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/web/hosts"
+	"odarchive/sparqlapi/access"
 )
 
 // Hosts has what an operator sets for single hosts; the crawl implements it.
@@ -25,6 +26,7 @@ type Hosts interface {
 // hostsPage is the data of the page. Only those who have the token see rules.
 type hostsPage struct {
 	May    bool // this server takes orders from those who have its token
+	Signed bool // the browser has signed in
 	Open   bool // the token was right
 	Match  string
 	Values string
@@ -34,9 +36,14 @@ type hostsPage struct {
 	View   *hosts.View // of Match, if that is a host
 }
 
-// hostsPage answers GET /hosts: the form, without any rule.
+// hostsPage answers GET /hosts: the form, without any rule unless the browser has signed in.
 func (u *UI) hostsPage(w http.ResponseWriter, r *http.Request) error {
-	return u.renderHosts(w, r, http.StatusOK, hostsPage{Match: r.URL.Query().Get("host")})
+	page := hostsPage{Match: strings.TrimSpace(r.URL.Query().Get("host"))}
+	if u.hosts != nil && signed(r, access.Crawl) {
+		w.Header().Set("Cache-Control", "no-store")
+		u.showRules(&page)
+	}
+	return u.renderHosts(w, r, http.StatusOK, page)
 }
 
 // hostsForm answers POST /hosts: an order about hosts, or the list of what is set.
@@ -47,7 +54,6 @@ func (u *UI) hostsForm(w http.ResponseWriter, r *http.Request) error {
 		page.Error = cmp.Or(why, "This server takes no orders.")
 		return u.renderHosts(w, r, cmp.Or(status, http.StatusForbidden), page)
 	}
-	page.Open = true
 	done, err := u.orderHosts(r.Context(), r.PostForm.Get("order"), page.Match, page.Values)
 	switch {
 	case errors.Is(err, hosts.ErrBad), errors.Is(err, hosts.ErrUnknown):
@@ -57,12 +63,17 @@ func (u *UI) hostsForm(w http.ResponseWriter, r *http.Request) error {
 	default:
 		status, page.Done = http.StatusOK, done
 	}
-	page.Rules = u.hosts.HostRules()
+	u.showRules(&page)
+	return u.renderHosts(w, r, status, page)
+}
+
+// showRules adds what is set to a page for those who may see it.
+func (u *UI) showRules(page *hostsPage) {
+	page.Open, page.Rules = true, u.hosts.HostRules()
 	if page.Match != "" && !strings.ContainsAny(page.Match, "*/") {
 		view := u.hosts.ViewHost(page.Match)
 		page.View = &view
 	}
-	return u.renderHosts(w, r, status, page)
 }
 
 // orderHosts carries out an order and says what it did.
@@ -103,7 +114,8 @@ func (u *UI) orderHosts(ctx context.Context, order, match, values string) (done 
 }
 
 func (u *UI) renderHosts(w http.ResponseWriter, r *http.Request, status int, page hostsPage) error {
-	page.May = u.authorise != nil && u.hosts != nil
+	page.May = u.may() && u.hosts != nil
+	page.Signed = signed(r, access.Crawl)
 	return u.render(w, r, status, "hosts", view{Title: "Hosts", Section: "/crawls", Page: page})
 }
 

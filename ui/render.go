@@ -3,14 +3,17 @@ package ui
 import (
 	"bytes"
 	"cmp"
+	"crypto/rand"
 	"embed"
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
 
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -18,7 +21,11 @@ import (
 var templateFiles embed.FS
 
 // policy allows what the pages need and nothing else: no inline code, nothing from other servers.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// Archived bytes have the same origin as the pages, so that 'self' would admit archived scripts and style sheets if somebody
+// found a way to name one in a page. A nonce admits those that the page itself names, and what they import.
+func policy(nonce string) string {
+	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+}
 
 // templates are the parsed pages by name ("home", "search" ...), each with the layout and the shared parts.
 type templates struct {
@@ -35,6 +42,9 @@ type view struct {
 	Page    any
 	Feed    *feedLink // what the page's feed of changes is about; nil for none
 	Wide    bool      // the page uses the full width of the window
+	Nonce   string    // of the page's scripts and style sheets
+	Who     string    // name of the token with which the browser has signed in
+	May     bool      // somebody can sign in
 	Notice  string    // sentence above the page, if the archive is restricted or damaged
 }
 
@@ -73,6 +83,7 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name str
 		return fmt.Errorf("ui: no template %q", name)
 	}
 	v.Path, v.Notice = r.URL.Path, u.notice()
+	u.sign(&v, r)
 	if v.Section == "" {
 		v.Section = v.Path
 	}
@@ -84,7 +95,7 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name str
 	text := placed(body.Bytes(), u.mint.Root())
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Security-Policy", policy(v.Nonce))
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	if h.Get("Cache-Control") == "" {
 		h.Set("Cache-Control", "no-cache")
@@ -94,6 +105,14 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name str
 		w.Write(text) // an error means that the client has left
 	}
 	return nil
+}
+
+// sign adds to a view what depends on the request: its nonce, and who has signed in.
+func (u *UI) sign(v *view, r *http.Request) {
+	v.Nonce, v.May = rand.Text(), u.may()
+	if c, _ := access.Of(r.Context()); c.Session {
+		v.Who = c.Name
+	}
 }
 
 // ErrorPage answers a browser with a page about a failure (problem.Options.Page). It returns false for other clients.
@@ -110,7 +129,11 @@ func (u *UI) ErrorPage(w http.ResponseWriter, r *http.Request, e *problem.Error)
 	page := struct {
 		Status        int
 		Title, Detail string
-	}{e.Status, title, e.Detail}
+		SignIn        string // address of the page to sign in, if that helps
+	}{Status: e.Status, Title: title, Detail: e.Detail}
+	if e.Status == http.StatusUnauthorized && u.may() {
+		page.SignIn = "/sign-in?" + url.Values{"to": {r.URL.RequestURI()}}.Encode()
+	}
 	return u.render(w, r, e.Status, "error", view{Title: title, Page: page}) == nil
 }
 

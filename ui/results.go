@@ -14,12 +14,13 @@ const rowsHere = "RESULT ROWS GO HERE"
 // answers this way.
 func (u *UI) Results(w http.ResponseWriter, r *http.Request, query string) (head, tail string) {
 	v := view{Title: "Answer", Path: "/console", Scripts: []string{"page.js"}, Wide: true, Page: struct{ Query string }{query}}
+	u.sign(&v, r)
 	var page bytes.Buffer
 	if err := u.pages.byName["results"].ExecuteTemplate(&page, "layout.html", v); err != nil {
 		u.log.ErrorContext(r.Context(), "page around results", "err", err)
 		return "<!doctype html><title>Answer</title>", ""
 	}
-	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Content-Security-Policy", policy(v.Nonce))
 	text := string(placed(page.Bytes(), u.mint.Root()))
 	at := strings.LastIndex(text, rowsHere)
 	return text[:at], text[at+len(rowsHere):]

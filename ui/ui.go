@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"odarchive/ns"
-	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
 	"odarchive/ui/docs"
@@ -17,16 +16,15 @@ import (
 // Options of New. Archive and Mint are required.
 type Options struct {
 	Archive   Archive
-	Select    Select     // nil: pages have no parts that need a query
-	Describe  Describe   // nil: pages show no triples
-	Changes   Changes    // nil: differences are shown by line only
-	Harvests  Harvests   // nil: no harvests are shown
-	Crawl     Crawl      // nil: pages do not show the state of the crawl
-	Campaigns Campaigns  // nil: no campaigns are shown
-	Hosts     Hosts      // nil: what is set for single hosts cannot be seen or changed
-	Operation *Operation // nil: the page of crawls shows no orders, and nothing over time
-	// Authorise returns nil if whoever sends a request with a token has a right. Nil: pages have no forms for orders.
-	Authorise func(r *http.Request, token string, right access.Right) error
+	Select    Select        // nil: pages have no parts that need a query
+	Describe  Describe      // nil: pages show no triples
+	Changes   Changes       // nil: differences are shown by line only
+	Harvests  Harvests      // nil: no harvests are shown
+	Crawl     Crawl         // nil: pages do not show the state of the crawl
+	Campaigns Campaigns     // nil: no campaigns are shown
+	Hosts     Hosts         // nil: what is set for single hosts cannot be seen or changed
+	Operation *Operation    // nil: the page of crawls shows no orders, and nothing over time
+	Guard     Guard         // nil: pages have no forms for orders
 	Fixity    func() Fixity // nil: pages do not show fixity
 	Mint      ns.Mint
 	Examples  []Example // in the console; nil for Examples(Mint)
@@ -45,7 +43,7 @@ type UI struct {
 	crawl     Crawl
 	campaigns Campaigns
 	hosts     Hosts
-	authorise func(*http.Request, string, access.Right) error
+	guard     Guard
 	operation *Operation
 	fixity    func() Fixity
 	mint      ns.Mint
@@ -68,7 +66,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, authorise: o.Authorise, operation: o.Operation, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, operation: o.Operation, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -110,6 +108,7 @@ func (u *UI) Routes(r chi.Router) {
 		"/crawls":     u.crawls,
 		"/campaign":   u.campaignPage,
 		"/hosts":      u.hostsPage,
+		"/sign-in":    u.signInPage,
 		"/statistics": u.statistics,
 		"/fixity":     u.fixityPage,
 		"/console":    u.console,
@@ -124,6 +123,8 @@ func (u *UI) Routes(r chi.Router) {
 	}
 	r.Post("/campaign", problem.Handler(u.campaignForm))
 	r.Post("/hosts", problem.Handler(u.hostsForm))
+	r.Post("/sign-in", problem.Handler(u.signIn))
+	r.Post("/sign-out", problem.Handler(u.signOut))
 	r.Get("/quality.json", problem.Handler(u.quality))
 	r.Get("/harvests.json", problem.Handler(u.harvestsJSON))
 	r.Get("/completion.json", problem.Handler(u.completion))

@@ -71,6 +71,8 @@ type Caller struct {
 	Name   string // of the token; "local" for the archive's own user; "" for anybody
 	Rights Right
 	Token  *Token // nil without one
+	// Session means that a browser sends the cookie of a session, and not the token itself.
+	Session bool
 	// Refused is why the token that was sent gives no rights: nil if none was sent, or if it does.
 	Refused error
 }
