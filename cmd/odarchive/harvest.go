@@ -24,6 +24,7 @@ func (c *cli) harvest() *cobra.Command {
 	var source crawl.HarvestSource
 	var list, queryFile string
 	var dry bool
+	var when planFlags
 	parallel := 4
 	cmd := &cobra.Command{
 		Use:   "harvest KIND URL | harvest KIND --list FILE",
@@ -37,6 +38,8 @@ are marked as withdrawn; nothing is deleted. If these are more than a third of i
 harvest asks first: what it found is kept, and 'harvest withdraw PORTAL' or 'harvest keep PORTAL' says what becomes of the
 others, unless a later harvest finds them again. An interrupted harvest continues where it stopped. Later harvests ask
 only for changes, if the source supports that.
+
+With --every or --at, the harvest is planned: the server runs it at its times ('harvest list').
 
 Exit status: 0 done, 1 a source could not be read completely (what was read is kept) or asks something, 2 wrong usage.`,
 		Example: `  odarchive harvest auto https://data.example.org --dry-run
@@ -54,6 +57,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
   odarchive harvest portalwatch https://data.wu.ac.at/portalwatch/sparql --portal http://data.gv.at --limit 100
   odarchive harvest oai https://repository.example/oai --set data --since 2026-01-01
   odarchive harvest oai --list repositories.txt --parallel 8 --json
+  odarchive harvest ckan https://data.example.org --every 24h      # by the server
   odarchive harvest ckan https://data.example.org --keep-answers answers   # the original metadata, as WARC`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list != "" {
@@ -64,7 +68,18 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source.Kind = args[0]
 			if !crawl.KnowsHarvest(source.Kind) {
-				return usagef("there is no harvester for %q; expected %s or %s%s", source.Kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised, spelling.Hint(source.Kind, crawl.HarvestKinds()))
+				return usageError{unknownKind(source.Kind)}
+			}
+			if when.given() {
+				if list != "" || queryFile != "" {
+					return usagef("--list and --query cannot be planned")
+				}
+				source.Address = args[1]
+				p, err := when.plan(source, opts)
+				if err != nil {
+					return err
+				}
+				return c.planHarvest(cmd.Context(), p)
 			}
 			if queryFile != "" {
 				query, err := os.ReadFile(queryFile)
@@ -97,6 +112,8 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.cfg.FetchFlags(f)
 	c.cfg.AnswersFlag(f)
+	when.define(cmd)
+	cmd.AddCommand(c.harvestPlans()...)
 	cmd.AddCommand(c.harvestQuestions()...)
 	return cmd
 }
@@ -250,4 +267,9 @@ func (c *cli) traffic(reports []harvest.Report) error {
 		line("all", all)
 	}
 	return w.Flush()
+}
+
+// unknownKind returns the error for a kind of source that does not exist.
+func unknownKind(kind string) error {
+	return fmt.Errorf("there is no harvester for %q; expected %s or %s%s", kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised, spelling.Hint(kind, crawl.HarvestKinds()))
 }

@@ -30,7 +30,7 @@ type reloader struct {
 	*cli
 	node   *app.Node
 	flags  map[string]string // values in effect, by name
-	tables map[string]string // [[host]] and [[token]] tables in effect, as text
+	tables map[string]string // [[host]], [[token]] and [[harvest]] tables in effect, as text
 }
 
 // newReloader returns a reloader of a server whose settings flags hold.
@@ -126,7 +126,7 @@ func (r *reloader) report(values, tables map[string]string) {
 	r.log.Warn("the settings were read again", "changed", changed)
 }
 
-// tablesOf returns the [[host]] and [[token]] tables as text. They name secrets and do not hold them.
+// tablesOf returns the [[host]], [[token]] and [[harvest]] tables as text. They name secrets and do not hold them.
 func tablesOf(cfg config.Config) map[string]string {
 	texts := map[string]string{}
 	for _, rule := range cfg.Fetch.Hosts {
@@ -138,6 +138,13 @@ func tablesOf(cfg config.Config) map[string]string {
 	}
 	for i, t := range cfg.Serve.Tokens {
 		texts[fmt.Sprintf("token %d, %s", i+1, t.Name)] = fmt.Sprintf("rights %s, expires %v, %g requests a second, hash %x…", t.Rights, t.Expires, t.Rate, t.Digest[:4])
+	}
+	for _, p := range cfg.Fetch.Harvests {
+		text, err := json.Marshal(p)
+		if err != nil {
+			text = fmt.Appendf(nil, "%v", err)
+		}
+		texts[fmt.Sprintf("harvest %s %s", p.ID(), p.URL)] = string(text)
 	}
 	return texts
 }

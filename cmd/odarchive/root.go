@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/crawl"
 	"odarchive/sparqlapi"
 
 	"github.com/dustin/go-humanize/english"
@@ -140,8 +141,16 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 			return usageError{err}
 		}
 	}
+	var err error
+	if c.cfg.Fetch.Harvests, err = config.HarvestPlans(c.file); err != nil {
+		return usageError{err}
+	}
+	for _, p := range c.cfg.Fetch.Harvests {
+		if !crawl.KnowsHarvest(p.Kind) {
+			return usagef("config file %s: %w", c.file, unknownKind(p.Kind))
+		}
+	}
 	if cmd.Flags().Lookup("token") != nil {
-		var err error
 		if c.cfg.Serve.Tokens, err = config.Tokens(c.file); err != nil {
 			return usageError{err}
 		}

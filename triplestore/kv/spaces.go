@@ -35,6 +35,7 @@ const (
 	SpaceHarvest      Space = 0x60 // crawler/harvest/ledger: portals, their entries and reports
 	SpaceCampaigns    Space = 0x61 // crawler/campaign: campaigns, their URLs and tasks
 	SpaceGraphs       Space = 0x62 // crawler/graphs: what content graphs hold
+	SpaceTimetable    Space = 0x63 // crawler/harvest/timetable: planned harvests
 	spaceApplied      Space = 0x7d // kv: one key, written by every write set; see cache.go
 	spaceScratch      Space = 0x7e // kv: always empty
 	SpaceTest         Space = 0x7f // tests
@@ -44,7 +45,7 @@ var spaceNames = map[Space]string{
 	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text", SpaceSpatial: "spatial",
 	SpaceContent: "content", SpaceContentRefs: "contentrefs", SpaceFrontier: "frontier", SpaceQueue: "queue",
 	SpaceHosts: "hosts", SpaceDue: "due", SpaceScope: "scope", SpaceSeries: "series", SpaceHints: "hints", SpaceWebSub: "websub", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
-	SpaceJoins: "joins", SpaceEvents: "events", SpaceTransparency: "transparency", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceCampaigns: "campaigns", SpaceGraphs: "graphs", SpaceTest: "test",
+	SpaceJoins: "joins", SpaceEvents: "events", SpaceTransparency: "transparency", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceCampaigns: "campaigns", SpaceGraphs: "graphs", SpaceTimetable: "timetable", SpaceTest: "test",
 }
 
 // String returns the name of the space.

@@ -72,6 +72,7 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 		job("campaigns", n.KeepCampaigns)
 		job("scope", n.KeepScoped)
 		job("websub", n.KeepSubscribed)
+		job("harvests", n.KeepHarvested)
 		job("streams", n.FollowStreams)
 		job("tidying", n.keepTidy)
 		job("quality", n.MeasureInBackground)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"odarchive/crawler"
+	"odarchive/crawler/harvest/timetable"
 	"odarchive/crawler/hooks"
 	"odarchive/crawler/scope"
 	"odarchive/crawler/web/hosts"
@@ -52,17 +53,18 @@ type Fetch struct {
 	MaxBody           Bytes
 	MinInterval       time.Duration // between two visits of one URL
 	MaxInterval       time.Duration
-	Round             time.Duration // time in which as many visits are planned as there are URLs
-	HostDelay         time.Duration // between two requests to one host
-	HostDaily         hosts.Daily   // requests to one host
-	MaxCrawlDelay     time.Duration // of robots.txt; longer ones are cut to it
-	Retries           int           // of fetches that failed for a reason that may pass
-	Proxy             string        // address; "" for none
-	ProxySecret       string        // section of SecretsFile; "" for none
-	ProxyResolves     bool          // the proxy resolves names
-	SecretsFile       string        // "" for none
-	Hosts             []hosts.Rule  // of the settings file
-	AllowNets         []string      // CIDR
+	Round             time.Duration    // time in which as many visits are planned as there are URLs
+	HostDelay         time.Duration    // between two requests to one host
+	HostDaily         hosts.Daily      // requests to one host
+	MaxCrawlDelay     time.Duration    // of robots.txt; longer ones are cut to it
+	Retries           int              // of fetches that failed for a reason that may pass
+	Proxy             string           // address; "" for none
+	ProxySecret       string           // section of SecretsFile; "" for none
+	ProxyResolves     bool             // the proxy resolves names
+	SecretsFile       string           // "" for none
+	Hosts             []hosts.Rule     // of the settings file
+	Harvests          []timetable.Plan // of the settings file
+	AllowNets         []string         // CIDR
 	AllowPrivateHosts bool
 	UnverifiedHosts   []string // hosts whose TLS certificate is not verified; fetches record that
 	PerAddress        bool     // one connection to a network address at a time, over all its hosts

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/harvest/timetable"
+
 	"github.com/spf13/pflag"
 )
 
@@ -132,6 +134,39 @@ func TestTheTablesOfHostsAreReadAndMisspellingsNamed(t *testing.T) {
 		c := Defaults()
 		if change(&c); c.Check() == nil {
 			t.Errorf("%+v passed the check", c.Fetch)
+		}
+	}
+}
+
+func TestTablesOfTheFilePlanHarvests(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "odarchive.toml")
+	read := func(text string) ([]timetable.Plan, error) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := Load(pflag.NewFlagSet("", pflag.ContinueOnError), name, nil); err != nil {
+			t.Errorf("%s: other settings: %v", text, err)
+		}
+		return HarvestPlans(name)
+	}
+	plans, err := read("[[harvest]]\nkind = \"ckan\"\nurl = \"https://a.example\"\nat = [\"03:30\"]\n[[harvest]]\nkind = \"oai\"\nurl = \"https://a.example\"")
+	if err != nil || len(plans) != 2 || plans[0].When() != "at 03:30" || plans[1].When() != "every 24h" {
+		t.Errorf("%+v, %v", plans, err)
+	}
+	if plans, err := HarvestPlans(""); plans != nil || err != nil {
+		t.Errorf("without a file: %+v, %v", plans, err)
+	}
+	const table = "[[harvest]]\nkind = \"ckan\"\nurl = \"https://a.example\"\n"
+	for text, want := range map[string]string{
+		table + "evry = \"24h\"":   `has no setting "evry"`,
+		table + "every = \"soon\"": "is not a time such as",
+		table + table:              "two [[harvest]] tables for ckan https://a.example",
+		table + "at = 3":           "neither a text nor a list",
+	} {
+		if _, err := read(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -26,6 +26,9 @@ func Load(flags *pflag.FlagSet, file string, known []string) error {
 		}
 		tables := openTables(settings)
 		delete(settings, hostTable) // HostRules reads it
+		if _, isList := settings[harvestTable].([]map[string]any); isList {
+			delete(settings, harvestTable) // HarvestPlans reads it
+		}
 		if _, isList := settings[tokenTable].([]map[string]any); isList {
 			delete(settings, tokenTable) // Tokens reads it
 		}

@@ -27,6 +27,7 @@ import (
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/harvest/schemaorg"
 	"odarchive/crawler/harvest/software"
+	"odarchive/crawler/harvest/timetable"
 	"odarchive/crawler/hints"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/scope"
@@ -65,6 +66,7 @@ type Crawl struct {
 	Hints     *hints.Hints
 	WebSub    *websub.Subscriber
 	Software  func() (*software.Helper, error) // rules for the software of sites, read when they are first needed
+	Timetable *timetable.Timetable             // of harvests
 	Jobs      *supervise.Jobs                  // of the background
 	Tape      *tape.Tape                       // of --warc; nil without it
 
@@ -78,7 +80,8 @@ type Crawl struct {
 	store    *store.Store
 	spoolDir string // a temporary one, to be removed
 
-	hours atomic.Pointer[politeness.Hours] // in which to fetch
+	hours      atomic.Pointer[politeness.Hours] // in which to fetch
+	harvesting turns
 
 	softwareRules string // an operator's; "" for none
 }
@@ -173,6 +176,9 @@ func (c *Crawl) build() error {
 		return err
 	}
 	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Graphs: c.Graphs, Hints: c.Hints, Forgive: c.Gate.Forgive, Clock: s.Clock}
+	if err := c.openTimetable(); err != nil {
+		return err
+	}
 	rule, err := c.newRule()
 	if err != nil {
 		return err

@@ -62,6 +62,11 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 		}
 		s.Kind, s.Address = found.Kind, found.URL
 	}
+	end, err := c.harvesting.take(ctx, s.Address)
+	if err != nil {
+		return harvest.Report{Source: s.name(opts.Part), Error: err.Error()}, err
+	}
+	defer end()
 	polite := c.politeTransport(scope.Harvest)
 	s.HTTP = &http.Client{Transport: polite}
 	opts.Kind, opts.Address, opts.Meter = s.Kind, s.Address, polite.Traffic

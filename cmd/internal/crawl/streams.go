@@ -67,7 +67,7 @@ func (c *Crawl) readStreams(ctx context.Context, every time.Duration) error {
 		if ctx.Err() != nil || c.Frontier.Held() != "" {
 			return context.Cause(ctx)
 		}
-		if s.due(every).After(c.store.Clock()) {
+		if s.due(every).After(c.store.Clock()) || c.Timetable.Plans(s.source.Kind, s.source.Address, s.source.Portal) {
 			continue
 		}
 		var done harvest.Report
