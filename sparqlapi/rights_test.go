@@ -38,7 +38,7 @@ var rightOf = []struct {
 }{
 	{`^POST /post/resources?$`, "add"},
 	{`^(GET|POST|DELETE) /crawl/settings`, "crawl"},
-	{`^POST /crawl/(inject|requeue|drop|boost|pause|resume|scope/.*)$`, "crawl"}, {`^POST /crawl$`, "crawl"}, {`^POST /campaigns`, "crawl"},
+	{`^POST /crawl/(inject|requeue|drop|boost|pause|resume|scope/.*)$`, "crawl"}, {`^POST /crawl$`, "crawl"}, {`^POST /campaigns`, "crawl"}, {`^(POST|DELETE) /harvests`, "crawl"},
 	{`^(PUT|POST|DELETE) /rdf-graph-store`, "update"},
 	{`^POST /(check|backup)$`, "admin"}, {`^(GET|DELETE) /tokens`, "admin"}, {`^GET /audit`, "admin"},
 	{`^POST /(sparql|get/files|get/(files|warc|wacz)/sparql(/count)?)$`, ""}, // reads; SPARQL asks itself

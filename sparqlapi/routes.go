@@ -298,6 +298,15 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 			crawls.Post(base+"/campaigns/{name}/resume", problem.Handler(c.ResumeCampaign))
 			crawls.Post(base+"/campaigns/{name}/stop", problem.Handler(c.StopCampaign))
 		}
+		if c.HarvestTable != nil {
+			read(text, base+"/harvests", c.Harvests)
+			crawls.Post(base+"/harvests", problem.Handler(c.PlanHarvest))
+			crawls.Post(base+"/harvests/answer", problem.Handler(c.AnswerQuestion))
+			crawls.Delete(base+"/harvests/{id}", problem.Handler(c.OrderHarvest("remove")))
+			for _, order := range []string{"run", "pause", "resume"} {
+				crawls.Post(base+"/harvests/{id}/"+order, problem.Handler(c.OrderHarvest(order)))
+			}
+		}
 		admin.Post(base+"/backup", problem.Handler(c.Copy))
 	}
 	if a := o.Access; a != nil {

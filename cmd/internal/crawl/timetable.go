@@ -83,3 +83,23 @@ func (t *turns) take(ctx context.Context, address string) (end func(), err error
 		}
 	}
 }
+
+// PlanHarvest plans a harvest.
+func (c *Crawl) PlanHarvest(ctx context.Context, p timetable.Plan) (timetable.Planned, error) {
+	return c.Timetable.Add(ctx, p)
+}
+
+// OrderHarvest carries out an order about the plan with an ID, or of a URL: run, pause, resume or remove.
+func (c *Crawl) OrderHarvest(ctx context.Context, name, order, why string) (timetable.Planned, error) {
+	switch order {
+	case "run":
+		return c.Timetable.RunNow(ctx, name)
+	case "pause":
+		return c.Timetable.Pause(ctx, name, why)
+	case "resume":
+		return c.Timetable.Resume(ctx, name)
+	case "remove":
+		return c.Timetable.Remove(ctx, name)
+	}
+	return timetable.Planned{}, fmt.Errorf("%w: there is no order %q", timetable.ErrBad, order)
+}
