@@ -157,10 +157,11 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleweb.Web) error {
 }
 
 func (c *cli) showFetch(r crawler.Report) {
-	what := fmt.Sprintf("version %d", r.Versions)
+	number := r.Versions - 1 // of the latest version: they are numbered from 0, as in their addresses
+	what := fmt.Sprintf("version %d", number)
 	switch {
 	case r.Outcome == catalog.Archived:
-		what = fmt.Sprintf("version %d, %s, %d bytes", r.Versions, r.DetectedType, r.Size)
+		what = fmt.Sprintf("version %d, %s, %d bytes", number, r.DetectedType, r.Size)
 	case r.Why != "":
 		what = r.Why
 	}

@@ -31,7 +31,7 @@ func TestTheDemoTakesANewcomerThroughTheMainJobAndEndsWellAtCtrlC(t *testing.T) 
 	if status := run(ctx, []string{"demo"}, strings.NewReader(""), out, stderr); status != 0 {
 		t.Fatalf("status %d\n%s\n%s", status, stderr, out)
 	}
-	for _, step := range []string{"ODArchive demo", "4. Query", "text/csv", "5. Download", "Open in a browser", "curl -G http://localhost"} {
+	for _, step := range []string{"ODArchive demo", "version 0, text/csv", "4. Query", "text/csv", "5. Download", "Open in a browser", "curl -G http://localhost"} {
 		if !strings.Contains(out.String(), step) {
 			t.Errorf("%q is not there\n%s", step, out)
 		}

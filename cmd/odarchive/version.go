@@ -44,8 +44,13 @@ func readBuild() build {
 			b.Modified = s.Value == "true"
 		}
 	}
-	if told := strings.Split(stamp, ","); b.Version == "devel" && len(told) == 3 {
-		b.Version, b.Revision, b.Time = told[0], told[1], told[2]
+	return b.told(stamp)
+}
+
+// told returns the build with what a stamp says, if Go does not know its version.
+func (b build) told(stamp string) build {
+	if parts := strings.Split(stamp, ","); b.Version == "devel" && len(parts) == 3 {
+		b.Version, b.Revision, b.Time = parts[0], parts[1], parts[2]
 		b.Modified = strings.HasSuffix(b.Version, "+dirty")
 	}
 	return b
