@@ -58,7 +58,7 @@ func crossOrigin(next http.Handler) http.Handler {
 		}
 		if methods != "" {
 			h.Set("Access-Control-Allow-Methods", methods)
-			h.Set("Access-Control-Allow-Headers", "Accept, Accept-Datetime, Authorization, Content-Type, If-Match, If-None-Match, If-Modified-Since, Range")
+			h.Set("Access-Control-Allow-Headers", "Accept, Accept-Datetime, Authorization, Content-Type, If-Match, If-None-Match, If-Modified-Since, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Range")
 			h.Set("Access-Control-Max-Age", "86400")
 		}
 		w.WriteHeader(http.StatusNoContent)

@@ -42,6 +42,7 @@ var rightOf = []struct {
 	{`^(PUT|POST|DELETE) /rdf-graph-store`, "update"},
 	{`^POST /(check|backup)$`, "admin"}, {`^(GET|DELETE) /tokens`, "admin"}, {`^GET /audit`, "admin"},
 	{`^POST /(sparql|get/files|get/(files|warc|wacz)/sparql(/count)?)$`, ""}, // reads; SPARQL asks itself
+	{`^POST /mcp$`, ""},    // reads
 	{`^POST /websub/`, ""}, // the id in the path is the secret
 }
 

@@ -95,6 +95,7 @@ type Options struct {
 	ChangeLog  *changelog.Handler
 	Related    *related.API
 	Rows       *rows.API
+	Assistants http.Handler // Model Context Protocol
 	Feeds      *feeds.API
 	LDES       *ldes.API
 	Push       *push.API // what hubs send
@@ -173,6 +174,9 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/ldes", l.Root)
 		read(text, "/ldes/shape", l.Shape)
 		read(text, "/ldes/{level}/{number}", l.Node)
+	}
+	if o.Assistants != nil {
+		serve(text, "/mcp", o.Assistants, "POST")
 	}
 	if p := o.Push; p != nil {
 		read(r, "/websub/{id}", p.Verify)
@@ -328,7 +332,7 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 
 // postReads are the routes whose POST only reads, for questions that are too long for an address.
 var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/get/warc/sparql", "/get/wacz/sparql",
-	"/api/v1/sparql", "/api/v1/get/files", "/api/v1/get/files/sparql", "/api/v1/get/warc/sparql", "/api/v1/get/wacz/sparql"}
+	"/mcp", "/api/v1/sparql", "/api/v1/get/files", "/api/v1/get/files/sparql", "/api/v1/get/warc/sparql", "/api/v1/get/wacz/sparql"}
 
 // unwanted are the paths that robots.txt asks web crawlers to leave alone: they are costly, or serve bytes whose real
 // address is elsewhere.

@@ -102,6 +102,8 @@ func TestAServedArchive(t *testing.T) {
 	t.Run("the routes of the main job answer", s.theRoutesOfTheMainJobAnswer)
 	t.Run("a members address gives its bytes turtle or a page", s.aMembersAddressGivesItsBytesTurtleOrAPage)
 	t.Run("writing over HTTP needs the token", s.writingOverHTTPNeedsTheToken)
+	t.Run("assistants find read and compare files", s.assistantsFindReadAndCompareFiles)
+	t.Run("hostile messages are refused", s.hostileMessagesAreRefused)
 	t.Run("a backup is taken while it serves", s.aBackupIsTakenWhileItServes)
 }
 

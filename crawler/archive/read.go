@@ -369,3 +369,13 @@ func (a *Archive) InternalFailures(ctx context.Context, limit int) (newest []cat
 	})
 	return newest, total, err
 }
+
+// Excerpt returns the first max bytes of a version.
+func (a *Archive) Excerpt(_ context.Context, v catalog.Version, max int64) ([]byte, error) {
+	body, err := a.content.Open(v.Digests.SHA256)
+	if err != nil {
+		return nil, fmt.Errorf("version %s: %w", v.ID, err)
+	}
+	defer body.Close()
+	return io.ReadAll(io.LimitReader(body, max))
+}

@@ -115,6 +115,7 @@ type QueryOptions struct {
 	Dialect                    bool // read historical Dublin Core IRIs as dct: terms, as the queries of the original ODArchive mean them
 	Explain                    bool // measure every operator for Results.Explain
 	Trusted                    bool // SERVICE may ask any endpoint, not only those of the list
+	Local                      bool // SERVICE asks no endpoint, wherever in the query it stands
 	Strict                     bool // a function that the engine does not have, or a SERVICE that may be incomplete, is an error, not a warning
 	// Admit, if not nil, is called with the planner's estimate before the query runs, and may wait. leave is called when
 	// the query has ended. An error ends the query.

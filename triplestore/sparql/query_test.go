@@ -286,6 +286,25 @@ func TestWhoIsTrustedMayHaveAnyoneAsked(t *testing.T) {
 	}
 }
 
+func TestALocalQueryAsksNobody(t *testing.T) {
+	t.Parallel()
+	e := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}}})
+	for _, text := range []string{
+		"SELECT * { SERVICE <http://127.0.0.1:1/> { ?x ?y ?z } }",
+		"SELECT * { <x:a> ?p ?o FILTER EXISTS { SERVICE <http://127.0.0.1:1/> { ?x ?y ?z } } }",
+		"SELECT (EXISTS { SERVICE <http://127.0.0.1:1/> { ?x ?y ?z } } AS ?b) { <x:a> ?p ?o }",
+		"SELECT * { VALUES ?s { <http://127.0.0.1:1/> } SERVICE ?s { ?x ?y ?z } }",
+	} {
+		r, err := e.Query(t.Context(), filled(t, "<x:a> <x:p> 1").Snapshot(), text, sparql.QueryOptions{Trusted: true, Local: true})
+		if err == nil {
+			_, err = collect(r)
+		}
+		if !errors.Is(err, sparql.ErrForbidden) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestTheServiceIsAskedInTheWordsOfTheQuery(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 1)

@@ -45,7 +45,7 @@ const (
 
 // service returns the function that exec calls for a SERVICE of a query.
 func (e *Engine) service(w *work, o QueryOptions) func(context.Context, exec.ServiceRequest) (exec.ServiceRows, error) {
-	if e.opts.Service == nil {
+	if e.opts.Service == nil || o.Local {
 		return func(_ context.Context, req exec.ServiceRequest) (exec.ServiceRows, error) {
 			return nil, fmt.Errorf("sparql: SERVICE <%s>: federated queries are switched off: %w", req.Endpoint, ErrForbidden)
 		}

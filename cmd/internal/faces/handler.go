@@ -74,6 +74,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	tables := rows.New(a.store.Archive)
 	return sparqlapi.New(sparqlapi.Options{
 		Log:        a.store.Log,
 		Errors:     a.errorTable(),
@@ -97,7 +98,8 @@ func (a *Faces) Handler() (http.Handler, error) {
 		ChangeLog:  changelog.New(changelog.Options{Log: a.store.Triples, ID: a.store.DB.Lineage(), Base: a.store.Mint.Base, Logs: a.store.Log}),
 		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
-		Rows:       rows.New(a.store.Archive),
+		Rows:       tables,
+		Assistants: a.assistant(tables).Handler(),
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
 		Push:       &push.API{Subscriber: a.crawl.WebSub},
 		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},

@@ -116,6 +116,7 @@ var doors = map[string]string{
 	"go.yaml.in":                          "crawler/scrape",
 	"golang.org/x/mod":                    "crawler/archive/transparency",
 	"github.com/yuin/goldmark":            "ui/docs",
+	"github.com/modelcontextprotocol":     "sparqlapi/assist",
 }
 
 // floor of a package, -1 where it has none.
