@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/faces"
+	"odarchive/cmd/internal/listen"
 	"odarchive/cmd/internal/sampleweb"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
@@ -70,12 +72,13 @@ temporary directory unless --data is given.`,
 }
 
 func (c *cli) runDemo(ctx context.Context) error {
-	l, err := faces.Listen(c.cfg.Serve.Listen)
+	l, err := listen.TCP(c.cfg.Serve.Listen)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	c.cfg.Base = localBase(l)
+	e := &edge{listeners: []net.Listener{l}}
+	c.cfg.Base = e.base()
 	c.cfg.Serve.Token = "demo"
 	s := &c.cfg.Fetch
 	s.AllowPrivateHosts, s.MinInterval, s.MaxInterval, s.HostDelay = true, demoMinInterval, demoMaxInterval, demoHostDelay
@@ -89,7 +92,7 @@ func (c *cli) runDemo(ctx context.Context) error {
 	defer ignore()
 	return c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
 		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return c.serveNode(ctx, n, l, nil, false) })
+		group.Go(func() error { return c.serveNode(ctx, n, e, nil, false) })
 		group.Go(func() error { return c.tour(ctx, n, web) })
 		err := group.Wait()
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

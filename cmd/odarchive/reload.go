@@ -29,13 +29,14 @@ var (
 type reloader struct {
 	*cli
 	node   *app.Node
+	edge   *edge
 	flags  map[string]string // values in effect, by name
 	tables map[string]string // [[host]], [[token]] and [[harvest]] tables in effect, as text
 }
 
 // newReloader returns a reloader of a server whose settings flags hold.
-func (c *cli) newReloader(n *app.Node, values map[string]string) *reloader {
-	return &reloader{cli: c, node: n, flags: values, tables: tablesOf(c.cfg)}
+func (c *cli) newReloader(n *app.Node, e *edge, values map[string]string) *reloader {
+	return &reloader{cli: c, node: n, edge: e, flags: values, tables: tablesOf(c.cfg)}
 }
 
 // valuesOf returns the values of all flags.
@@ -53,7 +54,9 @@ func (r *reloader) run(ctx context.Context, hangups <-chan os.Signal) {
 		case <-ctx.Done():
 			return
 		}
+		r.edge.notify.Reloading()
 		r.reload(ctx)
+		r.edge.notify.Ready("ready at " + r.node.Mint.Base)
 	}
 }
 
@@ -61,6 +64,11 @@ func (r *reloader) run(ctx context.Context, hangups <-chan os.Signal) {
 func (r *reloader) reload(ctx context.Context) {
 	if err := r.logFile.reopen(); err != nil {
 		r.log.Error("the log is written to the file that was opened before", "err", err)
+	}
+	if cert := r.edge.cert; cert != nil {
+		if changed, err := cert.Reload(); changed || err != nil {
+			r.sayCertificate(cert, err)
+		}
 	}
 	fresh, values, err := r.reread()
 	if err == nil {

@@ -1,16 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"os"
 	"os/signal"
-	"strings"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -41,20 +39,25 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
   odarchive serve --base https://archive.example.org/ --websub
   odarchive serve --no-crawl
   odarchive serve --query-memory 1GiB --total-memory 4GiB --total-temp 20GiB
-  odarchive serve --read-only --listen 127.0.0.1:8081`,
+  odarchive serve --read-only --listen 127.0.0.1:8081
+  odarchive serve --listen :443 --tls-cert cert.pem --tls-key key.pem --base https://archive.example.org/
+  odarchive serve --listen unix:/run/odarchive/web.sock --trust-proxy unix --base https://example.org/archive/`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := faces.Listen(c.cfg.Serve.Listen)
+			e, err := c.openEdge(cmd.Flags()) // before the directory is touched
 			if err != nil {
 				return err
 			}
-			defer l.Close()
+			defer e.close()                     // Serve has closed them, unless it was not reached
 			hangups, stop := listenForHangups() // first, since without it a hangup ends the process
 			defer stop()
 			values := valuesOf(cmd.Flags())
 			if !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
-				c.cfg.Base = localBase(l)
+				c.cfg.Base = cmp.Or(e.base(), c.cfg.Base)
 			}
+			opening, opened := context.WithCancel(cmd.Context())
+			defer opened()
+			go e.notify.Opening(opening) // ends with opened
 			opts := store.Options{Create: true, Reads: store.IfUnwritable}
 			if c.reads {
 				opts = store.Options{Reads: store.AlwaysReadOnly}
@@ -63,9 +66,10 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 				if c.cfg.Fetch.WebSub && !c.cfg.Fetch.AllowPrivateHosts && isLocal(n.Mint.Base) {
 					return fmt.Errorf("--websub: hubs cannot reach %s; give the public address as --base", n.Mint.Base)
 				}
-				fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, l.Addr())
-				reloads := c.newReloader(n, values)
-				return c.serveNode(cmd.Context(), n, l, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
+				opened()
+				fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, e.places())
+				reloads := c.newReloader(n, e, values)
+				return c.serveNode(cmd.Context(), n, e, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
 			})
 			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
 				fmt.Fprintln(c.stderr, "odarchive: stopped before the server was ready")
@@ -92,38 +96,15 @@ func listenForHangups() (hangups <-chan os.Signal, stop func()) {
 	return c, func() { signal.Stop(c) }
 }
 
-// localBase returns the address of the listener for clients on this machine.
-func localBase(l net.Listener) string {
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return "http://" + l.Addr().String() + "/"
-	}
-	return "http://localhost:" + port + "/"
-}
-
-// isLocal reports whether an address is one of this machine or of a private network.
-func isLocal(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil {
-		return true
-	}
-	name := u.Hostname()
-	ip, err := netip.ParseAddr(name)
-	if err != nil {
-		return name == "localhost" || strings.HasSuffix(name, ".localhost")
-	}
-	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
-}
-
 // serveNode serves and crawls until ctx ends or the server fails. reload, if not nil, runs beside it. Failures of background jobs are shown, and the jobs
 // are retried.
-func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, reload func(context.Context), crawl bool) error {
+func (c *cli) serveNode(ctx context.Context, n *app.Node, e *edge, reload func(context.Context), crawl bool) error {
 	var handler http.Handler
 	handler, err := n.Handler()
 	if err != nil {
 		return err
 	}
-	listeners := []net.Listener{l}
+	listeners := slices.Clone(e.listeners)
 	if n.ReadOnlyReason == "" {
 		local, err := n.ListenSocket()
 		if err != nil {
@@ -136,10 +117,13 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, l net.Listener, reload
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var background sync.WaitGroup
+	background.Go(func() { c.watch(ctx, e) })
 	if reload != nil {
 		background.Go(func() { reload(ctx) })
 	}
 	background.Go(func() { n.Background(ctx, crawl) })
+	e.notify.Ready("ready at " + n.Mint.Base)
+	defer context.AfterFunc(ctx, e.notify.Stopping)()
 	err = faces.Serve(ctx, c.log, handler, listeners...)
 	stop()
 	background.Wait()

@@ -8,6 +8,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -86,16 +87,19 @@ type Fetch struct {
 
 // Serve has the settings of the server.
 type Serve struct {
-	Listen    string
-	Token     string
-	Tokens    []access.Token // of the settings file
-	Closed    bool           // reading needs a token
-	Service   []string       // endpoints that SERVICE in anybody's queries may use
-	Proxies   []string       // CIDR; requests from here say where they come from
-	Queries   Queries
-	Hub       string // address of a WebSub hub that feeds name; "" for none
-	NoCrawl   bool
-	ScrubRate Bytes // per second; 0 = no scrub
+	Listen     string
+	SocketMode string // of the file of a unix socket, octal
+	TLSCert    string // file; "" for plain HTTP
+	TLSKey     string
+	Token      string
+	Tokens     []access.Token // of the settings file
+	Closed     bool           // reading needs a token
+	Service    []string       // endpoints that SERVICE in anybody's queries may use
+	Proxies    []string       // CIDR; requests from here say where they come from
+	Queries    Queries
+	Hub        string // address of a WebSub hub that feeds name; "" for none
+	NoCrawl    bool
+	ScrubRate  Bytes // per second; 0 = no scrub
 }
 
 // Queries has the limits of queries and updates over HTTP.
@@ -122,7 +126,7 @@ func Defaults() Config {
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true, LDESInterval: time.Hour,
 		},
-		Serve: Serve{Listen: "127.0.0.1:8080", ScrubRate: 8 << 20, Queries: Queries{
+		Serve: Serve{Listen: "127.0.0.1:8080", SocketMode: "0660", ScrubRate: 8 << 20, Queries: Queries{
 			Slots: 32, ClientSlots: 8, Queue: 256, Wait: 10 * time.Second,
 			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Memory: 512 << 20, TotalTemp: 8 << 30,
 			AnonymousTimeout: time.Minute, AnonymousMemory: 512 << 20,
@@ -133,6 +137,15 @@ func Defaults() Config {
 
 // Networks parses AllowNets.
 func (f Fetch) Networks() ([]netip.Prefix, error) { return networks("--allow-net", f.AllowNets) }
+
+// Mode parses SocketMode.
+func (s Serve) Mode() (fs.FileMode, error) {
+	mode, err := strconv.ParseUint(s.SocketMode, 8, 32)
+	if err != nil || mode > 0o777 || mode&0o600 != 0o600 {
+		return 0, fmt.Errorf("--socket-mode %q: expected an octal number such as 0660, with 6 for the owner", s.SocketMode)
+	}
+	return fs.FileMode(mode), nil
+}
 
 // TrustedProxies parses Proxies. local reports whether "unix" is one of them.
 func (s Serve) TrustedProxies() (nets []netip.Prefix, local bool, err error) {
@@ -203,6 +216,12 @@ func (c Config) Check() error {
 	}
 	if c.Serve.Closed && c.Serve.Token == "" && len(c.Serve.Tokens) == 0 {
 		return errors.New("--closed needs a token: --token-file, or a [[token]] table in the settings file ('odarchive token -h')")
+	}
+	if (c.Serve.TLSCert == "") != (c.Serve.TLSKey == "") {
+		return errors.New("--tls-cert and --tls-key: one needs the other")
+	}
+	if _, err := c.Serve.Mode(); err != nil {
+		return err
 	}
 	if _, _, err := c.Serve.TrustedProxies(); err != nil {
 		return err
@@ -312,7 +331,10 @@ func (c *Config) AnswersFlag(f *pflag.FlagSet) {
 
 // ServeFlags adds the flags of commands that serve.
 func (c *Config) ServeFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.Serve.Listen, "listen", c.Serve.Listen, "address to serve on, as HOST:PORT (port 0 for a free one)")
+	f.StringVar(&c.Serve.Listen, "listen", c.Serve.Listen, "what to serve on: HOST:PORT (port 0 for a free one), unix:PATH, or the sockets that systemd passes, as systemd or systemd:NAME; without this setting, those of systemd if there are any")
+	f.StringVar(&c.Serve.SocketMode, "socket-mode", c.Serve.SocketMode, "mode of the file of unix:PATH: who may connect")
+	f.StringVar(&c.Serve.TLSCert, "tls-cert", c.Serve.TLSCert, "certificate, with those of its issuers, as PEM file: serve HTTPS (HTTP/2 and HTTP/1.1) at TCP addresses; read again when it changes and on SIGHUP")
+	f.StringVar(&c.Serve.TLSKey, "tls-key", c.Serve.TLSKey, "key of --tls-cert, as PEM file")
 	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may use in anybody's queries; with the token, any may be used (repeatable)")
 	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes per second to verify in the background, 0 for none")
 	f.StringArrayVar(&c.Serve.Proxies, "trust-proxy", nil, "network of proxies, as CIDR, or unix for those at a unix socket, that say who asks in X-Forwarded-For, or where they do not send that, in Forwarded (repeatable)")

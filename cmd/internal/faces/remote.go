@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/check"
+	"odarchive/cmd/internal/listen"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/scope"
@@ -37,7 +38,7 @@ func NewRemote(address, token string) *Remote {
 // HolderOf returns a client of the process that serves the socket of a data directory; nil if there is none.
 func HolderOf(ctx context.Context, data string) *Remote {
 	dial := func(ctx context.Context, _, _ string) (conn net.Conn, err error) {
-		err = shortPath(filepath.Join(data, socketFile), func(short string) (err error) {
+		err = listen.ShortPath(filepath.Join(data, socketFile), func(short string) (err error) {
 			conn, err = new(net.Dialer).DialContext(ctx, "unix", short)
 			return err
 		})

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	stdlog "log"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"syscall"
+	"strings"
 	"time"
 
 	"odarchive/sparqlapi"
@@ -20,20 +20,6 @@ import (
 
 // drain is how long requests in progress may take after the signal to stop.
 const drain = 10 * time.Second
-
-// Listen listens on a TCP address. The error says what to do if the address is in use.
-func Listen(address string) (net.Listener, error) {
-	l, err := net.Listen("tcp", address)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("address %s is in use by another program: choose another one with --listen, or --listen 127.0.0.1:0 for any free port", address)
-	case errors.Is(err, os.ErrPermission):
-		return nil, fmt.Errorf("address %s needs more rights than this user has: choose a port above 1023 with --listen", address)
-	case err != nil:
-		return nil, fmt.Errorf("--listen %q: expected HOST:PORT: %w", address, err)
-	}
-	return l, nil
-}
 
 // Serve answers requests at listeners, which it closes, until ctx ends. Then it gives requests in progress some time to
 // finish, cancels the contexts of the rest, and returns when no handler runs, so that what they use can be closed.
@@ -50,7 +36,7 @@ func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain ti
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    1 << 20, // a URL may contain a long query
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ErrorLog:          stdlog.New(serverLog{log}, "", 0),
 		BaseContext: func(l net.Listener) context.Context {
 			if _, local := l.(*socket); local {
 				return sparqlapi.Local(outlast.Server(base))
@@ -86,6 +72,18 @@ func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain ti
 	err := group.Wait()
 	cancel()
 	return errors.Join(err, <-done)
+}
+
+// serverLog is what http.Server writes to. Anybody who scans ports makes handshakes fail.
+type serverLog struct{ log *slog.Logger }
+
+func (l serverLog) Write(line []byte) (int, error) {
+	level, text := slog.LevelWarn, strings.TrimSuffix(string(line), "\n")
+	if strings.HasPrefix(text, "http: TLS handshake error") {
+		level = slog.LevelDebug
+	}
+	l.log.Log(context.Background(), level, text)
+	return len(line), nil
 }
 
 // shutdown waits for requests in progress, for at most the grace time.

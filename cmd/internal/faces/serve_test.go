@@ -23,7 +23,7 @@ import (
 // serving serves a handler at a loopback address until stop is called; done then gives what Serve returned.
 func serving(t *testing.T, handler http.Handler, grace time.Duration) (address string, stop func(), done <-chan error) {
 	t.Helper()
-	l, err := Listen("127.0.0.1:0")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
