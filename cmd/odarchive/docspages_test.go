@@ -45,7 +45,7 @@ import (
 var startsEmpty = []string{"tutorial"}
 
 // elsewhere are the first words of commands that do not run here.
-var elsewhere = []string{"sudo", "make", "systemctl", "docker", "ssh", "git", "tar", "sha256sum"}
+var elsewhere = []string{"sudo", "make", "systemctl", "docker", "ssh", "git", "tar"}
 
 // unread are languages of blocks that are only looked at by people.
 var unread = []string{"ini", "nginx", "caddy", "html", "http", "yaml", "javascript", "text"}
