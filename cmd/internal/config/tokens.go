@@ -2,9 +2,11 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
+	"odarchive/crawler/spelling"
 	"odarchive/sparqlapi/access"
 
 	"github.com/BurntSushi/toml"
@@ -36,7 +38,7 @@ func Tokens(file string) ([]access.Token, error) {
 	}
 	for _, key := range meta.Undecoded() {
 		if len(key) > 1 && key[0] == tokenTable {
-			return nil, fmt.Errorf("config file %s: a [[token]] table has no setting %q", file, key[1:].String())
+			return nil, fmt.Errorf("config file %s: a [[token]] table has no setting %q%s", file, key[1:].String(), spelling.KeyHint(reflect.TypeOf(list), key))
 		}
 	}
 	if len(list.Token) > access.MaxTokens {
