@@ -35,6 +35,16 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	leave := sync.OnceFunc(func() { <-p.Processors })
 	defer leave()
 	digests := ex.Body.Digests()
+	if latest != nil && latest.Withdrawn != nil && latest.Digests == digests {
+		ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version, which was withdrawn"
+		return visit, nil
+	}
+	if err := p.Archive.Refused(digests.SHA256); errors.Is(err, catalog.ErrWithdrawn) { // before any byte is stored
+		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrBytesWithdrawn, "these bytes were withdrawn and are not kept again"
+		return visit, nil
+	} else if err != nil {
+		return visit, fmt.Errorf("look for withdrawn bytes: %w", err)
+	}
 	if latest != nil && latest.Digests == digests {
 		if following.Fresh() && latest.ErrorPage == "" {
 			if err := p.follow(ctx, following, ex, typeOf(*latest)); err != nil {

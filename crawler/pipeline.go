@@ -204,7 +204,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	}
 	request := fetch.Request{URL: job.URL, Accept: catalog.AcceptField(job.Accept), Check: check, Answered: answeredBefore(job), Hold: true}
 	limited := p.limitBody(&request, following)
-	if latest != nil && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && p.stored(*latest) { // what is lost or not whole is fetched again
+	if latest != nil && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && (latest.Withdrawn != nil || p.stored(*latest)) { // what is lost or not whole is fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())
 		request.Original = p.original(ctx, *latest)
 	}

@@ -51,7 +51,7 @@ func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, *insp
 	if err != nil {
 		return diff.Side{}, nil, nil, err
 	}
-	body, err := a.content.Open(v.Digests.SHA256)
+	body, err := a.open(v)
 	if err != nil {
 		return diff.Side{}, nil, nil, fmt.Errorf("version %s: %w", v.ID, err)
 	}

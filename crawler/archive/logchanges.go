@@ -52,7 +52,7 @@ func (u *update) logVisit(before, after records.Resource, act catalog.Activity, 
 // the visit, or if the failure was ours.
 func isGone(r records.Resource, act catalog.Activity) bool {
 	switch {
-	case act.Outcome != catalog.NoVersion || act.ErrorClass == catalog.ErrInternal || act.ErrorClass == catalog.ErrDiskFull:
+	case act.Outcome != catalog.NoVersion || act.ErrorClass == catalog.ErrInternal || act.ErrorClass == catalog.ErrBytesWithdrawn || act.ErrorClass == catalog.ErrDiskFull:
 		return false
 	case act.ErrorClass == catalog.ErrSoft404, act.Status == 404, act.Status == 410, act.Status == 451:
 		return true

@@ -46,7 +46,7 @@ func (a *Archive) Member(ctx context.Context, id, path string) (Member, error) {
 
 // Extract writes the bytes of a member to dst, within the limits of package unpack, whose errors are in the chain.
 func (a *Archive) Extract(ctx context.Context, m Member, dst io.Writer) error {
-	body, err := a.content.Open(m.Version.Digests.SHA256)
+	body, err := a.open(m.Version)
 	if err != nil {
 		return err
 	}

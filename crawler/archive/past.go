@@ -58,7 +58,7 @@ func sortByDate(all []catalog.Version) {
 func (a *Archive) latestByDate(ctx context.Context, r catalog.Resource) (catalog.Version, error) {
 	all, err := a.Versions(ctx, r.ID)
 	for _, v := range slices.Backward(all) {
-		if v.ErrorPage == "" {
+		if v.IsData() {
 			return v, err
 		}
 	}

@@ -80,7 +80,7 @@ func (a *Archive) Latest(ctx context.Context, urlOrID string) (catalog.Version, 
 		return a.latestByDate(ctx, r)
 	}
 	for n := r.Versions - 1; n >= 0; n-- {
-		if v, err := a.Version(ctx, ns.VersionID(r.ID, n)); err != nil || v.ErrorPage == "" {
+		if v, err := a.Version(ctx, ns.VersionID(r.ID, n)); err != nil || v.IsData() {
 			return v, err
 		}
 	}
@@ -116,8 +116,11 @@ func (a *Archive) At(ctx context.Context, urlOrID string, at time.Time) (catalog
 	return all[i], nil
 }
 
-// Ref returns how the bytes of a version are stored.
+// Ref returns how the bytes of a version are stored. The error is a *catalog.WithdrawnError if they were taken away.
 func (a *Archive) Ref(ctx context.Context, v catalog.Version) (content.Ref, error) {
+	if err := v.Available(); err != nil {
+		return content.Ref{}, err
+	}
 	ref, ok, err := a.content.Stat(v.Digests.SHA256)
 	if err == nil && !ok {
 		err = records.NotFound("the bytes of version", v.ID)
@@ -129,6 +132,13 @@ func (a *Archive) Ref(ctx context.Context, v catalog.Version) (content.Ref, erro
 func (a *Archive) Open(ctx context.Context, id string) (io.ReadCloser, error) {
 	v, err := a.Version(ctx, id)
 	if err != nil {
+		return nil, err
+	}
+	return a.open(v)
+}
+
+func (a *Archive) open(v catalog.Version) (*content.Reader, error) {
+	if err := v.Available(); err != nil {
 		return nil, err
 	}
 	return a.content.Open(v.Digests.SHA256)

@@ -45,7 +45,7 @@ func (a *Archive) Tables(ctx context.Context, v catalog.Version) ([]Table, *insp
 
 // EachRow calls f with the data rows of a table, as inspect.EachRow does.
 func (a *Archive) EachRow(ctx context.Context, v catalog.Version, t Table, f func(cells [][]byte) error) error {
-	body, err := a.content.Open(v.Digests.SHA256)
+	body, err := a.open(v)
 	if err != nil {
 		return fmt.Errorf("version %s: %w", v.ID, err)
 	}

@@ -228,7 +228,7 @@ func (a *Archive) gather(ctx context.Context, w Wanted) (s Stored, err error) {
 		s = Stored{ID: v.ID, URL: v.URL, N: v.N, FileName: v.FileName, Type: v.Type, At: v.At}
 		s.Ref, err = a.Ref(ctx, v)
 	}
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, catalog.ErrWithdrawn) {
 		return Stored{}, nil
 	}
 	return s, err
@@ -249,7 +249,7 @@ func (a *Archive) IsLost(v catalog.Version) (lost bool, err error) {
 	resource, n, _ := ns.SplitVersionID(v.ID)
 	err = a.view(func(t records.Txn) error {
 		there, err := t.Read(storedSpace, storedKey(resource, n), func([]byte) error { return nil })
-		lost = !there && v.ErrorPage == ""
+		lost = !there && v.IsData()
 		return err
 	})
 	return lost, err
@@ -307,7 +307,7 @@ func (a *Archive) storeSome(ctx context.Context, from []byte) (next []byte, err 
 				return err
 			}
 			resource, _, isID := ns.SplitVersionID(v.ID)
-			if ok && isID && v.ErrorPage == "" {
+			if ok && isID && v.IsData() {
 				if err := saveStored(txn, resource, v, ref); err != nil {
 					return err
 				}

@@ -57,6 +57,7 @@ const (
 	ErrDNS             ErrorClass = "dns"
 	ErrSoft404         ErrorClass = "soft-404"
 	ErrDiskFull        ErrorClass = "disk-full" // of this machine; the file is fetched again soon
+	ErrBytesWithdrawn  ErrorClass = "withdrawn" // these bytes were taken away and are not kept again
 	ErrInternal        ErrorClass = "internal"  // a fault of this program with the bytes, never of the host
 )
 
@@ -89,6 +90,8 @@ type Version struct {
 	// Truncated is why the bytes are not the whole file, in the words of WARC-Truncated ("length", "time", "disconnect",
 	// "unspecified"); "" if they are. Only other archives keep such files.
 	Truncated string `json:",omitempty"`
+
+	Withdrawn *Withdrawal `json:",omitempty"` // nil if the bytes were not taken away
 
 	LastModified string      // as the server sent it
 	ETag         string      // as the server sent it

@@ -84,6 +84,9 @@ func (h *Handler) Latest(w http.ResponseWriter, r *http.Request) error {
 
 // send answers with a version's bytes. fixed reports whether the address always names this version.
 func (h *Handler) send(w http.ResponseWriter, r *http.Request, v catalog.Version, fixed bool) error {
+	if err := v.Available(); err != nil {
+		return err
+	}
 	if err := h.headers(w, r, v, fixed); err != nil {
 		return err
 	}

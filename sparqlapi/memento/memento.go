@@ -44,7 +44,7 @@ const defaultPage = 5000
 // list returns the mementos of a URL: its versions that are not error pages, oldest first.
 func (m *Memento) list(ctx context.Context, url string) ([]catalog.Version, error) {
 	all, err := m.Archive.Versions(ctx, url)
-	return slices.DeleteFunc(all, func(v catalog.Version) bool { return v.ErrorPage != "" }), err
+	return slices.DeleteFunc(all, func(v catalog.Version) bool { return !v.IsData() }), err
 }
 
 // requested returns the mementos of the URL in the request's path, at least one, and the URL as the archive spells it.

@@ -33,6 +33,9 @@ const (
 	ErrorPage = NS + "errorPage" // version -> why its bytes are an error page and not a version of the data
 	Truncated = NS + "truncated" // version -> why its bytes are not the whole file, in a word of WARC-Truncated
 	Because   = NS + "detectedBecause"
+
+	WithdrawnBecause = NS + "withdrawnBecause" // version -> why
+	LegalBasis       = NS + "legalBasis"       // version -> the law or contract because of which
 )
 
 // Columns of tables.
@@ -101,7 +104,7 @@ const (
 	Inserted     = NS + "inserted"     // harvest activity -> number of datasets listed for the first time
 	Updated      = NS + "updated"      // harvest activity -> number of datasets whose description changed
 	Unchanged    = NS + "unchanged"    // harvest activity -> number of datasets whose description did not change
-	Withdrawn    = NS + "withdrawn"    // harvest activity -> number of datasets no longer listed
+	Withdrawn    = NS + "withdrawn"    // harvest activity -> number of datasets no longer listed; version -> when its bytes were taken away
 	Returned     = NS + "returned"     // harvest activity -> number of datasets listed again
 	Invalid      = NS + "invalid"      // harvest activity -> number of unusable listings
 	Requests     = NS + "requests"     // harvest activity -> number of requests

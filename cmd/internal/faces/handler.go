@@ -132,6 +132,8 @@ const membersAtOnce = 4
 // errorTable maps the archive's sentinel errors to HTTP statuses.
 func (a *Faces) errorTable() problem.Table {
 	return problem.Table{
+		{Err: catalog.ErrWithdrawnByLaw, Status: http.StatusUnavailableForLegalReasons, Title: "Withdrawn for legal reasons", Public: true},
+		{Err: catalog.ErrWithdrawn, Status: http.StatusGone, Title: "Withdrawn", Public: true},
 		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
 		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
 		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Public: true},

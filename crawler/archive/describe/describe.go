@@ -158,6 +158,11 @@ func Version(m ns.Mint, v catalog.Version) []term.Quad {
 	g.isA(prov.Entity)
 	g.text(arc.ErrorPage, v.ErrorPage)
 	g.text(arc.Truncated, v.Truncated)
+	if w := v.Withdrawn; w != nil {
+		g.add(arc.Withdrawn, Time(w.At))
+		g.text(arc.WithdrawnBecause, w.Reason)
+		g.text(arc.LegalBasis, w.Basis)
+	}
 	g.add(dcterms.IsVersionOf, url)
 	g.add(dcterms.Identifier, term.String(hex.EncodeToString(v.Digests.MD5[:])))
 	g.add(dcterms.Issued, Time(v.At))
@@ -167,7 +172,9 @@ func Version(m ns.Mint, v catalog.Version) []term.Quad {
 	g.text(arc.Because, v.Because)
 	g.text(arc.FileName, v.FileName)
 	g.text(arc.ETag, v.ETag)
-	g.add(dcat.DownloadURL, iri)
+	if v.Withdrawn == nil {
+		g.add(dcat.DownloadURL, iri)
+	}
 	if v.Activity != "" {
 		g.add(prov.WasGeneratedBy, term.IRI(m.Activity(v.Activity)))
 	}

@@ -110,6 +110,8 @@ func Summary(e catalog.Event) string {
 			say("gone")
 		case "back":
 			say("back again")
+		case "withdrawn":
+			say("the bytes of a version were taken away")
 		case "licence":
 			say("licence changed from %s to %s", orNone(e.From), orNone(e.To))
 		}

@@ -11,21 +11,22 @@ type Kind uint16
 
 // The kinds, by bit. A number is never reused.
 const (
-	New     Kind = 1 << iota // the first version of a file
-	Rows                     // rows were added, removed or changed
-	Schema                   // columns were added or removed, or changed their type
-	Content                  // the bytes changed, and neither Rows nor Schema is known to apply
-	Shrunk                   // the version has less than half of the bytes or rows of the one before
-	Gone                     // the file can no longer be fetched, or no portal lists it any more
-	Back                     // a file that was gone can be fetched, or is listed, again
-	Licence                  // the portal declares another licence
-	Past                     // the version was added later but is older than others in the archive
+	New       Kind = 1 << iota // the first version of a file
+	Rows                       // rows were added, removed or changed
+	Schema                     // columns were added or removed, or changed their type
+	Content                    // the bytes changed, and neither Rows nor Schema is known to apply
+	Shrunk                     // the version has less than half of the bytes or rows of the one before
+	Gone                       // the file can no longer be fetched, or no portal lists it any more
+	Back                       // a file that was gone can be fetched, or is listed, again
+	Licence                    // the portal declares another licence
+	Past                       // the version was added later but is older than others in the archive
+	Withdrawn                  // the bytes of a version were taken away
 )
 
 // Usual are the kinds that feeds and hooks select by default: all but Past.
-const Usual = New | Rows | Schema | Content | Shrunk | Gone | Back | Licence
+const Usual = New | Rows | Schema | Content | Shrunk | Gone | Back | Licence | Withdrawn
 
-var names = [...]string{"new", "rows", "schema", "content", "shrunk", "gone", "back", "licence", "past"}
+var names = [...]string{"new", "rows", "schema", "content", "shrunk", "gone", "back", "licence", "past", "withdrawn"}
 
 // Names returns the words for the kinds, in the order of their bits.
 func (k Kind) Names() (list []string) {

@@ -255,7 +255,7 @@ func encodeVersion(resource string, n int, v catalog.Version) []byte {
 	}
 	follows := !first && v.Previous == previous
 	visited := v.Activity == ns.ActivityID(resource, v.At)
-	w.flags(first, follows, visited, v.Truncated != "")
+	w.flags(first, follows, visited, v.Truncated != "", v.Withdrawn != nil)
 	w.text(v.URL)
 	w.digests(v.Digests)
 	w.signed(v.Size)
@@ -278,13 +278,20 @@ func encodeVersion(resource string, n int, v catalog.Version) []byte {
 	if v.Truncated != "" {
 		w.text(v.Truncated)
 	}
+	if g := v.Withdrawn; g != nil {
+		w.time(g.At)
+		w.number(g.Status)
+		w.text(g.Reason)
+		w.text(g.Basis)
+		w.text(g.By)
+	}
 	return w.b
 }
 
 func decodeVersion(resource string, n int, raw []byte) (v catalog.Version, err error) {
 	r := reader{fields.Reader{B: raw[1:]}}
-	var first, follows, visited, truncated bool
-	r.flags(&first, &follows, &visited, &truncated)
+	var first, follows, visited, truncated, withdrawn bool
+	r.flags(&first, &follows, &visited, &truncated, &withdrawn)
 	v.ID, v.N = ns.VersionID(resource, n), n
 	v.URL = r.Text()
 	v.Digests = r.digests()
@@ -305,6 +312,9 @@ func decodeVersion(resource string, n int, raw []byte) (v catalog.Version, err e
 	v.Headers, v.Request = r.header(), r.header()
 	if truncated {
 		v.Truncated = r.Text()
+	}
+	if withdrawn {
+		v.Withdrawn = &catalog.Withdrawal{At: r.time(), Status: r.number(), Reason: r.Text(), Basis: r.Text(), By: r.Text()}
 	}
 	return v, r.End()
 }

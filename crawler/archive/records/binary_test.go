@@ -36,7 +36,8 @@ func fullVersion() catalog.Version {
 	return catalog.Version{
 		ID: ns.VersionID(someID, 3), URL: "http://data.example/a.csv", N: 3, Digests: catalog.Digests{SHA256: [32]byte{9}, MD5: [16]byte{8}}, Size: 77,
 		Type: "text/csv", Charset: "UTF-8", Because: "commas", FileName: "a.csv", At: at, Activity: ns.ActivityID(someID, at), Previous: ns.VersionID(someID, 2),
-		ErrorPage: "an error page", Truncated: "length", LastModified: "yesterday", ETag: `"x"`, Headers: http.Header{"Etag": {`"x"`}, "A": {"1", "2"}}, Request: http.Header{"Accept": {"*/*"}},
+		ErrorPage: "an error page", Truncated: "length", Withdrawn: &catalog.Withdrawal{At: at.Add(time.Hour), Reason: "it names people", Basis: "a law", By: "someone", Status: 451},
+		LastModified: "yesterday", ETag: `"x"`, Headers: http.Header{"Etag": {`"x"`}, "A": {"1", "2"}}, Request: http.Header{"Accept": {"*/*"}},
 	}
 }
 

@@ -39,6 +39,7 @@ const (
 	tableByDataset = 's' // dataset, 0, resource id               -> index of resources
 	tableFailure   = 'e' // resource id                           -> catalog.InternalFailure
 	tableBlock     = 'k' // resource id, N (4 bytes)              -> digest of the version's WARC record (blockdigest.go)
+	tableRefused   = 'f' // SHA-256                               -> Refusal (withdrawal.go)
 )
 
 // Errors that callers decide on.

@@ -96,10 +96,7 @@ func readState(txn *kv.Txn) (s state, known bool, err error) {
 
 // Write writes what was gathered.
 func (u *Update) Write() error {
-	if len(u.rows) == 0 {
-		return nil
-	}
-	if err := u.words.Write(u.txn.Txn); err != nil {
+	if err := u.words.Write(u.txn.Txn); err != nil || len(u.rows) == 0 {
 		return err
 	}
 	for doc, r := range u.rows {

@@ -11,9 +11,9 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// A block holds the terms of blockTerms consecutive numbers, sorted and front-coded. FORMAT.md describes the encoding.
+// A block holds the terms of BlockTerms consecutive numbers, sorted and front-coded. FORMAT.md describes the encoding.
 const (
-	blockTerms   = 64
+	BlockTerms   = 64
 	blockVersion = 1
 
 	longTerm = 2 << 10 // longer terms are stored separately
@@ -29,7 +29,7 @@ const (
 
 var errBlock = errors.New("malformed block of terms")
 
-// encodeBlock encodes the terms of block n. keys[i] has number n*blockTerms+i.
+// encodeBlock encodes the terms of block n. keys[i] has number n*BlockTerms+i.
 func encodeBlock(n uint64, keys []term.Key) []byte {
 	order := make([]uint8, len(keys))
 	for i := range order {
@@ -123,7 +123,7 @@ func decodeBlock(b []byte, n uint64, limit int) (*termBlock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(body) < 3 || body[0] != blockVersion || body[1] == 0 || body[1] > blockTerms || body[2] > 1 {
+	if len(body) < 3 || body[0] != blockVersion || body[1] == 0 || body[1] > BlockTerms || body[2] > 1 {
 		return nil, errBlock
 	}
 	count := int(body[1])

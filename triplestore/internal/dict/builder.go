@@ -35,7 +35,7 @@ func (v *View) Builder(db *kv.DB, r Reader, nextID func() uint64) (*Builder, err
 	w := *v
 	b := &Builder{db: db, v: &w, batch: db.Batch(), nextID: nextID}
 	b.v.runs = slices.Clone(v.runs)
-	first := v.flushed / blockTerms * blockTerms
+	first := v.flushed / BlockTerms * BlockTerms
 	for n := first; n < v.flushed; n++ {
 		if n == 0 {
 			b.tail = append(b.tail, "") // number 0 has no term
@@ -80,7 +80,7 @@ func (b *Builder) Append(ctx context.Context, keys []term.Key) (first uint64, er
 			}
 		}
 		b.tail = append(b.tail, k)
-		if len(b.tail) == blockTerms {
+		if len(b.tail) == BlockTerms {
 			if err := b.writeTail(); err != nil {
 				return 0, err
 			}
@@ -96,7 +96,7 @@ func (b *Builder) set(key, val []byte) error {
 }
 
 func (b *Builder) writeTail() error {
-	n := (b.v.flushed - 1) / blockTerms
+	n := (b.v.flushed - 1) / BlockTerms
 	// Not in fresh: an earlier version of the block may be in use.
 	return b.batch.Set(kv.SpaceDict, termsKey(n), encodeBlock(n, b.tail))
 }

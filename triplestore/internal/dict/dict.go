@@ -122,9 +122,9 @@ func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
 			keys[i] = k
 			continue
 		}
-		if block == nil || at != n/blockTerms {
+		if block == nil || at != n/BlockTerms {
 			var err error
-			at = n / blockTerms
+			at = n / BlockTerms
 			if block, err = v.block(r, at); err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func (v *View) stored(r Reader, n uint64) (term.Key, error) {
 	if n == 0 || n >= v.flushed {
 		return "", fmt.Errorf("%w: number %d, of %d", sealed.ErrDamaged, n, v.flushed)
 	}
-	t, err := v.block(r, n/blockTerms)
+	t, err := v.block(r, n/BlockTerms)
 	if err != nil {
 		return "", err
 	}
@@ -154,15 +154,15 @@ func (v *View) stored(r Reader, n uint64) (term.Key, error) {
 }
 
 func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
-	k, long := t.key(int(n % blockTerms))
+	k, long := t.key(int(n % BlockTerms))
 	if k != "" {
 		return k, nil
 	}
 	if !long { // swept since; a snapshot from before still has it
-		ok, err := r.Read(kv.SpaceDict, termsKey(n/blockTerms), func(b []byte) error {
-			own, err := decodeBlock(b, n/blockTerms, blockTerms)
-			if err == nil && int(n%blockTerms) < own.len() {
-				k, long = own.key(int(n % blockTerms))
+		ok, err := r.Read(kv.SpaceDict, termsKey(n/BlockTerms), func(b []byte) error {
+			own, err := decodeBlock(b, n/BlockTerms, BlockTerms)
+			if err == nil && int(n%BlockTerms) < own.len() {
+				k, long = own.key(int(n % BlockTerms))
 			}
 			return err
 		})
@@ -189,7 +189,7 @@ func longKey(number uint64) []byte { return binary.BigEndian.AppendUint64([]byte
 
 // block returns a block of terms, at least those that are valid in this view.
 func (v *View) block(r Reader, n uint64) (*termBlock, error) {
-	limit := int(min(blockTerms, v.flushed-n*blockTerms))
+	limit := int(min(BlockTerms, v.flushed-n*BlockTerms))
 	if c, ok := v.Cache.lru.Get(n); ok && c.terms.len() >= limit {
 		return c.terms, nil
 	}

@@ -231,12 +231,12 @@ func TestBlocksOfTermsComeBackAndFlippedBitsAreNoticed(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(2, 2))
 	for round := range 200 {
-		keys := someTerms(rnd, 1+rnd.IntN(blockTerms))
+		keys := someTerms(rnd, 1+rnd.IntN(BlockTerms))
 		if round%2 == 0 {
 			slices.Sort(keys)
 		}
 		b := encodeBlock(7, keys)
-		got, err := decodeBlock(b, 7, blockTerms)
+		got, err := decodeBlock(b, 7, BlockTerms)
 		if err != nil || got.len() != len(keys) {
 			t.Fatalf("%v", err)
 		}
@@ -246,7 +246,7 @@ func TestBlocksOfTermsComeBackAndFlippedBitsAreNoticed(t *testing.T) {
 			}
 		}
 		b[rnd.IntN(len(b))] ^= 1 << rnd.IntN(8)
-		if _, err := decodeBlock(b, 7, blockTerms); err == nil {
+		if _, err := decodeBlock(b, 7, BlockTerms); err == nil {
 			t.Fatal("a flipped bit was not noticed")
 		}
 	}
@@ -263,7 +263,7 @@ func FuzzBlock(f *testing.F) {
 	f.Add(es[:len(es)-sealed.Size])
 	f.Fuzz(func(t *testing.T, body []byte) {
 		b := sealed.Append(bytes.Clone(body), 7)
-		if got, err := decodeBlock(b, 7, blockTerms); err == nil {
+		if got, err := decodeBlock(b, 7, BlockTerms); err == nil {
 			for i := range got.len() {
 				got.key(i)
 			}

@@ -14,7 +14,7 @@ import (
 type Numbers []uint64
 
 // NewNumbers returns an empty set for numbers below next.
-func NewNumbers(next uint64) Numbers { return make(Numbers, (next+blockTerms-1)/blockTerms) }
+func NewNumbers(next uint64) Numbers { return make(Numbers, (next+BlockTerms-1)/BlockTerms) }
 
 // AddQuad adds the numbers of a quad's terms and returns how many the set did not have. It ignores inline ids and numbers
 // that the set has no room for.
@@ -23,7 +23,7 @@ func (s Numbers) AddQuad(q term.IDQuad) (added int) {
 		if id.Kind() == term.KindNone || id.Inline() {
 			continue
 		}
-		if n := id.Payload(); n/blockTerms < uint64(len(s)) && !s.has(n) {
+		if n := id.Payload(); n/BlockTerms < uint64(len(s)) && !s.has(n) {
 			s.set(n)
 			added++
 		}
@@ -31,13 +31,13 @@ func (s Numbers) AddQuad(q term.IDQuad) (added int) {
 	return added
 }
 
-func (s Numbers) set(n uint64)      { s[n/blockTerms] |= 1 << (n % blockTerms) }
-func (s Numbers) has(n uint64) bool { return s[n/blockTerms]>>(n%blockTerms)&1 != 0 }
+func (s Numbers) set(n uint64)      { s[n/BlockTerms] |= 1 << (n % BlockTerms) }
+func (s Numbers) has(n uint64) bool { return s[n/BlockTerms]>>(n%BlockTerms)&1 != 0 }
 
 // Unused returns the number of terms in blocks that Sweep would remove. It ignores the last, incomplete block.
 func (v *View) Unused(used Numbers) (n uint64) {
 	for block := range v.complete() {
-		n += uint64(blockTerms - bits.OnesCount64(used[block]))
+		n += uint64(BlockTerms - bits.OnesCount64(used[block]))
 	}
 	return n - min(n, v.holes+1) // number 0 has no term
 }
@@ -46,7 +46,7 @@ func (v *View) Unused(used Numbers) (n uint64) {
 func (v *View) Terms(next uint64) uint64 { return next - 1 - v.holes }
 
 // complete returns the number of complete blocks.
-func (v *View) complete() uint64 { return v.flushed / blockTerms }
+func (v *View) complete() uint64 { return v.flushed / BlockTerms }
 
 // Sweep makes the terms of complete blocks that are not in used unfindable: it replaces all runs by one without them.
 // Nothing may use their numbers, now or later. Their text remains until Hollow.
@@ -58,7 +58,7 @@ func (v *View) Sweep(ctx context.Context, db *kv.DB, r Reader, used Numbers, nex
 		built.Obsolete = append(built.Obsolete, run.keys()...)
 	}
 	kept := uint64(0)
-	spared := v.complete() * blockTerms
+	spared := v.complete() * BlockTerms
 	batch := db.Batch()
 	merged, keys, err := writeRun(batch, nextID(), func() (entry, bool, error) {
 		for {
@@ -152,7 +152,7 @@ func (v *View) findable(ctx context.Context, r Reader) (Numbers, error) {
 func (v *View) hollowBlock(batch *kv.Batch, r Reader, block, used uint64) error {
 	var t *termBlock
 	ok, err := r.Read(kv.SpaceDict, termsKey(block), func(b []byte) (err error) {
-		t, err = decodeBlock(b, block, blockTerms)
+		t, err = decodeBlock(b, block, BlockTerms)
 		return err
 	})
 	if err != nil {
@@ -161,13 +161,13 @@ func (v *View) hollowBlock(batch *kv.Batch, r Reader, block, used uint64) error 
 	if !ok && used == 0 {
 		return nil // deleted earlier
 	}
-	if !ok || t.len() < blockTerms {
+	if !ok || t.len() < BlockTerms {
 		return fmt.Errorf("%w: block %d of terms is missing or too short", sealed.ErrDamaged, block)
 	}
 	changed := false
-	keys := make([]term.Key, blockTerms)
+	keys := make([]term.Key, BlockTerms)
 	for i := range keys {
-		n := block*blockTerms + uint64(i)
+		n := block*BlockTerms + uint64(i)
 		k, long := t.key(i)
 		if used>>i&1 == 0 {
 			changed = changed || long || k != ""

@@ -24,7 +24,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 	if err != nil {
 		return nil, err
 	}
-	blocks := (v.flushed + blockTerms - 1) / blockTerms
+	blocks := (v.flushed + BlockTerms - 1) / BlockTerms
 	if v.flushed == 1 { // there are no blocks
 		blocks = 0
 	}
@@ -32,7 +32,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		limit := int(min(blockTerms, v.flushed-block*blockTerms))
+		limit := int(min(BlockTerms, v.flushed-block*BlockTerms))
 		var t *termBlock
 		ok, err := r.Read(kv.SpaceDict, termsKey(block), func(b []byte) error {
 			var err error
@@ -49,7 +49,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			return nil, fmt.Errorf("%w: block %d of terms: %w", sealed.ErrDamaged, block, err)
 		}
 		for i := range limit {
-			n := block*blockTerms + uint64(i)
+			n := block*BlockTerms + uint64(i)
 			if n == 0 {
 				continue
 			}
