@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
@@ -192,28 +193,71 @@ func (h *Handler) OfType(w http.ResponseWriter, r *http.Request) error {
 // ByID answers POST /get/files, a JSON array of ids of versions or resources, with a zip of them. An unknown id is a
 // problem of status 404 that names it.
 func (h *Handler) ByID(w http.ResponseWriter, r *http.Request) error {
-	body, err := h.body(w, r)
+	ids, err := readIDs(http.MaxBytesReader(w, r.Body, cmp.Or(h.MaxBody, defaultMaxBody)))
 	if err != nil {
 		return err
 	}
-	var ids []string
-	if err := json.Unmarshal(body, &ids); err != nil {
-		return problem.New(http.StatusBadRequest, "Not a list of ids", `post a JSON array of ids, such as ["5f1e…_0", "5f1e…_1"]`)
-	}
 	return h.serve(w, r, Meta{}, func(ctx context.Context) ([]Entry, error) {
 		c := h.collector()
-		found, err := c.find(ctx, ids)
-		if err != nil {
-			return nil, err
-		}
-		for i := range found {
-			if found[i].ID == "" {
-				return nil, problem.Newf(http.StatusNotFound, "Unknown id", "no version and no resource has the id %q", ids[i])
+		for part := range slices.Chunk(ids, idsAtOnce) { // an unknown id is found out before all are looked up
+			found, err := c.find(ctx, part)
+			if err != nil {
+				return nil, err
+			}
+			for i := range found {
+				if found[i].ID == "" {
+					return nil, problem.Newf(http.StatusNotFound, "Unknown id", "no version and no resource has the id %.200q", part[i])
+				}
+			}
+			if err := c.add(found); err != nil {
+				return nil, err
 			}
 		}
-		err = c.add(found)
-		return c.entries, err
+		return c.entries, nil
 	})
+}
+
+// Limits of ByID.
+const (
+	maxIDs    = 250_000
+	idsAtOnce = 4096
+)
+
+// readIDs reads a JSON array of strings, each of which it returns once.
+func readIDs(body io.Reader) (ids []string, err error) {
+	malformed := problem.New(http.StatusBadRequest, "Not a list of ids", `post a JSON array of ids, such as ["5f1e…_0", "5f1e…_1"]`)
+	because := func(err error) error {
+		if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+			return err
+		}
+		return malformed
+	}
+	in := json.NewDecoder(body)
+	if open, err := in.Token(); err != nil || open != json.Delim('[') {
+		return nil, because(err)
+	}
+	seen := map[string]bool{}
+	for in.More() {
+		var id string
+		if err := in.Decode(&id); err != nil {
+			return nil, because(err)
+		}
+		if seen[id] {
+			continue
+		}
+		if len(ids) == maxIDs {
+			return nil, problem.Newf(http.StatusRequestEntityTooLarge, "Too many ids", "a list may have %d ids; select more files with a query at /get/files/sparql", maxIDs)
+		}
+		seen[id] = true
+		ids = append(ids, id)
+	}
+	if _, err := in.Token(); err != nil { // ']'
+		return nil, because(err)
+	}
+	if _, err := in.Token(); err != io.EOF {
+		return nil, because(err)
+	}
+	return ids, nil
 }
 
 // serve sends the zip of the entries that find returns.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"odarchive/crawler/archive"
@@ -18,6 +19,7 @@ import (
 	"odarchive/crawler/inspect/unpack"
 	"odarchive/crawler/web/spool"
 	"odarchive/sparqlapi/byterange"
+	"odarchive/sparqlapi/fair"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -36,8 +38,32 @@ var _ MemberArchive = (*archive.Archive)(nil)
 type Members struct {
 	Archive MemberArchive
 	Spool   *spool.Spool
-	Slots   chan struct{} // its capacity bounds how many members are unpacked at the same time
+	Gate    *fair.Gate // bounds how many members are unpacked at the same time, in all and for one client
 	IRI     func(versionID string) string
+
+	mu    sync.Mutex        // guards bombs
+	bombs map[string]string // why members, by their ETags, cannot be unpacked; at most maxBombs
+}
+
+// maxBombs bounds the members that are remembered because unpacking them would exceed the limits. When there are more, all
+// are forgotten.
+const maxBombs = 10_000
+
+// bomb returns why a member is known to exceed the limits, or "".
+func (h *Members) bomb(etag string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.bombs[etag]
+}
+
+// remember notes that unpacking a member exceeds the limits: it took long to find out.
+func (h *Members) remember(etag, why string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.bombs == nil || len(h.bombs) >= maxBombs {
+		h.bombs = map[string]string{}
+	}
+	h.bombs[etag] = why
 }
 
 // Member answers GET /get/file/id/{id}/member/{path} with the bytes of the file at a path inside a version.
@@ -58,15 +84,20 @@ func (h *Members) Member(w http.ResponseWriter, r *http.Request, id, path string
 		w.Header().Set("Content-Length", strconv.FormatInt(m.Size, 10))
 		return nil
 	}
-	select {
-	case h.Slots <- struct{}{}:
-		defer func() { <-h.Slots }()
-	case <-r.Context().Done():
-		return r.Context().Err()
+	if why := h.bomb(etag); why != "" {
+		return &problem.Error{Status: http.StatusUnprocessableEntity, Title: notUnpacked, Detail: why}
 	}
+	leave, err := h.Gate.Enter(r.Context(), fair.Client(r.Context()))
+	if err != nil {
+		return refused(err)
+	}
+	defer leave()
 	file := h.Spool.Create()
 	defer file.Remove() // what cannot be removed now is removed at the next start
 	if err := errors.Join(h.Archive.Extract(r.Context(), m, file), file.Finish()); err != nil {
+		if errors.Is(err, unpack.ErrBomb) || errors.Is(err, unpack.ErrTooMany) || errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
+			h.remember(etag, WhyLost(m, err))
+		}
 		return notExtracted(m, err)
 	}
 	if part.Type == "" {
@@ -76,6 +107,7 @@ func (h *Members) Member(w http.ResponseWriter, r *http.Request, id, path string
 		}
 		part.Type, part.Charset = found.Type, found.Charset
 	}
+	leave() // a slow reader takes nobody's place
 	h.headers(w, part, etag)
 	body := file.Open()
 	defer body.Close()
@@ -119,7 +151,22 @@ func notExtracted(m archive.Member, err error) error {
 	if why == "" {
 		return err
 	}
-	return &problem.Error{Status: http.StatusUnprocessableEntity, Title: "The member cannot be unpacked", Detail: why, Cause: err}
+	return &problem.Error{Status: http.StatusUnprocessableEntity, Title: notUnpacked, Detail: why, Cause: err}
+}
+
+const notUnpacked = "The member cannot be unpacked"
+
+// refused returns the answer to a client for which there is no place.
+func refused(err error) error {
+	full, ok := errors.AsType[*fair.Full](err)
+	if !ok {
+		return err
+	}
+	e := &problem.Error{Status: http.StatusServiceUnavailable, Title: "Too many members at a time", Detail: "other clients have as many members unpacked as the server does at a time; try again soon", RetryAfter: max(full.After, time.Second), Cause: err}
+	if full.Own {
+		e.Status, e.Detail = http.StatusTooManyRequests, "you have as many members unpacked, and waiting, as one client may have; try again when one has arrived"
+	}
+	return e
 }
 
 // WhyLost describes in one sentence why Extract failed. It returns "" if neither the archived file nor its stored bytes

@@ -18,6 +18,7 @@ import (
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/web/spool"
 	"odarchive/ns"
+	"odarchive/sparqlapi/fair"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 
@@ -85,7 +86,7 @@ func membersOf(t *testing.T, body string) (get func(path string, header ...strin
 		t.Fatal(err)
 	}
 	a := &archives{map[string][]byte{aVersion: []byte(body)}, map[string]*inspect.Inside{aVersion: in}}
-	h := &Members{Archive: a, Spool: files, Slots: make(chan struct{}, 1)}
+	h := &Members{Archive: a, Spool: files, Gate: fair.NewGate(fair.Limits{Places: 1})}
 	r := chi.NewRouter()
 	r.Use(problem.Use(problem.Options{Table: problem.Table{{Err: archive.ErrNotFound, Status: 404}}}), target.Escaped)
 	r.Handle("/api/v1/get/file/id/{id}/member/*", problem.Handler(func(w http.ResponseWriter, r *http.Request) error {

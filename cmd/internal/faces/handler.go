@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
@@ -21,6 +22,7 @@ import (
 	"odarchive/sparqlapi/changelog"
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/control"
+	"odarchive/sparqlapi/fair"
 	"odarchive/sparqlapi/feeds"
 	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/graphstore"
@@ -90,7 +92,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		SPARQL:     a.protocol(guard, pages),
 		GraphStore: graphs,
 		Versions:   versions,
-		Members:    &fileserve.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Slots: a.unpacking, IRI: a.store.Mint.Version},
+		Members:    &fileserve.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Gate: fair.NewGate(fair.Limits{Places: membersAtOnce, PerClient: membersAtOnce / 2, Queue: 64, PerQueue: 8, Wait: 30 * time.Second}), IRI: a.store.Mint.Version},
 		Zips:       &bundle.Handler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a}, Mint: a.store.Mint, Log: a.store.Log},
 		Mementos:   mementos,
 		CDX:        &cdx.Handler{Archive: a.store.Archive},

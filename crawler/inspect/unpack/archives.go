@@ -40,6 +40,9 @@ func (w *walker) zip(r io.ReaderAt, size int64, prefix string, depth int) error 
 			if f.Flags&1 != 0 {
 				return nil, ErrEncrypted
 			}
+			if err := w.budget.foresee(name, m.Size); err != nil {
+				return io.NopCloser(failing{err}), nil // as if its bytes had exceeded them
+			}
 			rc, err := f.Open()
 			if err != nil {
 				return nil, err

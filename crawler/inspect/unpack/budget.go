@@ -26,6 +26,16 @@ func (b *budget) spend(n int) error {
 	return b.ctx.Err()
 }
 
+// foresee returns ErrBomb if a member of a size that the archive states would exceed the limits, so that nobody unpacks
+// gigabytes to find that out. A stated size may be wrong; spend counts what there is.
+func (b *budget) foresee(path string, size int64) error {
+	all := b.made + min(size, 1<<62-b.made)
+	if size > b.limits.MaxMember || all > b.limits.MaxTotal || all > freeBytes && all/b.limits.MaxRatio > b.input {
+		return fmt.Errorf("%w: %s has %d bytes", ErrBomb, path, size)
+	}
+	return nil
+}
+
 // counted is a decoder whose output counts against the budget.
 type counted struct {
 	io.Reader
