@@ -173,20 +173,3 @@ func with(q url.Values, key, value string) string {
 	}
 	return "/search?" + next.Encode()
 }
-
-// portals answers GET /portals: the portals, largest first.
-func (u *UI) portals(w http.ResponseWriter, r *http.Request) error {
-	list, err := u.archive.Portals(r.Context())
-	if err != nil {
-		return err
-	}
-	largest := 0
-	for _, p := range list {
-		largest = max(largest, p.Resources)
-	}
-	page := struct {
-		Portals []catalog.Portal
-		Largest int
-	}{list, largest}
-	return u.render(w, r, http.StatusOK, "portals", view{Title: "Portals", Page: page})
-}

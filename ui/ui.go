@@ -19,6 +19,7 @@ type Options struct {
 	Select    Select        // nil: pages have no parts that need a query
 	Describe  Describe      // nil: pages show no triples
 	Changes   Changes       // nil: differences are shown by line only
+	Planned   Planned       // nil: no planned harvests are shown, and no questions about portals
 	Harvests  Harvests      // nil: no harvests are shown
 	Crawl     Crawl         // nil: pages do not show the state of the crawl
 	Campaigns Campaigns     // nil: no campaigns are shown
@@ -40,6 +41,7 @@ type UI struct {
 	describe  Describe
 	changes   Changes
 	harvests  Harvests
+	planned   Planned
 	crawl     Crawl
 	campaigns Campaigns
 	hosts     Hosts
@@ -66,7 +68,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, operation: o.Operation, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, operation: o.Operation, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -122,6 +124,7 @@ func (u *UI) Routes(r chi.Router) {
 		r.Head(pattern, h)
 	}
 	r.Post("/campaign", problem.Handler(u.campaignForm))
+	r.Post("/portals", problem.Handler(u.portalsForm))
 	r.Post("/hosts", problem.Handler(u.hostsForm))
 	r.Post("/sign-in", problem.Handler(u.signIn))
 	r.Post("/sign-out", problem.Handler(u.signOut))

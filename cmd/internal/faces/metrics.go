@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/harvest/timetable"
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/politeness"
 	"odarchive/sparqlapi"
@@ -84,6 +85,36 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(description("versions_by_type", "Versions by media type.", "type"), prometheus.GaugeValue, float64(t.Count), t.Key)
 	}
 	c.crawl(out, gauge)
+	c.harvests(ctx, out, gauge)
+}
+
+// harvests sends the state of the planned harvests and of the questions about portals.
+func (c *figuresCollector) harvests(ctx context.Context, out chan<- prometheus.Metric, gauge func(name, help string, value int64)) {
+	plans, asked, err := c.faces.crawl.Harvests(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(description("harvest_questions", "Portals that suddenly list much less."), err)
+		return
+	}
+	states := map[string]int{timetable.Running: 0, timetable.Waiting: 0, timetable.Failing: 0, timetable.Paused: 0}
+	overdue, now := time.Duration(0), c.faces.store.Clock()
+	for _, p := range plans {
+		states[p.State]++
+		if !p.Next.IsZero() {
+			overdue = max(overdue, now.Sub(p.Next))
+		}
+	}
+	for state, n := range states {
+		out <- prometheus.MustNewConstMetric(description("harvests_planned", "Planned harvests, by state.", "state"), prometheus.GaugeValue, float64(n), state)
+	}
+	out <- prometheus.MustNewConstMetric(description("harvest_overdue_seconds", "For how long the planned harvest that is longest overdue has been due."), prometheus.GaugeValue, overdue.Seconds())
+	portals, waiting := int64(0), int64(0)
+	for _, q := range asked {
+		if waiting += int64(q.Waiting); q.Waiting > 0 {
+			portals++
+		}
+	}
+	gauge("harvest_questions", "Portals that suddenly list much less, and wait for an answer.", portals)
+	gauge("harvest_withdrawals_waiting", "Datasets whose withdrawal waits for an answer.", waiting)
 }
 
 // collectFixity sends the state of the stored bytes and the progress of the scrub.

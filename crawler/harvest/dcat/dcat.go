@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		return fmt.Errorf("dcat: malformed address %q", s.URL)
 	}
 	before, whole := harvest.ParseDocument(from)
-	h := &catalog{source: s, now: harvest.Now(s.Now), before: before, out: out, portal: s.Portal, visited: map[string]bool{}, met: map[string]bool{}, failed: map[string]int{}, reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
+	h := &catalog{source: s, now: harvest.Now(s.Now), before: before, out: out, portal: s.Portal, visited: map[string]bool{}, met: map[string]bool{}, named: map[string]bool{}, failed: map[string]int{}, reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
 	address := s.URL
 	if portal, page, ok := strings.Cut(from, " "); ok && !whole {
 		h.portal, address = portal, page
@@ -71,7 +72,11 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		if err != nil {
 			return fmt.Errorf("dcat: %w", err)
 		}
-		if address = next; address != "" {
+		address = next
+		if err := h.requestNamed(ctx, address == ""); err != nil {
+			return err
+		}
+		if address != "" && len(h.pending) == 0 { // else a resumed harvest would not know what was named
 			if err := out.Mark(h.portal + " " + address); err != nil {
 				return err
 			}
@@ -105,6 +110,8 @@ type catalog struct {
 	failed   map[string]int  // by host: failures of the host in a row; it is given up at maxFailed
 	visited  map[string]bool // pages
 	met      map[string]bool // datasets handed over or requested
+	named    map[string]bool // datasets that a page names without describing them
+	pending  []string        // those of them that no page has described so far, in order
 }
 
 // page hands over what a page says and returns the address of the next one, "" for none.
@@ -131,15 +138,13 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 	}
 	named := 0
 	for _, member := range found.Named {
-		if h.met[member] || h.members >= maxMembers {
+		if h.met[member] || h.named[member] || h.members >= maxMembers {
 			continue
 		}
-		h.met[member] = true
+		h.named[member] = true
+		h.pending = append(h.pending, member)
 		h.members++
 		named++
-		if err := h.member(ctx, member); err != nil {
-			return "", err
-		}
 	}
 	next = doc.next()
 	if next != "" || len(h.visited) > 1 || len(found.Named) > 0 {
@@ -150,6 +155,26 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 		return "", nil
 	}
 	return next, nil
+}
+
+// requestNamed requests the datasets that pages only name. Catalogs name all their datasets on each page and describe some of
+// them, so the others are requested behind the last page.
+func (h *catalog) requestNamed(ctx context.Context, last bool) error {
+	h.pending = slices.DeleteFunc(h.pending, func(member string) bool { return h.met[member] })
+	if !last {
+		return nil
+	}
+	for _, member := range h.pending {
+		if h.met[member] {
+			continue // another one's document described it
+		}
+		h.met[member] = true
+		if err := h.member(ctx, member); err != nil {
+			return err
+		}
+	}
+	h.pending = nil
+	return nil
 }
 
 // emit hands over datasets that no earlier page had.

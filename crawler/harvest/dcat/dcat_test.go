@@ -281,6 +281,31 @@ func TestOfSeveralFrequenciesTheFirstThatIsAPeriodCounts(t *testing.T) {
 	}
 }
 
+// TestDatasetsThatALaterPageDescribesAreNotRequested reads a catalog that names all its datasets on each page, which links the
+// next one by a literal.
+func TestDatasetsThatALaterPageDescribesAreNotRequested(t *testing.T) {
+	t.Parallel()
+	catalog := prefixes + "<http://c.example/> a dcat:Catalog ; dcat:dataset :1, :2, :3, :4 .\n"
+	documents := map[string]string{
+		"catalog": catalog + `:1 a dcat:Dataset ; dct:title "One" . <http://c.example/catalog> a hydra:PagedCollection ; hydra:nextPage "http://c.example/two" .`,
+		"two":     catalog + `:2 a dcat:Dataset ; dct:title "Two" . :3 a dcat:Dataset ; dct:title "Three" . <http://c.example/two> a hydra:PagedCollection .`,
+		"d/4":     prefixes + `:4 a dcat:Dataset ; dct:title "Four" .`,
+	}
+	n := harvested(t, site(documents))
+	if len(n.Datasets) != 4 || len(n.Unread)+len(n.Skipped) != 0 {
+		t.Errorf("%d datasets, %v unread, %v", len(n.Datasets), n.Unread, n.Skipped)
+	}
+	for _, mark := range n.Marks {
+		if strings.Contains(mark, "two") {
+			t.Errorf("a harvest that goes on at %q would not know that 4 was named", mark)
+		}
+	}
+	delete(documents, "d/4")
+	if n := harvested(t, site(documents)); len(n.Datasets) != 3 || len(n.Skipped) != 1 {
+		t.Errorf("%d datasets, %v", len(n.Datasets), n.Skipped)
+	}
+}
+
 func TestADeadHostOfDatasetsIsGivenUpOnce(t *testing.T) {
 	t.Parallel()
 	var document strings.Builder

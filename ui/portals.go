@@ -1,0 +1,129 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/harvest/ledger"
+	"odarchive/crawler/harvest/timetable"
+	"odarchive/sparqlapi/access"
+)
+
+// Planned has the harvests that run at their times, and the questions about portals; the crawl implements it.
+type Planned interface {
+	Harvests(ctx context.Context) ([]timetable.Planned, []ledger.Question, error)
+	OrderHarvest(ctx context.Context, name, order, why string) (timetable.Planned, error)
+	AnswerQuestion(ctx context.Context, portal string, a ledger.Answer) (ledger.Question, error)
+}
+
+// Bounds of the page of portals. GET /harvests has everything.
+const (
+	shownPlans     = 200
+	shownQuestions = 20
+)
+
+// portalsPage is the data of the page of portals.
+type portalsPage struct {
+	Portals   []catalog.Portal
+	Largest   int // number of files of the largest
+	Planned   []planned
+	MorePlans int
+	Questions []ledger.Question // that wait for an answer
+	Kept      []ledger.Question // of portals that keep datasets by an answer
+	May       bool              // orders are accepted from those who have the token
+	Signed    bool              // the browser has signed in
+	Done      string            // what the order did
+	Error     string
+}
+
+// planned is a planned harvest with a sentence on its last run.
+type planned struct {
+	timetable.Planned
+	Outcome string
+}
+
+// portals answers GET /portals.
+func (u *UI) portals(w http.ResponseWriter, r *http.Request) error {
+	return u.renderPortals(w, r, http.StatusOK, portalsPage{})
+}
+
+// portalsForm answers POST /portals: an answer to a question about a portal, or an order to a planned harvest.
+func (u *UI) portalsForm(w http.ResponseWriter, r *http.Request) error {
+	status, why := u.orderedBy(w, r)
+	if status != 0 || u.planned == nil {
+		return u.renderPortals(w, r, cmp.Or(status, http.StatusForbidden), portalsPage{Error: cmp.Or(why, "This server takes no orders.")})
+	}
+	done, err := u.orderPortal(context.WithoutCancel(r.Context()), r.PostForm.Get("order"), r.PostForm.Get("portal"), r.PostForm.Get("harvest"))
+	switch {
+	case errors.Is(err, timetable.ErrBad), errors.Is(err, timetable.ErrUnknown), errors.Is(err, ledger.ErrNoQuestion):
+		return u.renderPortals(w, r, http.StatusBadRequest, portalsPage{Error: err.Error()})
+	case err != nil:
+		return err
+	}
+	return u.renderPortals(w, r, http.StatusOK, portalsPage{Done: done})
+}
+
+// orderPortal carries out an order and says what it did.
+func (u *UI) orderPortal(ctx context.Context, order, portal, name string) (done string, err error) {
+	switch order {
+	case "withdraw", "keep":
+		q, err := u.planned.AnswerQuestion(ctx, portal, ledger.Answer(order))
+		if order == "keep" {
+			return fmt.Sprintf("%d datasets of %s are kept as listed.", q.Waiting, portal), err
+		}
+		return fmt.Sprintf("%d datasets of %s are withdrawn.", q.Waiting+q.Refused, portal), err
+	case "run", "pause", "resume":
+		p, err := u.planned.OrderHarvest(ctx, name, order, "")
+		return fmt.Sprintf("The harvest of %s %s.", p.URL, map[string]string{"run": "is due", "pause": "is paused", "resume": "is planned again"}[order]), err
+	}
+	return "", fmt.Errorf("%w: there is no order %.100q", timetable.ErrBad, order)
+}
+
+func (u *UI) renderPortals(w http.ResponseWriter, r *http.Request, status int, page portalsPage) error {
+	var err error
+	if page.Portals, err = u.archive.Portals(r.Context()); err != nil {
+		return err
+	}
+	for _, p := range page.Portals {
+		page.Largest = max(page.Largest, p.Resources)
+	}
+	page.May, page.Signed = u.may() && u.planned != nil, signed(r, access.Crawl)
+	if u.planned != nil {
+		plans, asked, err := u.planned.Harvests(r.Context())
+		if err != nil {
+			return err
+		}
+		shown := plans[:min(len(plans), shownPlans)]
+		page.MorePlans = len(plans) - len(shown)
+		for _, p := range shown {
+			page.Planned = append(page.Planned, planned{p, outcomeOfPlan(p)})
+		}
+		for _, q := range asked {
+			if q.Waiting > 0 && len(page.Questions) < shownQuestions {
+				page.Questions = append(page.Questions, q)
+			}
+			if q.Refused > 0 && len(page.Kept) < shownQuestions {
+				page.Kept = append(page.Kept, q)
+			}
+		}
+	}
+	return u.render(w, r, status, "portals", view{Title: "Portals", Page: page})
+}
+
+// outcomeOfPlan describes the last run of a planned harvest, "" if there is none.
+func outcomeOfPlan(p timetable.Planned) string {
+	switch {
+	case p.State == timetable.Running && p.Last != nil:
+		return fmt.Sprintf("so far %d datasets, %d new files", p.Last.Datasets, p.Last.Added)
+	case p.Error != "":
+		return strings.TrimSuffix(p.Error, ".")
+	case p.Last != nil:
+		return outcomeOf(*p.Last)
+	}
+	return ""
+}
