@@ -32,7 +32,9 @@ func Open(address string, mode fs.FileMode) ([]net.Listener, error) {
 		return nil, fmt.Errorf("--listen %q: expected unix:PATH", address)
 	case isUnix:
 		l, err = Unix(name, mode)
-	case address == systemd || isNamed:
+	case address == systemd:
+		return passed("")
+	case isNamed:
 		return passed(fds)
 	default:
 		l, err = TCP(address)

@@ -259,9 +259,14 @@ func TestASocketOfSystemdIsServed(t *testing.T) {
 			t.Fatalf("a name that is not there: %v", err)
 		}
 		os.Setenv("LISTEN_PID", itoa(os.Getpid())) // Open has taken them
-		os.Setenv("LISTEN_FDS", "2")
-		os.Setenv("LISTEN_FDNAMES", "web:more")
-		l, err := Open("systemd:web", 0)
+		address := os.Getenv("ODARCHIVE_TEST_ADDRESS")
+		os.Setenv("LISTEN_FDS", "1")
+		os.Setenv("LISTEN_FDNAMES", "web")
+		if address == "systemd:web" {
+			os.Setenv("LISTEN_FDS", "2")
+			os.Setenv("LISTEN_FDNAMES", "web:more")
+		}
+		l, err := Open(address, 0)
 		if err != nil || len(l) != 1 || Passed() {
 			t.Fatalf("%v, %v", l, err)
 		}
@@ -282,15 +287,21 @@ func TestASocketOfSystemdIsServed(t *testing.T) {
 	if _, err := Open("systemd", 0); err == nil {
 		t.Error("no error without systemd")
 	}
-	passAndRun(t, func(address string) {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		var b bytes.Buffer
-		if _, err := b.ReadFrom(conn); err != nil || b.String() != "hello" {
-			t.Errorf("%q, %v", b.String(), err)
-		}
-	})
+	for _, name := range []string{"systemd:web", "systemd"} {
+		t.Setenv("ODARCHIVE_TEST_ADDRESS", name)
+		passAndRun(t, func(address string) {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil { // a child that failed answers never
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if _, err := b.ReadFrom(conn); err != nil || b.String() != "hello" {
+				t.Errorf("%q, %v", b.String(), err)
+			}
+		})
+	}
 }
