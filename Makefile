@@ -7,8 +7,9 @@ export GOFLAGS ?= -buildvcs=$(shell git status --porcelain >/dev/null 2>&1 && ec
 SHIP := -trimpath -ldflags='-s -w'
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
+REDOCLY := @redocly/cli@2.77.0
 
-.PHONY: demo test check lint build ui docs pictures module licences sbom package reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults fuzz golden w3c clean help
+.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults fuzz golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -39,6 +40,9 @@ check: lint ## formatting, vet, staticcheck, deadcode and the tests
 lint: ## staticcheck and deadcode (downloaded once); both must say nothing
 	$(GO) run $(STATICCHECK) -tags browser,campaign ./...
 	@out=$$($(GO) run $(DEADCODE) -test ./... 2>&1) || true; test -z "$$out" || { echo "$$out"; exit 1; }
+
+lint-api: ## the OpenAPI document with redocly's recommended rules (downloaded once); it must find nothing
+	npm_config_cache=.cache/npm REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --yes $(REDOCLY) lint sparqlapi/openapi/openapi.json
 
 module: ## give the module the path of whoever publishes it: make module MODULE=host/owner/name
 	@case "$(MODULE)" in *.*/*) ;; *) echo "usage: make module MODULE=host/owner/name"; exit 2;; esac

@@ -83,10 +83,10 @@ func wantsPage(r *http.Request) bool {
 	return ok && best.Name == "page"
 }
 
-func openAPI(w http.ResponseWriter, _ *http.Request) error {
+func (o Options) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/openapi+json;version=3.1")
 	w.Header().Set("Cache-Control", "max-age=3600")
-	w.Write(openapi.Document()) // an error means that the client has left
+	w.Write(openapi.At(o.Root)) // an error means that the client has left
 	return nil
 }
 
@@ -140,7 +140,11 @@ func notAllowed(w http.ResponseWriter, r *http.Request) error {
 	var takes []string
 	if c := chi.RouteContext(r.Context()); c != nil && c.Routes != nil {
 		for _, m := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
-			if c.Routes.Match(chi.NewRouteContext(), m, r.URL.EscapedPath()) {
+			as := m
+			if m == "HEAD" { // is answered as GET
+				as = "GET"
+			}
+			if c.Routes.Match(chi.NewRouteContext(), as, r.URL.EscapedPath()) {
 				takes = append(takes, m)
 			}
 		}

@@ -1,6 +1,7 @@
 package sparqlapi
 
 import (
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -40,7 +41,7 @@ func newLimiter(r Rate) *limiter {
 
 // take counts a request of the client. If wait > 0, the request is over the limit, and the next one is allowed after
 // wait.
-func (l *limiter) take(client netip.Prefix) (wait time.Duration) {
+func (l *limiter) take(client netip.Prefix) (wait time.Duration, bucket *rate.Limiter) {
 	l.mu.Lock()
 	bucket, ok := l.clients[client]
 	if !ok {
@@ -56,7 +57,7 @@ func (l *limiter) take(client netip.Prefix) (wait time.Duration) {
 	if wait = reservation.DelayFrom(now); wait > 0 {
 		reservation.CancelAt(now)
 	}
-	return wait
+	return wait, bucket
 }
 
 // wait returns how long the client must wait until take permits a request.
@@ -82,12 +83,16 @@ func limit(r Rate, guard *Guard) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return problem.Handler(func(w http.ResponseWriter, req *http.Request) error {
 			var wait time.Duration
+			var bucket *rate.Limiter
 			perSecond, of := r.PerSecond, "from one address"
 			if c, _ := access.Of(req.Context()); c.Token != nil && c.Token.Rate > 0 {
 				perSecond, of = c.Token.Rate, "with this token"
-				wait = guard.rates.take(c.Token)
+				wait, bucket = guard.rates.take(c.Token)
 			} else if network, ok := clientNetwork(req); ok && r.PerSecond > 0 {
-				wait = l.take(network)
+				wait, bucket = l.take(network)
+			}
+			if bucket != nil {
+				tellRate(w.Header(), bucket)
 			}
 			if wait > 0 {
 				return &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many requests", RetryAfter: wait,
@@ -99,6 +104,15 @@ func limit(r Rate, guard *Guard) func(http.Handler) http.Handler {
 	}
 }
 
+// tellRate says how many requests a client has left, and until when that is so, in the header fields of
+// draft-ietf-httpapi-ratelimit-headers. A bucket is a quota of its size in the time that fills it.
+func tellRate(h http.Header, bucket *rate.Limiter) {
+	left, full := max(bucket.Tokens(), 0), float64(bucket.Burst())
+	seconds := func(requests float64) string { return strconv.Itoa(int(math.Ceil(requests / float64(bucket.Limit())))) }
+	h.Set("RateLimit-Policy", `"requests";q=`+strconv.Itoa(bucket.Burst())+`;w=`+seconds(full))
+	h.Set("RateLimit", `"requests";r=`+strconv.Itoa(int(left))+`;t=`+seconds(full-min(left, full)))
+}
+
 // perName has a bucket for each token with a rate of its own. There are as many as the settings have had.
 type perName struct {
 	mu      sync.Mutex // guards buckets
@@ -108,7 +122,7 @@ type perName struct {
 func newPerName() *perName { return &perName{buckets: map[string]*rate.Limiter{}} }
 
 // take counts a request with a token, as limiter.take does.
-func (p *perName) take(t *access.Token) (wait time.Duration) {
+func (p *perName) take(t *access.Token) (wait time.Duration, bucket *rate.Limiter) {
 	p.mu.Lock()
 	bucket, ok := p.buckets[t.Name]
 	if !ok || bucket.Limit() != rate.Limit(t.Rate) {
@@ -123,7 +137,7 @@ func (p *perName) take(t *access.Token) (wait time.Duration) {
 	if wait = reservation.Delay(); wait > 0 {
 		reservation.Cancel()
 	}
-	return wait
+	return wait, bucket
 }
 
 func clientAddress(r *http.Request) string {

@@ -28,6 +28,7 @@ import (
 	"odarchive/triplestore/term"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 )
 
 // Versions serves the bytes of versions.
@@ -133,7 +134,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), o.closed, o.audited, target.Escaped)
+	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), o.closed, o.audited, target.Escaped, middleware.GetHead)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -203,7 +204,7 @@ func (o Options) routes(r chi.Router) {
 		o.UI.Routes(text)
 		read(text, "/dataset", o.dataset)
 	}
-	read(text, "/openapi.json", openAPI)
+	read(text, "/openapi.json", o.openAPI)
 	if o.Check != nil {
 		serve(r.With(o.Guard.Need(access.Admin)), "/check", o.Check, "POST")
 	}

@@ -3,6 +3,7 @@ package sparqlapi_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/openapi"
+	"odarchive/sparqlapi/openapi/contract"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -303,6 +305,35 @@ func TestAClientThatAsksTooOftenIsToldWhenToComeBack(t *testing.T) {
 	}
 }
 
+func TestWhatIsLeftToAClientIsInTheHeader(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, func(o *sparqlapi.Options) { o.Rate = sparqlapi.Rate{PerSecond: 0.01, Burst: 3} })
+	for _, want := range []string{`"requests";r=2;t=`, `"requests";r=1;t=`, `"requests";r=0;t=`, `"requests";r=0;t=`} {
+		res := ask(h, "GET", "/healthz", "")
+		if got := res.Header.Get("RateLimit"); !strings.HasPrefix(got, want) || res.Header.Get("RateLimit-Policy") != `"requests";q=3;w=300` {
+			t.Errorf("RateLimit %q, want %q; RateLimit-Policy %q", got, want, res.Header.Get("RateLimit-Policy"))
+		}
+	}
+	free, _ := server(t, nil)
+	if got := ask(free, "GET", "/healthz", "").Header.Get("RateLimit"); got != "" {
+		t.Errorf("without a limit: RateLimit %q", got)
+	}
+}
+
+func TestHEADIsAnsweredWhereverGETIs(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, nil)
+	for _, path := range []string{"/", "/healthz", "/tokens"} { // the fake pages register GET alone
+		get, head := ask(h, "GET", path, "", "Authorization", "Bearer "+token), ask(h, "HEAD", path, "", "Authorization", "Bearer "+token)
+		if head.StatusCode != get.StatusCode || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
+			t.Errorf("HEAD %s: %d %q, GET %d %q", path, head.StatusCode, head.Header.Get("Content-Type"), get.StatusCode, get.Header.Get("Content-Type"))
+		}
+	}
+	if res := ask(h, "HEAD", "/post/resource", ""); res.StatusCode != 405 || res.Header.Get("Allow") != "POST, OPTIONS" {
+		t.Errorf("HEAD where there is no GET: %d, Allow %q", res.StatusCode, res.Header.Get("Allow"))
+	}
+}
+
 func TestAPanicIsOneClients500(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -389,10 +420,67 @@ func keys(m map[string]bool) []string {
 	return list
 }
 
+func TestEachOperationOfTheDocumentIsWhole(t *testing.T) {
+	t.Parallel()
+	doc, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]string{}
+	for path, methods := range doc.Paths {
+		for method, o := range methods {
+			where := strings.ToUpper(method) + " " + path
+			if other := ids[o.ID]; o.ID == "" || other != "" {
+				t.Errorf("%s: operationId %q, which %s has", where, o.ID, other)
+			}
+			ids[o.ID] = where
+			for _, status := range []string{"4XX", "429", "default"} { // refused, too many requests, failed
+				if _, ok := o.Responses[status]; !ok {
+					t.Errorf("%s: no response %s; see the others", where, status)
+				}
+			}
+			var named []string
+			for _, p := range o.Parameters {
+				if p.In == "path" {
+					named = append(named, "{"+p.Name+"}")
+				}
+			}
+			if inPath := regexp.MustCompile(`\{\w+\}`).FindAllString(path, -1); strings.Join(inPath, " ") != strings.Join(named, " ") {
+				t.Errorf("%s: parameters of the path are %q, those listed %q", where, inPath, named)
+			}
+			i := slices.IndexFunc(rightOf, func(r struct{ route, right string }) bool { return regexp.MustCompile(r.route).MatchString(where) })
+			want := "[]" // open
+			if i >= 0 && rightOf[i].right != "" {
+				want = "[map[token:[" + rightOf[i].right + "]]]"
+			}
+			if where == "POST /sparql" {
+				want = "[map[] map[token:[update]]]"
+			}
+			if got := fmt.Sprint(o.Security); got != want || o.Security == nil {
+				t.Errorf("%s: security is %s, want %s", where, got, want)
+			}
+		}
+	}
+}
+
+func TestTheDocumentNamesTheServerThatServesIt(t *testing.T) {
+	t.Parallel()
+	for root, want := range map[string]string{"": "/", "/archive": "/archive"} {
+		h, _ := server(t, func(o *sparqlapi.Options) { o.Root = root })
+		var doc struct{ Servers []struct{ URL string } }
+		if err := json.Unmarshal([]byte(text(t, ask(h, "GET", "/openapi.json", ""))), &doc); err != nil || len(doc.Servers) != 1 || doc.Servers[0].URL != want {
+			t.Errorf("below %q the server is %+v, %v", root, doc.Servers, err)
+		}
+	}
+}
+
 func TestAnswersHoldToTheDocumentsSchemas(t *testing.T) {
 	t.Parallel()
 	h, a := server(t, nil)
-	schemas := readSchemas(t)
+	schemas, err := contract.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for path, template := range map[string]string{
 		"/stats/basic": "/stats/basic", "/stats/datasetCountPerHost?limit=5": "/stats/datasetCountPerHost", "/stats/fileTypeDistribution": "/stats/fileTypeDistribution",
 		"/get/dataset/http://data.example/a.csv": "/get/dataset/{url}", "/get/dataset/id/" + a.resources[1].ID: "/get/dataset/id/{id}", "/get/datasets/other.example": "/get/datasets/{domain}", "/get/dataset/type/csv": "/get/dataset/type/{type}", "/event/0": "/event/{number}",
@@ -402,7 +490,7 @@ func TestAnswersHoldToTheDocumentsSchemas(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &v); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		for _, fault := range schemas.check(schemas.response(t, template), v, "$") {
+		for _, fault := range schemas.Check(schemas.Schema(template), v, "$") {
 			t.Errorf("%s: %s", path, fault)
 		}
 	}
@@ -410,7 +498,7 @@ func TestAnswersHoldToTheDocumentsSchemas(t *testing.T) {
 	if err := json.Unmarshal([]byte(text(t, ask(h, "GET", "/get/dataset/http://nowhere.example/", ""))), &problem); err != nil {
 		t.Fatal(err)
 	}
-	for _, fault := range schemas.check(map[string]any{"$ref": "#/components/schemas/Problem"}, problem, "$") {
+	for _, fault := range schemas.Check(map[string]any{"$ref": "#/components/schemas/Problem"}, problem, "$") {
 		t.Error(fault)
 	}
 }

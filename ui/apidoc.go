@@ -61,13 +61,13 @@ func readAPI(document []byte) (about string, groups []routeGroup, err error) {
 	byTag := make(map[string][]route)
 	for path, methods := range doc.Paths {
 		for method, o := range methods {
-			rt := route{ID: o.OperationID, Method: strings.ToUpper(method), Path: path, Summary: o.Summary, About: o.Description, Token: len(o.Security) > 0}
+			rt := route{ID: o.OperationID, Method: strings.ToUpper(method), Path: path, Summary: o.Summary, About: o.Description, Token: len(o.Security) > 0 && len(o.Security[0]) > 0}
 			for _, p := range o.Parameters {
 				rt.Parameters = append(rt.Parameters, routeParameter{p.Name, p.In, p.Description, p.Required, p.Schema.Enum})
 			}
 			rt.BodyType, rt.BodyExample = bodyOf(o.RequestBody.Content)
 			for status, answer := range o.Responses {
-				if status == "default" {
+				if answer.Description == "" { // a refusal or failure, the same everywhere
 					continue
 				}
 				types := make([]string, 0, len(answer.Content))

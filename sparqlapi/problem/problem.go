@@ -117,6 +117,7 @@ func Write(w http.ResponseWriter, r *http.Request, err error) {
 	if e.Status >= http.StatusInternalServerError {
 		o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "status", e.Status, "err", cmp.Or(e.Cause, err))
 	}
+	e.header(w.Header()) // a page has them, too
 	if o.Page != nil && o.Page(w, r, e) {
 		return
 	}
@@ -155,9 +156,17 @@ func Send(w http.ResponseWriter, r *http.Request, e *Error) {
 	}
 }
 
+// usualWait is the Retry-After of refusals for a while that name no time.
+const usualWait = 5 * time.Second
+
+// header sets what an answer has beside its document. Each answer of status 429 or 503 says when to try again.
 func (e *Error) header(h http.Header) {
-	if e.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
+	wait := e.RetryAfter
+	if wait <= 0 && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable) {
+		wait = usualWait
+	}
+	if wait > 0 {
+		h.Set("Retry-After", strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10))
 	}
 	if e.Status == http.StatusUnauthorized && h.Get("WWW-Authenticate") == "" {
 		h.Set("WWW-Authenticate", `Bearer realm="odarchive"`)

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -149,5 +150,30 @@ func TestAPageMayStandInForTheDocument(t *testing.T) {
 	}
 	if res := answer(t, o, httptest.NewRequest("GET", "/", nil), problem.New(404, "Unknown", "")); res.Header.Get("Content-Type") != problem.ContentType {
 		t.Errorf("a program got %v", res.Header)
+	}
+}
+
+func TestRefusalsForAWhileSayUntilWhen(t *testing.T) {
+	t.Parallel()
+	for _, page := range []bool{false, true} {
+		h := problem.Use(problem.Options{Page: func(w http.ResponseWriter, _ *http.Request, e *problem.Error) bool {
+			if page {
+				w.WriteHeader(e.Status)
+			}
+			return page
+		}})(problem.Handler(func(_ http.ResponseWriter, r *http.Request) error {
+			status, err := strconv.Atoi(r.URL.Query().Get("status"))
+			if err != nil {
+				return err
+			}
+			return problem.New(status, "Later", "not now")
+		}))
+		for status, want := range map[int]string{429: "5", 503: "5", 404: "", 500: ""} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest("GET", "/?status="+strconv.Itoa(status), nil))
+			if got := w.Header().Get("Retry-After"); w.Code != status || got != want {
+				t.Errorf("page %v: %d with Retry-After %q, want %d with %q", page, w.Code, got, status, want)
+			}
+		}
 	}
 }
