@@ -177,7 +177,7 @@ func missingOr(err error) string {
 // createDirectory creates a data directory, or makes an empty directory one.
 func createDirectory(fsys disk.FS, dir, base string, now time.Time) (described, error) {
 	d := described{directory: directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second), Base: base}, exists: true}
-	if err := fsys.MkdirAll(dir, 0o750); err != nil {
+	if err := fsys.MkdirAll(dir, 0o700); err != nil {
 		return d, fmt.Errorf("data directory: %w", err)
 	}
 	if err := d.write(fsys, dir); err != nil {

@@ -51,7 +51,7 @@ func (r SalvageReport) Err() error {
 // is not empty, Salvage also writes the files there, named by their SHA-256. It changes nothing in the data directory.
 func Salvage(ctx context.Context, data, into string, each func(Salvaged) error) (r SalvageReport, err error) {
 	if into != "" {
-		if err := os.MkdirAll(into, 0o750); err != nil {
+		if err := os.MkdirAll(into, 0o700); err != nil {
 			return r, err
 		}
 	}

@@ -76,13 +76,13 @@ func prepare(work string) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(work, 0o750); err != nil {
+	if err := os.MkdirAll(work, 0o700); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(work, unfinished), nil, 0o640); err != nil {
 		return err
 	}
-	return os.Mkdir(filepath.Join(work, packsDir), 0o750)
+	return os.Mkdir(filepath.Join(work, packsDir), 0o700)
 }
 
 // applyBackup applies one backup to a directory. before is the ID of the last one that was applied, "" if there is
