@@ -180,3 +180,26 @@ func FuzzSearch(f *testing.F) {
 		}
 	})
 }
+
+// The page of outcomes has a row for each word that the shapes of the archive's triples allow.
+func TestThePageOfOutcomesHasEveryWord(t *testing.T) {
+	t.Parallel()
+	shapes, err := os.ReadFile("../../ns/shapes.ttl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := library(t).Page("reference/outcomes").Source
+	for _, property := range []string{"arc:outcome", "arc:errorClass"} {
+		_, rest, ok := strings.Cut(string(shapes), "sh:path "+property+" ;")
+		_, rest, inside := strings.Cut(rest, "sh:in (")
+		list, _, closed := strings.Cut(rest, ")")
+		if !ok || !inside || !closed {
+			t.Fatalf("the shapes say nothing of %s", property)
+		}
+		for _, word := range strings.Fields(list) {
+			if !strings.Contains(page, "\n| `"+strings.Trim(word, `"`)+"` |") {
+				t.Errorf("reference/outcomes.md lacks %s", word)
+			}
+		}
+	}
+}
