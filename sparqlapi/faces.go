@@ -1,6 +1,7 @@
 package sparqlapi
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -154,5 +155,5 @@ func notAllowed(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return problem.Newf(http.StatusMethodNotAllowed, "Method not allowed", "%s does not accept %s", r.URL.Path, r.Method)
+	return problem.Newf(http.StatusMethodNotAllowed, "Method not allowed", "%s does not accept %s", cmp.Or(r.URL.Path, r.RequestURI), r.Method)
 }

@@ -92,6 +92,7 @@ type Options struct {
 	Metrics    http.Handler
 	Check      http.Handler // starts a check of everything stored
 	Figures    http.Handler // figures of the archive, for programs
+	Profiles   http.Handler // of the running program, below /debug/pprof/
 	Changes    *changes.API
 	ChangeLog  *changelog.Handler
 	Related    *related.API
@@ -134,7 +135,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), limit(o.Rate, o.Guard), o.closed, o.audited, target.Escaped, middleware.GetHead)
+	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), paceBodies, limit(o.Rate, o.Guard), o.closed, o.audited, target.Escaped, middleware.GetHead)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -207,6 +208,11 @@ func (o Options) routes(r chi.Router) {
 	read(text, "/openapi.json", o.openAPI)
 	if o.Check != nil {
 		serve(r.With(o.Guard.Need(access.Admin)), "/check", o.Check, "POST")
+	}
+	if o.Profiles != nil {
+		for _, path := range []string{"/debug/pprof", "/debug/pprof/*"} {
+			serve(r.With(o.Guard.Need(access.Admin)), path, o.Profiles, "GET", "HEAD")
+		}
 	}
 	if o.Figures != nil {
 		serve(r, "/stats/figures", o.Figures, "GET", "HEAD")
@@ -288,7 +294,7 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 			}
 		}
 		if c.Settings != nil {
-			crawls.Get(base+"/crawl/settings", problem.Handler(c.HostSettings))
+			read(crawls, base+"/crawl/settings", c.HostSettings)
 			crawls.Post(base+"/crawl/settings", problem.Handler(c.SetHosts))
 			crawls.Delete(base+"/crawl/settings", problem.Handler(c.UnsetHosts))
 			crawls.Post(base+"/crawl/settings/pause", problem.Handler(c.PauseHosts))
@@ -315,12 +321,12 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 		admin.Post(base+"/backup", problem.Handler(c.Copy))
 	}
 	if a := o.Access; a != nil {
-		admin.Get(base+"/tokens", problem.Handler(a.List))
+		read(admin, base+"/tokens", a.List)
 		admin.Delete(base+"/tokens/{name}", problem.Handler(a.Revoke))
 	}
 	if a := o.Audits; a != nil {
-		admin.Get(base+"/audit", problem.Handler(a.Last))
-		admin.Get(base+"/audit/verify", problem.Handler(a.Verify))
+		read(admin, base+"/audit", a.Last)
+		read(admin, base+"/audit/verify", a.Verify)
 	}
 	if c := o.Changes; c != nil {
 		read(text, base+"/stats/changes", c.Stats)

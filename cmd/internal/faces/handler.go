@@ -113,6 +113,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Ready:      a.Ready,
 		Check:      a.checkHandler(),
 		Figures:    a.figuresHandler(),
+		Profiles:   profiles(),
 	}), nil
 }
 

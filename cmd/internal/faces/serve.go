@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/cmd/internal/listen"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/outlast"
 	"odarchive/sparqlapi/problem"
@@ -36,6 +37,7 @@ func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain ti
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    1 << 20, // a URL may contain a long query
+		ConnState:         newConnections(listen.MaxConnections()).state,
 		ErrorLog:          stdlog.New(serverLog{log}, "", 0),
 		BaseContext: func(l net.Listener) context.Context {
 			if _, local := l.(*socket); local {
