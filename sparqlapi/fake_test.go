@@ -213,7 +213,6 @@ var errUnknown = fmt.Errorf("not in the archive")
 type pages struct{}
 
 func (pages) Routes(r chi.Router) {
-	r.Head("/", func(http.ResponseWriter, *http.Request) {})
 	r.Get("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		io.WriteString(w, strings.Repeat("<p>home</p>", 500))
