@@ -243,6 +243,12 @@ func echo(name string) http.Handler {
 }
 
 // server serves all routes over the small archive.
+// noCommands runs no command.
+type noCommands struct{}
+
+func (noCommands) Run(w http.ResponseWriter, _ *http.Request) error  { return say(w, "run") }
+func (noCommands) Stop(w http.ResponseWriter, _ *http.Request) error { return say(w, "stop") }
+
 func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archive) {
 	t.Helper()
 	a := newArchive()
@@ -263,6 +269,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}
+	o.Commands = noCommands{}
 	if change != nil {
 		change(&o)
 	}

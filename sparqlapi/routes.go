@@ -62,6 +62,12 @@ type Mementos interface {
 	Web(w http.ResponseWriter, r *http.Request) error // as other web archives name versions
 }
 
+// Commands runs commands of the program for clients. Run calls Guard.Check for those that need the token.
+type Commands interface {
+	Run(w http.ResponseWriter, r *http.Request) error
+	Stop(w http.ResponseWriter, r *http.Request) error // that the client has begun
+}
+
 var (
 	_ Versions = (*fileserve.Handler)(nil)
 	_ Members  = (*fileserve.Members)(nil)
@@ -91,6 +97,7 @@ type Options struct {
 	CDX        http.Handler
 	Metrics    http.Handler
 	Check      http.Handler // starts a check of everything stored
+	Commands   Commands     // runs commands of the program for clients; checks their tokens itself
 	Figures    http.Handler // figures of the archive, for programs
 	Profiles   http.Handler // of the running program, below /debug/pprof/
 	Changes    *changes.API
@@ -327,6 +334,10 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 	if a := o.Audits; a != nil {
 		read(admin, base+"/audit", a.Last)
 		read(admin, base+"/audit/verify", a.Verify)
+	}
+	if c := o.Commands; c != nil {
+		r.Post(base+"/commands/{name}", problem.Handler(c.Run))
+		r.Delete(base+"/commands/{name}", problem.Handler(c.Stop))
 	}
 	if c := o.Changes; c != nil {
 		read(text, base+"/stats/changes", c.Stats)

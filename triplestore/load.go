@@ -32,6 +32,51 @@ type Loaded struct {
 // finally merges all chunks into the blocks. Two or more chunks wait in temporary files. Their memory is bounded by
 // Options.LoadMemory for inputs of any length; what the database needs to write blocks comes on top (kv.Options.MemTable).
 func (s *Store) Load(ctx context.Context, r QuadReader) (Loaded, error) {
+	return s.load(ctx, r)
+}
+
+// LoadAside is Load for quads that come in slowly, and beside other writers: they wait only after r has ended. Until then
+// its quads are in a temporary file.
+func (s *Store) LoadAside(ctx context.Context, r QuadReader) (Loaded, error) {
+	if s.closed.Load() {
+		return Loaded{}, ErrClosed
+	}
+	aside := &quadSpool{dir: s.opts.TempDir}
+	defer aside.close()
+	if err := s.setAside(ctx, r, aside); err != nil {
+		return Loaded{}, fmt.Errorf("triplestore: load: %w", err)
+	}
+	return s.load(ctx, aside)
+}
+
+// setAside writes all quads of r to a temporary file. It fails before they fill the disk.
+func (s *Store) setAside(ctx context.Context, r QuadReader, aside *quadSpool) error {
+	for {
+		if aside.n%4096 == 0 {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := s.db.Room(); err != nil {
+				return err
+			}
+		}
+		q, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return aside.rewind()
+		}
+		if err == nil {
+			err = checkQuad(q)
+		}
+		if err == nil {
+			err = aside.add(q)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) load(ctx context.Context, r QuadReader) (Loaded, error) {
 	var n Loaded
 	err := s.bulk(ctx, "load", func(w *blockWriter, parts *partWriter) error {
 		l := &loader{s: s, w: w, in: r}

@@ -31,8 +31,11 @@ func (c *cli) open(ctx context.Context, opts store.Options) (*app.Node, error) {
 	return node, nil
 }
 
-// with opens the archive, runs f, closes the archive, and returns the first error.
+// with opens the archive, unless this process runs the command for a client, runs f, closes the archive, and returns the first error.
 func (c *cli) with(ctx context.Context, opts store.Options, f func(*app.Node) error) error {
+	if c.call != nil { // the server has opened it
+		return f(c.call.node)
+	}
 	node, err := c.open(ctx, opts)
 	if err != nil {
 		return err
@@ -52,7 +55,7 @@ func (c *cli) reading(ctx context.Context, f func(*app.Node) error) error {
 		opts.Reads = store.AlwaysReadOnly
 	}
 	return c.with(ctx, opts, func(n *app.Node) error {
-		if n.ReadOnlyReason != "" && !c.reads {
+		if n.ReadOnlyReason != "" && !c.reads && c.call == nil {
 			fmt.Fprintln(c.stderr, "odarchive:", n.ReadOnlyReason)
 		}
 		return f(n)

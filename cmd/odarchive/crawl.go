@@ -104,7 +104,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	opts.Report = func(r crawler.Report) {
 		writeErr = errors.Join(writeErr, lines.Encode(r))
 		sofar.Add(r)
-		if bar.shown == nil {
+		if !bar.watched() {
 			return
 		}
 		hosts, waits := n.Pipeline.Active()

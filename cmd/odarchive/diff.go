@@ -63,7 +63,7 @@ latest version is compared with the one before.`,
 	f.IntVar(&opts.List, "list", 0, "number of changes to list, 0 for 100; counts are always complete")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{})
 }
 
 // pick returns the version with a number or an id, or version n if name is empty.

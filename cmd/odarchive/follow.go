@@ -119,7 +119,7 @@ func (c *cli) runCampaign(ctx context.Context, d campaign.Document) error {
 		var sofar crawler.Summary
 		opts := crawler.RunOptions{Once: true, Wait: time.Minute, Report: func(r crawler.Report) {
 			sofar.Add(r)
-			if bar.shown != nil {
+			if bar.watched() {
 				now, _ := n.Campaigns.Get(ctx, d.Name)
 				bar.set(int64(sofar.Fetches), fmt.Sprintf("%d of %d URLs left", now.Counts.Pending, now.Counts.URLs))
 			}

@@ -48,7 +48,7 @@ func (c *cli) get() *cobra.Command {
 	f.StringVar(&at, "at", "", "the version that was current at this time")
 	f.StringVarP(&out, "output", "o", "-", "file to write, - for standard output")
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{})
 }
 
 // chosen returns a function that writes the bytes the arguments name: of a version, or of a member of one.
@@ -93,8 +93,12 @@ func wanted(ctx context.Context, n *app.Node, name string, version int, at time.
 	return n.Archive.Latest(ctx, name)
 }
 
-// writeTo writes to standard output, or to a file that has its name only when it is complete.
+// writeTo writes to standard output, or to a file that has its name only when it is complete: on the client's side, if
+// this process runs the command for one.
 func (c *cli) writeTo(name string, write func(io.Writer) error) error {
+	if c.call != nil {
+		return write(c.call.File())
+	}
 	if name == "-" || name == "" {
 		return write(c.stdout)
 	}

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/spelling"
+	"odarchive/sparqlapi/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -37,7 +39,8 @@ BASEgraph/PORTAL, which is replaced as a whole when the portal has been read com
 are marked as withdrawn; nothing is deleted. If these are more than a third of its datasets, and more than one, the
 harvest asks first: what it found is kept, and 'harvest withdraw PORTAL' or 'harvest keep PORTAL' says what becomes of the
 others, unless a later harvest finds them again. An interrupted harvest continues where it stopped. Later harvests ask
-only for changes, if the source supports that.
+only for changes, if the source supports that. If a server holds the archive, or with --endpoint, that server harvests,
+with its own settings of what fetches; the command ends with the harvest, and Ctrl-C stops both.
 
 With --every or --at, the harvest is planned: the server runs it at its times ('harvest list').
 
@@ -82,8 +85,12 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 				return c.planHarvest(cmd.Context(), p)
 			}
 			if queryFile != "" {
-				query, err := os.ReadFile(queryFile)
+				in, err := c.openInput(queryFile)
 				if err != nil {
+					return err
+				}
+				query, err := io.ReadAll(io.LimitReader(in, maxHarvestQuery))
+				if err = errors.Join(err, in.Close()); err != nil {
 					return err
 				}
 				opts.Part.Query = string(query)
@@ -115,8 +122,13 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	when.define(cmd)
 	cmd.AddCommand(c.harvestPlans()...)
 	cmd.AddCommand(c.harvestQuestions()...)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl, inputs: func([]string) []string {
+		return slices.DeleteFunc([]string{queryFile, list}, func(name string) bool { return name == "" })
+	}})
 }
+
+// maxHarvestQuery bounds the file of --query, in bytes.
+const maxHarvestQuery = 16 << 20
 
 // harvestThese harvests the sources of a list, or the one of an address.
 func (c *cli) harvestThese(ctx context.Context, n *app.Node, source crawl.HarvestSource, address []string, list string, parallel int, dry bool, opts harvest.Options) error {
@@ -208,7 +220,7 @@ func (c *cli) printHarvest(r harvest.Report) error {
 
 // harvestList harvests the sources listed in a file. It prints failures and continues with the other sources.
 func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, parallel int, opts harvest.Options) error {
-	f, err := os.Open(file)
+	f, err := c.openInput(file)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
+	"odarchive/sparqlapi/access"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ func (c *cli) harvestQuestions() []*cobra.Command {
 	c.readOnlyFlag(list)
 	list.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return []*cobra.Command{
-		list,
+		c.beside(list, besideOptions{}),
 		c.harvestAnswer("withdraw PORTAL", ledger.Withdraw, "Withdraw the datasets that a portal has suddenly ceased to list",
 			"what a portal lists no longer is marked as withdrawn, as after any harvest; nothing is deleted.", "withdrawn"),
 		c.harvestAnswer("keep PORTAL", ledger.Keep, "Keep the datasets that a portal has suddenly ceased to list",
@@ -68,7 +69,7 @@ Exit status: 0 done, 1 nothing is asked about the portal, 2 wrong usage.`,
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl})
 }
 
 // printQuestions prints what is asked, and what to type.

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/rdffiles"
 	"odarchive/cmd/internal/store"
+	"odarchive/sparqlapi/access"
 	"odarchive/triplestore/term"
 
 	"github.com/dustin/go-humanize/english"
@@ -46,11 +46,15 @@ func (c *cli) load() *cobra.Command {
 		Short: "Load RDF files",
 		Long: `Load RDF files of any syntax or HDT, compressed or not, the RDF files in archives (zip, tar, 7z, rar; archives inside
 them stay closed), and the JSON-LD, Microdata, RDFa and Microformats 2 of HTML pages. If a file has an error, nothing
-of it is loaded (but see --skip-bad).`,
+of it is loaded (but see --skip-bad).
+
+If a server holds the archive, or with --endpoint, the files are sent to that server. It answers and crawls meanwhile; what
+it has to write waits only while the statements, which it has read by then, are merged with the others.`,
 		Example: `  odarchive load catalog.ttl
   odarchive load dump.nt.gz --graph http://example.org/graph
   zcat dump.nq.gz | odarchive load - --format nq
-  odarchive load dataset.hdt dumps.zip page.html`,
+  odarchive load dataset.hdt dumps.zip page.html
+  odarchive load catalog.ttl --endpoint https://archive.example.org/ --token-file token`,
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
@@ -73,22 +77,18 @@ of it is loaded (but see --skip-bad).`,
 	cmd.Flags().StringVar(&base, "document-base", "", "IRI to resolve relative IRIs against; by default that of the file")
 	cmd.Flags().BoolVar(&skipBad, "skip-bad", false, "skip statements with errors, and print how many there were")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Update, inputs: func(args []string) []string { return args }})
 }
 
 func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFlags, base string, skipBad bool) (int64, error) {
-	in := c.stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return 0, err
-		}
-		defer f.Close()
-		in = f
-		if base == "" {
-			if abs, err := filepath.Abs(name); err == nil {
-				base = (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String()
-			}
+	in, err := c.openInput(name)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	if name != "-" && base == "" {
+		if abs, err := c.absolute(name); err == nil {
+			base = (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String()
 		}
 	}
 	format, err := flags.parse()
@@ -128,7 +128,11 @@ func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFl
 		}
 		return q, err
 	})
-	loaded, err := n.Triples.Load(cmd.Context(), next)
+	load := n.Triples.Load
+	if c.call != nil { // a client may send slowly, and the server has other things to write
+		load = n.Triples.LoadAside
+	}
+	loaded, err := load(cmd.Context(), next)
 	if bad > 0 {
 		fmt.Fprintf(c.stderr, "%s: skipped %d statements with errors\n", name, bad)
 	}
@@ -188,5 +192,5 @@ func (c *cli) dump() *cobra.Command {
 	flags.bind(cmd)
 	cmd.Flags().Uint64Var(&since, "since", 0, "only the changes after this position of the log: N-Quads after '+' or '-'")
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Read})
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"time"
 
+	"odarchive/cmd/internal/faces"
+
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -12,6 +14,7 @@ import (
 type bar struct {
 	shown   *progressbar.ProgressBar // nil without a terminal
 	started time.Time
+	send    func(n int64, note string) // tells the client for whom this process runs the command; nil if it is its own
 }
 
 const patience = 2 * time.Second
@@ -19,6 +22,12 @@ const patience = 2 * time.Second
 // progress returns a bar for a total, or for an unknown total if it is -1.
 func (c *cli) progress(total int64, what string) *bar {
 	b := &bar{started: time.Now()}
+	if c.call != nil {
+		b.send = func(n int64, note string) {
+			c.call.Progress(faces.CommandProgress{Done: n, Total: total, What: what, Note: note})
+		}
+		return b
+	}
 	if f, ok := c.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		b.shown = progressbar.NewOptions64(total, progressbar.OptionSetWriter(f), progressbar.OptionSetItsString(what),
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionThrottle(200*time.Millisecond),
@@ -29,6 +38,10 @@ func (c *cli) progress(total int64, what string) *bar {
 }
 
 func (b *bar) set(n int64, note string) {
+	if b.send != nil {
+		b.send(n, note)
+		return
+	}
 	if b.shown == nil || time.Since(b.started) < patience {
 		return
 	}
@@ -41,3 +54,6 @@ func (b *bar) done() {
 		_ = b.shown.Clear()
 	}
 }
+
+// watched reports whether anybody sees the bar.
+func (b *bar) watched() bool { return b.shown != nil || b.send != nil }

@@ -6,6 +6,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/archive/quality"
+	"odarchive/sparqlapi/access"
 
 	"github.com/spf13/cobra"
 )
@@ -61,7 +62,7 @@ Exit status: 0 done, 1 failed, 2 wrong usage.`,
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl})
 }
 
 func datasets(n int) string {

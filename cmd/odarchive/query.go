@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
@@ -29,14 +31,17 @@ func (c *cli) text(what string, args []string, file string) (string, error) {
 	case file == "" && len(args) == 0:
 		return "", usagef("%s needs a text, --file FILE, or - for standard input", what)
 	}
-	var raw []byte
-	var err error
-	if file != "" && file != "-" {
-		raw, err = os.ReadFile(file)
-	} else {
-		raw, err = io.ReadAll(c.stdin)
+	in, err := c.openInput(cmp.Or(file, "-"))
+	if err != nil {
+		return "", err
 	}
-	return string(raw), err
+	raw, err := io.ReadAll(in)
+	return string(raw), errors.Join(err, in.Close())
+}
+
+// dashes returns the arguments that stand for standard input.
+func dashes(args []string) []string {
+	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg != "-" })
 }
 
 func (c *cli) query() *cobra.Command {
@@ -60,6 +65,7 @@ func (c *cli) query() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			remote.Token = c.cfg.Serve.Token
 			switch {
 			case remote.Address != "" && explain:
 				return remote.Explain(cmd.Context(), text, c.stdout)
@@ -78,10 +84,15 @@ func (c *cli) query() *cobra.Command {
 	fl.StringVar(&file, "file", "", "file with the query")
 	fl.StringVar(&format, "format", "table", "table, json, xml, csv, tsv; for triples ttl, nt, rdfxml, jsonld")
 	fl.StringVar(&remote.Address, "endpoint", "", "query this SPARQL endpoint instead of the data directory")
-	fl.StringVar(&remote.Token, "token", "", "token of the server of --endpoint")
+	c.cfg.TokenFlags(fl, "the token of the server of --endpoint")
 	fl.BoolVar(&explain, "explain", false, "show how the query was answered, with rows and times")
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{alone: func() bool { return remote.Address != "" }, inputs: func(args []string) []string {
+		if file != "" && len(args) == 0 {
+			return []string{file}
+		}
+		return dashes(args)
+	}})
 }
 
 func queryFormat(name string) (faces.QueryFormat, error) {
@@ -172,7 +183,7 @@ no longer be unpacked are left out, and listed there with the reason.`,
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, - for standard output")
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{inputs: dashes})
 }
 
 // zipDone describes a zip that was written, and what was left out of it.

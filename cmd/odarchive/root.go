@@ -16,6 +16,7 @@ import (
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // cli is the state that all commands share.
@@ -29,6 +30,10 @@ type cli struct {
 	stdout io.Writer
 	stderr io.Writer
 	log    *slog.Logger
+
+	given   map[string]bool                  // the flags of the command line, without those that settings have set
+	besides map[*cobra.Command]besideOptions // the commands that a server runs for clients
+	call    *besideCall                      // the client for whom this process runs the command; nil if it is its own
 
 	args    []string // of the program
 	level   slog.LevelVar
@@ -131,6 +136,8 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 	if c.file == "" {
 		c.file = os.Getenv("ODARCHIVE_CONFIG")
 	}
+	c.given = map[string]bool{}
+	cmd.Flags().Visit(func(f *pflag.Flag) { c.given[f.Name] = true })
 	known := settings(cmd.Root())
 	if err := config.Load(cmd.Flags(), c.file, known); err != nil {
 		return usageError{err}

@@ -70,5 +70,5 @@ func (c *cli) schedule() *cobra.Command {
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	c.cfg.FetchFlags(cmd.Flags())
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{})
 }

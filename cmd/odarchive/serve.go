@@ -25,8 +25,9 @@ func (c *cli) serve() *cobra.Command {
 		Short: "Serve the archive over HTTP and crawl in the background",
 		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what is due. On SIGTERM the server finishes the current
 requests, returns its leases, and exits with status 0. Without --token or a [[token]] table ('odarchive token -h') nothing can
-be changed over HTTP. Other commands reach
-the server through a socket in the archive's directory. With --websub, hubs that files name
+be changed over HTTP. Other commands reach the server through a socket in the archive's directory, and do there what they do
+alone; with --endpoint and --token they reach it from elsewhere. crawl, compact, rebase and restore need the directory for
+themselves. With --websub, hubs that files name
 tell it of changes. With --read-only, or if the directory is not writable, the server
 neither crawls nor writes.
 
@@ -100,6 +101,7 @@ func listenForHangups() (hangups <-chan os.Signal, stop func()) {
 // are retried.
 func (c *cli) serveNode(ctx context.Context, n *app.Node, e *edge, reload func(context.Context), crawl bool) error {
 	var handler http.Handler
+	n.Commands = c.served(n)
 	handler, err := n.Handler()
 	if err != nil {
 		return err

@@ -83,5 +83,5 @@ versions that older programs stored reads their bytes to compute digests.`,
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, .warc.gz or .wacz; - for WARC on standard output")
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{inputs: dashes})
 }

@@ -26,7 +26,8 @@ import (
 
 // Faces answers questions about one archive. Close it before the crawl and the store.
 type Faces struct {
-	Engine *sparql.Engine
+	Engine   *sparql.Engine
+	Commands map[string]Command // what a server runs for clients, by name; set before Handler is called
 
 	store *store.Store
 	crawl *crawl.Crawl

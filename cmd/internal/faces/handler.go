@@ -112,6 +112,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		UI:         pages,
 		Ready:      a.Ready,
 		Check:      a.checkHandler(),
+		Commands:   &commands{byName: a.Commands, guard: guard, faces: a, running: map[string]context.CancelFunc{}},
 		Figures:    a.figuresHandler(),
 		Profiles:   profiles(),
 	}), nil

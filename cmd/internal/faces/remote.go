@@ -88,12 +88,26 @@ func (r *Remote) do(ctx context.Context, method, path, contentType string, body 
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	why := strings.TrimSpace(string(raw))
+	return nil, errors.Join(r.refusal(resp, raw), err)
+}
+
+// refusal returns the error of a response that is none of success. What is wrong with what was asked is the same sentence
+// as without a server.
+func (r *Remote) refusal(resp *http.Response, body []byte) error {
 	var problem struct{ Title, Detail string }
-	if json.Unmarshal(raw, &problem) == nil && problem.Title != "" {
-		why = strings.TrimSuffix(problem.Title+": "+problem.Detail, ": ")
+	isProblem := json.Unmarshal(body, &problem) == nil && problem.Title != ""
+	switch resp.StatusCode {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		if !isProblem || problem.Title == "No such route" || resp.StatusCode == http.StatusMethodNotAllowed {
+			return ErrNotServed
+		}
+		fallthrough
+	case http.StatusBadRequest, http.StatusConflict, http.StatusInsufficientStorage:
+		if problem.Detail != "" {
+			return errors.New(problem.Detail)
+		}
 	}
-	return nil, errors.Join(fmt.Errorf("the server answered %s: %.500s", resp.Status, why), err)
+	return fmt.Errorf("the server answered %s: %s", resp.Status, reason(resp.Header.Get("Content-Type"), body))
 }
 
 // answer sends a request and decodes the JSON response.

@@ -82,7 +82,7 @@ func held(dir string, err error) error {
 		return err
 	}
 	_, who, _ := strings.Cut(err.Error(), kv.ErrLocked.Error()+": ")
-	return &heldError{fmt.Sprintf("%s is in use by %s: stop that process first; check, stats, query, get, zip, dump, diff and backup work beside it, and if it is a server, add, update, requeue and drop, too", dir, who), err}
+	return &heldError{fmt.Sprintf("%s is in use by %s: stop that process first; commands that only read work beside it, and if it is a server, almost all of them do ('odarchive serve -h' lists the others)", dir, who), err}
 }
 
 // heldError is kv.ErrLocked with a message for people.
