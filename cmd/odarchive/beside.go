@@ -23,6 +23,8 @@ type besideOptions struct {
 	// inputs returns the files that the command reads, in the order in which it opens them, "-" for standard input.
 	// They are sent to the server. nil means none.
 	inputs func(args []string) []string
+	// expand returns the arguments with lists of files, which are the client's, replaced by what they name. nil keeps them.
+	expand func(args []string) ([]string, error)
 	// settings are flags for settings of the server that a client may nevertheless give.
 	settings []string
 	// alone reports whether the flags make the command ask nobody; nil means that they never do.
@@ -90,6 +92,9 @@ func (c *cli) runFor(ctx context.Context, n *app.Node, name []string, o besideOp
 		cmd.SetContext(ctx)
 		err = setFlags(cmd.Flags(), call.Order.Flags, o)
 	}
+	if checked := s.cfg.Check(); err == nil && checked != nil {
+		err = usageError{checked}
+	}
 	args := call.Order.Arguments
 	if err == nil && cmd.Args != nil {
 		err = cmd.Args(cmd, args)
@@ -145,6 +150,7 @@ func ofServer() *pflag.FlagSet {
 	c.AnswersFlag(f)
 	c.WARCFlag(f)
 	c.HookFlags(f)
+	f.String("keep-pages", "", "")
 	return f
 }
 
@@ -176,21 +182,26 @@ func (c *cli) ask(r *faces.Remote, cmd *cobra.Command, args []string, o besideOp
 	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		switch {
-		case !f.Changed || ofClient(f.Name):
+		case !f.Changed || ofClient(f.Name) || !c.given[f.Name] && ofServer().Lookup(f.Name) != nil: // the server has settings of its own
 		case sendable(f.Name, o):
 			order.Flags[f.Name] = []string{f.Value.String()}
 			if list, ok := f.Value.(pflag.SliceValue); ok {
 				order.Flags[f.Name] = list.GetSlice()
 			}
-		case c.given[f.Name]:
+		default:
 			err = usagef("--%s is a setting of the server that holds the archive: give it to 'odarchive serve', or stop the server first", f.Name)
 		}
 	})
 	if err != nil {
 		return err
 	}
+	if o.expand != nil {
+		if order.Arguments, err = o.expand(args); err != nil {
+			return err
+		}
+	}
 	if o.inputs != nil {
-		order.Inputs = o.inputs(args)
+		order.Inputs = o.inputs(order.Arguments)
 	}
 	if order.Dir, err = os.Getwd(); err != nil {
 		return err

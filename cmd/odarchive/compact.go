@@ -3,6 +3,7 @@ package main
 import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
+	"odarchive/sparqlapi/access"
 
 	"github.com/spf13/cobra"
 )
@@ -14,7 +15,8 @@ func (c *cli) compact() *cobra.Command {
 		Long: `Delete terms that no triple uses, merge the database's tables, delete the bytes of dropped segments, and rewrite packs
 that are mostly waste. The archive does most of this by itself while it runs; this command does all of it now. The log of
 changes becomes one change, without what was added and removed again: programs that follow the log and have not read all of
-it must start over. --keep-changes makes it shorter.`,
+it must start over. --keep-changes makes it shorter. If a server holds the archive, or with --endpoint, that server does it:
+it answers meanwhile, and what it has to write waits at times.`,
 		Example: "  odarchive compact\n  odarchive compact --keep-changes 1B --json",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -28,5 +30,5 @@ it must start over. --keep-changes makes it shorter.`,
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable result")
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Admin})
 }

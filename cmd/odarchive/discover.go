@@ -12,6 +12,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/discover"
+	"odarchive/sparqlapi/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -37,6 +38,8 @@ unchanged, follows what is new, and marks files that are no longer linked as wit
 
 Each file is printed when it is kept; with --explain, also the pages that led to it, with what each link had promised: files
 per request, expected then.
+
+If a server holds the archive, or with --endpoint, that server asks the site, with its own settings of what fetches.
 
 Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wrong usage.`,
 		Example: `  odarchive discover https://city.example --budget 2000
@@ -85,7 +88,7 @@ Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wr
 	f.StringVar(&c.cfg.Fetch.KeepAnswers, "keep-pages", c.cfg.Fetch.KeepAnswers, "keep the pages, byte for byte, in WARC files in this directory")
 	f.BoolVar(&c.json, "json", false, "a line of JSON for each file; the summary goes to standard error")
 	c.cfg.FetchFlags(f)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl})
 }
 
 // printFind prints one file that was found.

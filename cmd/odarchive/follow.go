@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"time"
 
 	"odarchive/cmd/internal/app"
@@ -13,6 +13,7 @@ import (
 	"odarchive/crawler"
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/scrape"
+	"odarchive/sparqlapi/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -35,7 +36,8 @@ which CSS selectors and regular expressions find their values, and which links l
 
 The campaign ends when nothing within its scope is left. It is kept under its name: the same command goes on with one that
 was interrupted, and begins a new round of one that is finished. URLs whose hosts cannot be asked for long are left to the
-next round, or to a server. 'odarchive campaign' lists, shows, pauses and stops campaigns; a server runs them too.`,
+next round, or to a server. If a server holds the archive, or with --endpoint, that server crawls; Ctrl-C ends only the
+waiting. 'odarchive campaign' lists, shows, pauses and stops campaigns; a server runs them too.`,
 		Example: `  odarchive follow people --seed https://example.org/foaf.rdf --depth 3
   odarchive follow city --seed https://data.example.org/ --scope domain --graphs
   odarchive follow both --seed https://a.example/void --scope prefix:https://a.example/data/ --scope 'pattern:^https://b\.example/'
@@ -72,7 +74,9 @@ next round, or to a server. 'odarchive campaign' lists, shows, pauses and stops 
 	f.BoolVar(&c.json, "json", false, "machine-readable summary")
 	c.cfg.FetchFlags(f)
 	c.cfg.WARCFlag(f)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl, inputs: func([]string) []string {
+		return slices.DeleteFunc([]string{rules}, func(name string) bool { return name == "" })
+	}})
 }
 
 // maxRulesFile bounds the file of --rules, in bytes.
@@ -80,7 +84,7 @@ const maxRulesFile = 1 << 20
 
 // readRules reads the rules of a campaign from a file, and says what of Squirrel's rules is left out.
 func (c *cli) readRules(file string, d *campaign.Document) error {
-	in, err := os.Open(file)
+	in, err := c.openInput(file)
 	if err != nil {
 		return err
 	}
@@ -100,8 +104,11 @@ func (c *cli) readRules(file string, d *campaign.Document) error {
 	return nil
 }
 
-// runCampaign runs a campaign to its end: here, or by the server that holds the directory.
+// runCampaign runs a campaign to its end.
 func (c *cli) runCampaign(ctx context.Context, d campaign.Document) error {
+	if c.call != nil {
+		return c.awaitCampaign(ctx, c.call.node, d)
+	}
 	return c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
 		if err := n.Replan(ctx); err != nil {
 			return err
@@ -130,24 +137,62 @@ func (c *cli) runCampaign(ctx context.Context, d campaign.Document) error {
 		if err != nil {
 			return err
 		}
-		shown, err := n.Campaigns.Show(ctx, d.Name)
-		if err != nil {
-			return err
-		}
-		now.Progress = shown.Progress
-		for _, t := range shown.Tasks {
-			if t.IsHarvest() && t.Bad {
-				return errors.Join(c.print(now, "%s", summaryOf(now)), errors.New(t.Result))
-			}
-		}
-		if now.Why != "" {
-			fmt.Fprintf(c.stderr, "odarchive: %s\n", printable(now.Why))
-		}
-		if err := missing(n.Tape, "fetch", "fetches", "the archive has everything"); err != nil {
-			return err
-		}
-		return c.print(now, "%s", summaryOf(now))
+		return c.printEnded(ctx, n, now)
 	})
+}
+
+// campaignEvery is how often a server looks how far the campaign of a client is.
+const campaignEvery = 300 * time.Millisecond
+
+// awaitCampaign begins a campaign for a client, and waits until this server's crawl has ended it. If the client leaves, the
+// campaign goes on.
+func (c *cli) awaitCampaign(ctx context.Context, n *app.Node, d campaign.Document) error {
+	if c.cfg.Serve.NoCrawl {
+		return errors.New("the server that holds the archive does not crawl (--no-crawl)")
+	}
+	now, err := n.Campaigns.Run(ctx, d)
+	if errors.Is(err, campaign.ErrBad) {
+		return usageError{err}
+	}
+	bar := c.progress(-1, "fetches")
+	tick := time.NewTicker(campaignEvery)
+	defer tick.Stop()
+	for err == nil && now.State == campaign.Running {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			fmt.Fprintf(c.stderr, "odarchive: the server goes on with %s; 'odarchive campaign pause %s' holds it\n", printable(d.Name), printable(d.Name))
+			return ctx.Err()
+		}
+		if now, err = n.Campaigns.Get(ctx, d.Name); err == nil {
+			bar.set(int64(now.Counts.Visited), fmt.Sprintf("%d of %d URLs left", now.Counts.Pending, now.Counts.URLs))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.printEnded(ctx, n, now)
+}
+
+// printEnded prints a campaign that has ended.
+func (c *cli) printEnded(ctx context.Context, n *app.Node, now campaign.Campaign) error {
+	shown, err := n.Campaigns.Show(ctx, now.Document.Name)
+	if err != nil {
+		return err
+	}
+	now.Progress = shown.Progress
+	for _, t := range shown.Tasks {
+		if t.IsHarvest() && t.Bad {
+			return errors.Join(c.print(now, "%s", summaryOf(now)), errors.New(t.Result))
+		}
+	}
+	if now.Why != "" {
+		fmt.Fprintf(c.stderr, "odarchive: %s\n", printable(now.Why))
+	}
+	if err := missing(n.Tape, "fetch", "fetches", "the archive has everything"); err != nil {
+		return err
+	}
+	return c.print(now, "%s", summaryOf(now))
 }
 
 // summaryOf returns a campaign as one line for people.

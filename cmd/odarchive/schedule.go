@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
+
+// scheduleFlags are settings for which schedule may be asked beside a server that has others.
+var scheduleFlags = []string{"schedule", "min-interval", "max-interval", "round"}
 
 func (c *cli) schedule() *cobra.Command {
 	cmd := &cobra.Command{
@@ -28,7 +32,13 @@ func (c *cli) schedule() *cobra.Command {
 					return err
 				}
 				out := n.Scope.Test(scope.Question{Area: scope.Crawl, URL: u.URL, Size: -1})
-				next, why := n.Pipeline.Schedule.Next(u.Key, u.Period, u.History, n.Clock())
+				rule := n.Pipeline.Schedule
+				if c.call != nil && slices.ContainsFunc(scheduleFlags, cmd.Flags().Changed) {
+					if rule, err = n.Rule(c.cfg.Fetch); err != nil {
+						return err
+					}
+				}
+				next, why := rule.Next(u.Key, u.Period, u.History, n.Clock())
 				estimate := schedule.Believe(u.History, schedule.Hints{Declared: u.Period}).Explain()
 				if c.json {
 					return c.print(map[string]any{"url": u.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why, "scope": out}, "")
@@ -70,5 +80,5 @@ func (c *cli) schedule() *cobra.Command {
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	c.cfg.FetchFlags(cmd.Flags())
 	c.readOnlyFlag(cmd)
-	return c.beside(cmd, besideOptions{})
+	return c.beside(cmd, besideOptions{settings: scheduleFlags})
 }

@@ -26,8 +26,8 @@ func (c *cli) serve() *cobra.Command {
 		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what is due. On SIGTERM the server finishes the current
 requests, returns its leases, and exits with status 0. Without --token or a [[token]] table ('odarchive token -h') nothing can
 be changed over HTTP. Other commands reach the server through a socket in the archive's directory, and do there what they do
-alone; with --endpoint and --token they reach it from elsewhere. crawl, compact, rebase and restore need the directory for
-themselves. With --websub, hubs that files name
+alone; with --endpoint and --token they reach it from elsewhere. crawl, rebase, restore and warc import --cdx need the
+directory for themselves. With --websub, hubs that files name
 tell it of changes. With --read-only, or if the directory is not writable, the server
 neither crawls nor writes.
 

@@ -22,9 +22,12 @@ import (
 // in lists of files. After an error about a damaged package, it continues with the next file; it returns all errors
 // together.
 func (c *cli) eachWARC(ctx context.Context, args []string, f func(*wacz.Opened, wacz.File) error) error {
-	names, err := listed(args)
-	if err != nil {
-		return err
+	names := args
+	if c.call == nil { // the client has replaced them
+		var err error
+		if names, err = listed(args); err != nil {
+			return err
+		}
 	}
 	var damage error
 	for _, name := range names {
@@ -124,6 +127,9 @@ func eachListLine(name string, f func(n int, line string) error) (err error) {
 func (c *cli) inWARC(ctx context.Context, name string, f func(*wacz.Opened) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if c.call != nil {
+		return c.inSentWARC(ctx, name, f)
 	}
 	o, err := wacz.Open(name, "")
 	if err != nil {

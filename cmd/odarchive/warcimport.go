@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"odarchive/cmd/internal/app"
@@ -15,6 +16,7 @@ import (
 	"odarchive/crawler/warc/cdxj"
 	"odarchive/crawler/warc/rows"
 	"odarchive/crawler/warc/wacz"
+	"odarchive/sparqlapi/access"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -39,7 +41,9 @@ captures in it from files below the given folder or address. Imported URLs are n
 of a file is a line on standard error; sound records are imported nevertheless, and the exit status is 1.
 
 --records also describes every record, including requests and errors, in the named graph {base}warc/NAME, where NAME is the
-name of the file without folders. Importing a file with the same name again replaces the graph.`,
+name of the file without folders. Importing a file with the same name again replaces the graph.
+
+If a server holds the archive, or with --endpoint, the files are sent to that server (but not for --cdx).`,
 		Example: `  odarchive warc import crawl-2019.warc.gz collection.wacz
   odarchive warc import --dry-run *.arc.gz
   odarchive warc import --records crawl-2019.warc.gz
@@ -74,6 +78,9 @@ name of the file without folders. Importing a file with the same name again repl
 				return usagef("--cdx has the places of records; leave --offset and --length out")
 			case (part || index != "") && (len(args) > 1 || asRows || dry):
 				return usagef("a part of a file is imported by itself: give one argument, without --records and --dry-run")
+			}
+			if index != "" && c.call != nil {
+				return usagef("--cdx reads files that the index names, so it needs the archive's directory for itself: stop the server first")
 			}
 			if dry && asRows {
 				return usagef("--dry-run writes nothing, and --records does")
@@ -133,7 +140,8 @@ name of the file without folders. Importing a file with the same name again repl
 	fl.BoolVar(&asRows, "records", false, "also describe every record, in a named graph of the file")
 	fl.BoolVar(&c.json, "json", false, "machine-readable output")
 	c.cfg.FetchFlags(fl)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Admin, expand: listed, alone: func() bool { return dry },
+		inputs: func(args []string) []string { return slices.DeleteFunc(slices.Clone(args), isWebAddress) }})
 }
 
 // describeRecords replaces the graph that describes the records of a file. It does not report faults of the file, which

@@ -59,21 +59,70 @@ func (c *cli) openSpan(ctx context.Context, n *app.Node, name string, span cdxj.
 		}
 		file, size, done = remote, remote.Size(), remote.Close
 	} else {
-		local, err := os.Open(name)
+		local, remove, err := c.fileOf(ctx, name)
 		if err != nil {
 			return part, nil, err
 		}
 		info, err := local.Stat()
 		if err != nil {
-			return part, nil, errors.Join(err, local.Close())
+			return part, nil, errors.Join(err, remove())
 		}
-		file, size, done = local, info.Size(), local.Close
+		file, size, done = local, info.Size(), remove
 	}
 	if span.Offset >= size || span.Length > size-span.Offset {
 		return part, nil, errors.Join(fmt.Errorf("%s has %d bytes; there are no %d at offset %d", name, size, span.Length, span.Offset), done())
 	}
 	part = wacz.File{Name: fmt.Sprintf("%s, from %d", name, span.Offset), ReaderAt: io.NewSectionReader(file, span.Offset, span.Length), Size: span.Length}
 	return part, done, nil
+}
+
+// fileOf opens a file. One that a client sends is copied to a temporary file, which done removes.
+func (c *cli) fileOf(ctx context.Context, name string) (file *os.File, done func() error, err error) {
+	if c.call == nil {
+		file, err = os.Open(name)
+		return file, func() error { return file.Close() }, err
+	}
+	in, err := c.call.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	if file, err = os.CreateTemp(filepath.Join(c.cfg.Data, "tmp"), "sent-"); err != nil {
+		return nil, nil, err
+	}
+	done = func() error { return errors.Join(file.Close(), os.Remove(file.Name())) }
+	for {
+		err := errors.Join(ctx.Err(), c.call.node.DB.Room())
+		if err == nil {
+			_, err = io.CopyN(file, in, sentPart)
+		}
+		if errors.Is(err, io.EOF) {
+			return file, done, nil
+		}
+		if err != nil {
+			return nil, nil, errors.Join(err, done())
+		}
+	}
+}
+
+// sentPart is how much of a file that a client sends is written before the room on the disk is looked at again.
+const sentPart = 8 << 20
+
+// inSentWARC is inWARC for a file that a client sends.
+func (c *cli) inSentWARC(ctx context.Context, name string, f func(*wacz.Opened) error) error {
+	file, done, err := c.fileOf(ctx, name)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, done())
+	}
+	o, err := wacz.OpenReader(name, file, info.Size(), filepath.Join(c.cfg.Data, "tmp"))
+	if err != nil {
+		return errors.Join(err, done())
+	}
+	return errors.Join(f(o), o.Close(), done())
 }
 
 // importListed imports the captures of an index, one after the other. base is the folder or the address below which the

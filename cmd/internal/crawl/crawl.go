@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/campaign"
@@ -241,8 +242,10 @@ func (c *Crawl) readSoftwareRules() error {
 }
 
 // newRule returns the schedule that the settings name.
-func (c *Crawl) newRule() (schedule.Rule, error) {
-	settings := c.store.Config.Fetch
+func (c *Crawl) newRule() (schedule.Rule, error) { return c.Rule(c.store.Config.Fetch) }
+
+// Rule returns the schedule that other settings would name.
+func (c *Crawl) Rule(settings config.Fetch) (schedule.Rule, error) {
 	limits := schedule.Limits{Min: settings.MinInterval, Max: settings.MaxInterval}
 	if settings.Schedule == "paper" {
 		return schedule.PaperRule(limits), nil
