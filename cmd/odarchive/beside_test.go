@@ -39,8 +39,8 @@ func ways(t *testing.T, settings string) (all []way, file string) {
 	}, file
 }
 
-// said is what a command did.
-type said struct {
+// spoken is what a command did.
+type spoken struct {
 	status           int
 	out, errs, wrote string
 }
@@ -146,7 +146,7 @@ func TestCommandsDoTheSameAloneBesideAServerAndByItsAddress(t *testing.T) {
 		{args: []string{"dump"}}, {args: []string{"stats", "--json"}}, {args: []string{"check"}},
 	} {
 		t.Run(strings.Join(line.args, " "), func(t *testing.T) {
-			var first said
+			var first spoken
 			for i, w := range all {
 				got := sayBy(t, w, line.args, line.stdin, name)
 				if i == 0 {
@@ -160,7 +160,7 @@ func TestCommandsDoTheSameAloneBesideAServerAndByItsAddress(t *testing.T) {
 }
 
 // sayBy runs a command line one way, and returns what it said and wrote.
-func sayBy(t *testing.T, w way, args []string, stdin string, name func(string) string) (s said) {
+func sayBy(t *testing.T, w way, args []string, stdin string, name func(string) string) (s spoken) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	s.status = run(t.Context(), append(append([]string(nil), args...), w.args...), strings.NewReader(stdin), &out, &errs)
