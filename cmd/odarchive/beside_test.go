@@ -196,3 +196,35 @@ func statementsOf(dump string) string {
 	}
 	return strings.Join(kept, "")
 }
+
+// Queries and dumps over the wire of commands need a token: without one, a query has the limits of the SPARQL endpoint.
+func TestCommandsWithoutLimitsNeedAToken(t *testing.T) {
+	t.Parallel()
+	settings := filepath.Join(t.TempDir(), "settings.toml")
+	if err := os.WriteFile(settings, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, file := ways(t, settings)
+	far := all[2]
+	anybody := way{far.name, far.args[:len(far.args)-2]}
+	for _, c := range []struct {
+		args   []string
+		status int
+	}{
+		{[]string{"get", file}, 0}, {[]string{"schedule", file}, 0}, {[]string{"dump"}, 1}, {[]string{"quality"}, 1}, {[]string{"compact"}, 1}, {[]string{"check"}, 1},
+		{[]string{"load", settings}, 1}, {[]string{"harvest", "ckan", "http://x.example/"}, 1}, {[]string{"discover", "http://x.example/"}, 1}, {[]string{"warc", "import", settings}, 1},
+	} {
+		if got := sayBy(t, anybody, c.args, "", func(file string) string { return filepath.Join(t.TempDir(), file) }); got.status != c.status || c.status != 0 && !strings.Contains(got.errs, "oken") {
+			t.Errorf("%v without a token: %+v", c.args, got)
+		}
+	}
+	address := far.args[len(far.args)-3]
+	resp, err := http.Post(address+"/api/v1/commands/query", "application/octet-stream", strings.NewReader(`{"id":"0123456789012345678901","arguments":["SELECT * { ?s ?p ?o }"]}`+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a query without a token: %s", resp.Status)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/bundle"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
@@ -87,7 +88,7 @@ func (c *cli) query() *cobra.Command {
 	c.cfg.TokenFlags(fl, "the token of the server of --endpoint")
 	fl.BoolVar(&explain, "explain", false, "show how the query was answered, with rows and times")
 	c.readOnlyFlag(cmd)
-	return c.beside(cmd, besideOptions{alone: func() bool { return remote.Address != "" }, inputs: func(args []string) []string {
+	return c.beside(cmd, besideOptions{right: access.Read, alone: func() bool { return remote.Address != "" }, inputs: func(args []string) []string {
 		if file != "" && len(args) == 0 {
 			return []string{file}
 		}

@@ -172,7 +172,14 @@ func (a *Faces) WACZ(ctx context.Context, query string) (*bundle.WACZ, error) {
 
 // named returns the entries of the versions that a query names.
 func (a *Faces) named(ctx context.Context, query string) (entries []bundle.Entry, err error) {
-	err = a.selectVersions(ctx, query, queryOptions(), func(rows bundle.Rows) (err error) {
+	place, err := a.places.Query(ctx) // beside the queries of others, if a server runs the command
+	if err != nil {
+		return nil, err
+	}
+	defer place.Leave()
+	o := queryOptions()
+	o.Admit, o.Turn = place.Admit, place.Turn
+	err = a.selectVersions(ctx, query, o, func(rows bundle.Rows) (err error) {
 		entries, err = bundle.Collect(ctx, rows, a.store.Archive, a.store.Mint, 0)
 		return err
 	})
