@@ -86,6 +86,9 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 	if err := rc.EnableFullDuplex(); err != nil { // the inputs are still arriving when the response begins
 		return fmt.Errorf("command %s: %w", name, err)
 	}
+	// A command that is stopped may be waiting for bytes of a client that has no more.
+	unwatch := context.AfterFunc(ctx, func() { _ = rc.SetReadDeadline(time.Now()) })
+	defer unwatch()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // for nginx

@@ -93,6 +93,34 @@ func TestAnInterruptedClientStopsItsCommandAndHearsOfItsEnd(t *testing.T) {
 	}
 }
 
+func TestAnInterruptedClientThatHasSentLittleHearsOfTheEnd(t *testing.T) {
+	t.Parallel()
+	r := commandServer(t, map[string]Command{"read": {Run: func(_ context.Context, call *Call) CommandResult {
+		in, err := call.Open("-")
+		if err == nil {
+			_, err = io.Copy(io.Discard, in)
+		}
+		if err == nil {
+			return CommandResult{}
+		}
+		return CommandResult{Status: 1, Error: err.Error()}
+	}}})
+	term, _ := terminal()
+	ctx, interrupt := context.WithCancel(t.Context())
+	never, feed := io.Pipe()
+	t.Cleanup(func() { feed.Close() })
+	term.Open = func(string) (io.ReadCloser, error) {
+		go func() {
+			io.WriteString(feed, "some") // returns when it is read
+			interrupt()
+		}()
+		return never, nil
+	}
+	if result, err := r.RunCommand(ctx, "read", CommandOrder{Inputs: []string{"-"}}, term); err != nil || !result.Stopped {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
 func TestACommandEndsWhenItsClientHasGone(t *testing.T) {
 	t.Parallel()
 	begun, ended := make(chan struct{}), make(chan struct{})
