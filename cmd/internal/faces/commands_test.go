@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"log/slog"
@@ -158,21 +159,21 @@ func TestWhatIsNoCommandIsRefused(t *testing.T) {
 		return CommandResult{Status: 1, Error: err.Error()}
 	}}})
 	for body, want := range map[string]string{
-		"":                         "400",
-		"nonsense\n":               "400",
-		`{"id":"short"}` + "\n":    "400",
-		`{"id":` + "\n":            "400",
-		`{"id":"0123456789012345"`: "400",
-		`{"id":"0123456789012345678901","inputs":["a"]}` + "\n":                         "broke off",
-		`{"id":"0123456789012345678901","inputs":["a"]}` + "\nb":                        "broke off",
-		`{"id":"0123456789012345678901","inputs":["a"]}` + "\nz\x00\x00\x00\x00":        "not a frame",
-		`{"id":"0123456789012345678901","inputs":["a"]}` + "\nb\xff\xff\xff\xff":        "not a frame",
-		`{"id":"0123456789012345678901","inputs":["a"]}` + "\nx\x00\x00\x00\x02no":      "no",
-		`{"id":"0123456789012345678901","inputs":["b"]}` + "\nb\x00\x00\x00\x00":        "did not send",
-		`{"id":"0123456789012345678901","inputs":["a"],"flags":{"x":1}}` + "\n":         "400",
+		"":                                   "400",
+		"nonsense\n":                         "400",
+		`{"id":"short"}` + "\n":              "400",
+		`{"id":` + "\n":                      "400",
+		`{"id":"0123456789012345"`:           "400",
+		`{"id":"ID","inputs":["a"]}` + "\n":  "broke off",
+		`{"id":"ID","inputs":["a"]}` + "\nb": "broke off",
+		`{"id":"ID","inputs":["a"]}` + "\nz\x00\x00\x00\x00":                            "not a frame",
+		`{"id":"ID","inputs":["a"]}` + "\nb\xff\xff\xff\xff":                            "not a frame",
+		`{"id":"ID","inputs":["a"]}` + "\nx\x00\x00\x00\x02no":                          "no",
+		`{"id":"ID","inputs":["b"]}` + "\nb\x00\x00\x00\x00":                            "did not send",
+		`{"id":"ID","inputs":["a"],"flags":{"x":1}}` + "\n":                             "400",
 		`{"id":"` + strings.Repeat("0", 1000) + `","inputs":["a"],"flags":null}` + "\n": "400",
 	} {
-		resp, err := http.Post(r.base+"/api/v1/commands/cat", "application/octet-stream", strings.NewReader(body))
+		resp, err := http.Post(r.base+"/api/v1/commands/cat", "application/octet-stream", strings.NewReader(strings.Replace(body, `"ID"`, `"`+rand.Text()+`"`, 1))) // what ran before may not have left yet
 		if err != nil {
 			t.Fatal(err)
 		}
