@@ -82,7 +82,7 @@ func held(dir string, err error) error {
 		return err
 	}
 	_, who, _ := strings.Cut(err.Error(), kv.ErrLocked.Error()+": ")
-	return &heldError{fmt.Sprintf("%s is in use by %s: stop that process first; commands that only read work beside it, and if it is a server, almost all of them do ('odarchive serve -h' lists the others)", dir, who), err}
+	return &heldError{fmt.Sprintf("%s is in use by %s: stop that process first; commands that only read, such as query, get and dump, work beside it, and if it is a server, add, load, harvest and almost all others, too ('odarchive serve -h' names those that do not)", dir, who), err}
 }
 
 // heldError is kv.ErrLocked with a message for people.
