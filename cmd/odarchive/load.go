@@ -54,7 +54,7 @@ it has to write waits only while the statements, which it has read by then, are 
   odarchive load dump.nt.gz --graph http://example.org/graph
   zcat dump.nq.gz | odarchive load - --format nq
   odarchive load dataset.hdt dumps.zip page.html
-  odarchive load catalog.ttl --endpoint https://archive.example.org/ --token-file token`,
+  odarchive load catalog.ttl --endpoint https://archive.example.org/ --token "$SECRET"`,
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
