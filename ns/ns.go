@@ -29,6 +29,7 @@ const (
 	resourcePath = "dataset?url="
 	agentPath    = "crawler"
 	eventPath    = "event/"
+	proofPath    = "proof/"
 )
 
 // Mint mints IRIs below a base, which ends with '/', and parses those below Base and the former bases.
@@ -135,6 +136,9 @@ func (m Mint) Page(resource string) string { return m.Base + resourcePath + url.
 
 // Event returns the IRI of an event of the log of changes, by its number.
 func (m Mint) Event(number uint64) string { return m.Base + eventPath + strconv.FormatUint(number, 10) }
+
+// Proof returns the address of the proof that a version is in the transparency log.
+func (m Mint) Proof(versionID string) string { return m.Base + proofPath + versionID }
 
 // Agent returns the IRI of the crawler.
 func (m Mint) Agent() string { return m.Base + agentPath }

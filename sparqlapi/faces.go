@@ -24,6 +24,11 @@ func (o Options) version(w http.ResponseWriter, r *http.Request) error {
 	if format == "" {
 		format = q.Get("format")
 	}
+	if o.Citations != nil && !q.Has("download") {
+		if name := o.Citations.Wanted(r); name != "" {
+			return o.Citations.Version(w, r, id, name)
+		}
+	}
 	switch {
 	case q.Has("download"):
 	case format == "html" && o.UI != nil, format == "" && o.UI != nil && wantsPage(r):
@@ -67,6 +72,11 @@ func (o Options) member(w http.ResponseWriter, r *http.Request) error {
 // dataset answers /dataset?url= with a page, or with the description for clients that ask for RDF.
 func (o Options) dataset(w http.ResponseWriter, r *http.Request) error {
 	addVary(w.Header(), "Accept")
+	if o.Citations != nil {
+		if name := o.Citations.Wanted(r); name != "" {
+			return o.Citations.Dataset(w, r, name)
+		}
+	}
 	if o.LinkedData != nil && r.URL.Query().Get("format") != "html" && linkeddata.WantsRDF(r, "text/html") {
 		return o.LinkedData.Resource(w, r)
 	}

@@ -42,9 +42,10 @@ var rightOf = []struct {
 	{`^(PUT|POST|DELETE) /rdf-graph-store`, "update"},
 	{`^POST /(check|backup)$`, "admin"}, {`^(GET|DELETE) /tokens`, "admin"}, {`^GET /audit`, "admin"},
 	{`^POST /(sparql|get/files|get/(files|warc|wacz)/sparql(/count)?)$`, ""}, // reads; SPARQL asks itself
-	{`^POST /mcp$`, ""},               // reads
-	{`^(POST|DELETE) /commands/`, ""}, // each command asks for its own right; the id of one that is stopped is the secret
-	{`^POST /websub/`, ""},            // the id in the path is the secret
+	{`^POST /mcp$`, ""},                                             // reads
+	{`^(POST|DELETE) /commands/`, ""},                               // each command asks for its own right; the id of one that is stopped is the secret
+	{`^POST /log/sign$`, "admin"}, {`^POST /log/cosignatures$`, ""}, // it is signed
+	{`^POST /websub/`, ""}, // the id in the path is the secret
 }
 
 func TestEachWriteNeedsItsRightAndNoOther(t *testing.T) {

@@ -12,7 +12,9 @@ import (
 	"odarchive/sparqlapi/bundle"
 	"odarchive/sparqlapi/changelog"
 	"odarchive/sparqlapi/changes"
+	"odarchive/sparqlapi/citation"
 	"odarchive/sparqlapi/control"
+	"odarchive/sparqlapi/evidence"
 	"odarchive/sparqlapi/feeds"
 	"odarchive/sparqlapi/fileserve"
 	"odarchive/sparqlapi/ldes"
@@ -107,6 +109,8 @@ type Options struct {
 	Assistants http.Handler // Model Context Protocol
 	Feeds      *feeds.API
 	LDES       *ldes.API
+	Evidence   *evidence.API
+	Citations  *citation.API
 	Push       *push.API // what hubs send
 	Control    *control.API
 	Access     *access.API // tokens
@@ -208,6 +212,7 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/ns", l.Vocabulary(page))
 		read(text, "/ns/*", l.Vocabulary(page))
 	}
+	o.evidenceRoutes(r, text)
 	if o.UI != nil {
 		o.UI.Routes(text)
 		read(text, "/dataset", o.dataset)

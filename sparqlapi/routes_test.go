@@ -406,7 +406,7 @@ func TestTheDocumentAndTheRoutesAreTheSame(t *testing.T) {
 
 // plainPath returns the common form of a documented path and a routing pattern.
 func plainPath(path string) string {
-	path = regexp.MustCompile(`\{(url|type|path)\}$`).ReplaceAllString(path, "*")
+	path = regexp.MustCompile(`\{(url|type|path|tile)\}$`).ReplaceAllString(path, "*")
 	path = strings.Replace(path, "/ns/csvw", "/ns/*", 1)
 	return path
 }

@@ -29,7 +29,7 @@ type resourcePage struct {
 	VisitLine  template.HTML
 	Joins      []joinable // of the latest version
 	Statements *statements
-	Cite       string
+	Cite       Citation
 	All        string // query for all versions of this resource
 	Crumbs     []crumb
 	Latest     *versionLine // nil if there is none, or if the page shows older versions
@@ -130,7 +130,12 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	}
 	if len(versions) > 0 {
 		last := versions[len(versions)-1]
-		page.Cite = citation(res, last, u.mint.Version(last.ID))
+		if page.Cite, err = u.citation(ctx, w.Header(), res, catalog.Version{}); err != nil {
+			return err
+		}
+		if page.Cite.Text == "" {
+			page.Cite = Citation{Text: plainCitation(res, last, u.mint.Version(last.ID))}
+		}
 		if page.Joins, err = u.joins(ctx, last.ID); err != nil {
 			return err
 		}
@@ -238,11 +243,6 @@ func visitLine(visits []catalog.Activity) template.HTML {
 		moments = append(moments, m)
 	}
 	return plot.Timeline(moments, fmt.Sprintf("The last %s", plural(len(visits), "visit")))
-}
-
-// citation describes a version so that others can find the same bytes.
-func citation(res catalog.Resource, v catalog.Version, iri string) string {
-	return fmt.Sprintf("%s. %s, version %d of %s. Archived copy: %s", titleOf(res), res.URL, v.N, v.At.UTC().Format("2 January 2006, 15:04:05 UTC"), iri)
 }
 
 func allVersions(address string) string {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
@@ -26,12 +27,15 @@ type Options struct {
 	Hosts     Hosts         // nil: what is set for single hosts cannot be seen or changed
 	Operation *Operation    // nil: the page of crawls shows no orders, and nothing over time
 	Guard     Guard         // nil: pages have no forms for orders
+	Cite      Cite          // nil: pages cite by what the records say
 	Fixity    func() Fixity // nil: pages do not show fixity
-	Mint      ns.Mint
-	Examples  []Example // in the console; nil for Examples(Mint)
-	Log       *slog.Logger
-	Now       func() time.Time // nil for time.Now
-	Version   string           // of the program, for the footer
+	// Proved reports whether a signed checkpoint has a version. Nil: no page links to proofs.
+	Proved   func(catalog.Version) (bool, error)
+	Mint     ns.Mint
+	Examples []Example // in the console; nil for Examples(Mint)
+	Log      *slog.Logger
+	Now      func() time.Time // nil for time.Now
+	Version  string           // of the program, for the footer
 }
 
 // UI serves the pages. Call Close when done.
@@ -47,7 +51,9 @@ type UI struct {
 	hosts     Hosts
 	guard     Guard
 	operation *Operation
+	cite      Cite
 	fixity    func() Fixity
+	proved    func(catalog.Version) (bool, error)
 	mint      ns.Mint
 	examples  []Example
 	log       *slog.Logger
@@ -68,7 +74,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, operation: o.Operation, fixity: o.Fixity, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}

@@ -19,8 +19,9 @@ type versionView struct {
 	contents
 	Joins      []joinable
 	Statements *statements
-	Cite       string
+	Cite       Citation
 	IRI        string
+	Proved     bool // there is a proof
 	Headers    [][2]string
 	Exchange   *catalog.Exchange // nil if it is not known
 	Crumbs     []crumb
@@ -47,7 +48,7 @@ func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 		return err
 	}
 	iri := u.mint.Version(id)
-	page := versionView{Version: v, Resource: res, Before: v.Previous, IRI: iri, Cite: citation(res, v, iri), Headers: headerLines(v.Headers), Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)})}
+	page := versionView{Version: v, Resource: res, Before: v.Previous, IRI: iri, Headers: headerLines(v.Headers), Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)})}
 	if n+1 < res.Versions {
 		page.After = ns.VersionID(res.ID, n+1)
 	}
@@ -56,6 +57,14 @@ func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 	}
 	if page.contents, err = u.contents(ctx, v); err != nil {
 		return err
+	}
+	if page.Cite, err = u.citation(ctx, w.Header(), res, v); err != nil {
+		return err
+	}
+	if u.proved != nil {
+		if page.Proved, err = u.proved(v); err != nil {
+			return err
+		}
 	}
 	if page.Joins, err = u.joins(ctx, id); err != nil {
 		return err
@@ -68,7 +77,9 @@ func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 		title = v.FileName
 	}
 	h := w.Header()
-	h.Add("Link", `<`+iri+`>; rel="cite-as"`)
+	if u.cite == nil {
+		h.Add("Link", `<`+iri+`>; rel="cite-as"`)
+	}
 	h.Add("Link", `<`+v.URL+`>; rel="original"`)
 	h.Add("Link", `</describe?iri=`+url.QueryEscape(iri)+`&format=ttl>; rel="describedby"; type="text/turtle"`)
 	return u.render(w, r, http.StatusOK, "version", view{Title: title + ", version " + humanCount(v.N), Page: page})

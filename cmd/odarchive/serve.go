@@ -29,7 +29,7 @@ be changed over HTTP. Other commands reach the server through a socket in the ar
 alone; with --endpoint and --token they reach it from elsewhere. crawl, rebase, restore and warc import --cdx need the
 directory for themselves. With --websub, hubs that files name
 tell it of changes. With --read-only, or if the directory is not writable, the server
-neither crawls nor writes.
+neither crawls nor writes. If the transparency log has a key ('odarchive log -h'), it is signed daily.
 
 On SIGHUP the server reads its settings again, and the secrets file, and says in the log what has changed. It follows --log-level,
 --trust-proxy, --host-delay and the other settings of hosts, their proxy and their [[host]] tables, the [[token]] tables, --hours, --bandwidth,
@@ -85,6 +85,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 	c.cfg.FetchFlags(f)
 	c.cfg.WARCFlag(f)
 	c.cfg.HookFlags(f)
+	c.cfg.EvidenceFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }

@@ -62,6 +62,9 @@ func serveBelow(t *testing.T, base string) served {
 		state.Store(int64(i))
 		odarchive(t, append([]string{"crawl", "--once", "--allow-private-hosts", "--host-delay", "0s", "--at", at}, common...)...)
 	}
+	for _, command := range []string{"key new", "sign"} {
+		odarchive(t, append(append([]string{"log"}, strings.Fields(command)...), common...)...)
+	}
 	return served{start(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--no-crawl", "--token", "t0k"}, common...)), web}
 }
 

@@ -43,8 +43,9 @@ type Config struct {
 	Hooks          []string      // addresses that are told of changes, each with what it selects (package hooks)
 	HookSecret     string        // file with the secret of their signatures; "" for none
 
-	Fetch Fetch
-	Serve Serve
+	Fetch    Fetch
+	Serve    Serve
+	Evidence Evidence
 }
 
 // Fetch has the settings of everything that fetches.
@@ -122,6 +123,7 @@ type Queries struct {
 func Defaults() Config {
 	return Config{
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text", KeepVisits: 90 * 24 * time.Hour,
+		Evidence: Evidence{SignEvery: 24 * time.Hour},
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true, LDESInterval: time.Hour,
@@ -210,6 +212,12 @@ func (c Config) Check() error {
 	}
 	if err := scope.ParseRules(c.Fetch.ScopeAllow, c.Fetch.ScopeDeny); err != nil {
 		return fmt.Errorf("--scope-allow, --scope-deny: %w", err)
+	}
+	if err := c.Evidence.check(); err != nil {
+		return err
+	}
+	if _, err := c.LogWitnesses(); err != nil {
+		return err
 	}
 	if err := c.Serve.Queries.check(); err != nil {
 		return err

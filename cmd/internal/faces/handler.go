@@ -21,6 +21,7 @@ import (
 	"odarchive/sparqlapi/cdx"
 	"odarchive/sparqlapi/changelog"
 	"odarchive/sparqlapi/changes"
+	"odarchive/sparqlapi/citation"
 	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/fair"
 	"odarchive/sparqlapi/feeds"
@@ -58,7 +59,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if a.store.ReadOnlyReason == "" || a.store.Config.Serve.Closed {
 		orders = guard
 	}
-	pages, err := ui.New(ui.Options{Guard: orders, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
+	pages, err := ui.New(ui.Options{Guard: orders, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Cite: a.cite, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 	described := linkeddata.New(linkeddata.Options{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document})
 	observed := newMetrics(a)
 	mementos := &memento.Memento{Archive: a.store.Archive, Mint: a.store.Mint}
-	versions := &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: mementos.Links, IRI: a.store.Mint.Version, Log: a.store.Log}
+	versions := &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: a.signposted(mementos), IRI: a.store.Mint.Version, Log: a.store.Log}
 	mementos.Serve = versions.Version
 	graphs, err := graphstore.New(a.store.Triples, graphstore.Options{
 		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.For(access.Update), MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Owned: a.owned, Prefixes: vocab.Prefixes(), Log: a.store.Log, LogID: a.store.DB.Lineage()})
@@ -105,6 +106,8 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
 		Push:       &push.API{Subscriber: a.crawl.WebSub},
 		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},
+		Evidence:   a.evidence(pages),
+		Citations:  &citation.API{Collector: a.Citations()},
 		Access:     &access.API{Keeper: a},
 		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, HarvestTable: a.crawl, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),

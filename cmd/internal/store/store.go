@@ -17,6 +17,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/transparency"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"
@@ -42,6 +43,7 @@ type Store struct {
 	Archive        *archive.Archive
 	ReadOnlyReason string // a sentence; empty if the archive can be written
 
+	signer    *transparency.Signer
 	described described
 	closers   []func() error // in the order of opening
 }
@@ -100,6 +102,7 @@ func (s *Store) openParts(reads Reading) (err error) {
 func (s *Store) openArchive() {
 	s.setFormerBases()
 	s.Archive = archive.New(s.Mint, s.DB, s.Triples, s.Content)
+	s.signer = &transparency.Signer{DB: s.DB, File: s.Config.LogKey(), Clock: s.Clock}
 }
 
 // upgrade brings the archive to the formats of this program. An archive that is open for reading only stays as it is.

@@ -156,6 +156,9 @@ func publicKey(secret string) (string, error) {
 	return note.NewEd25519VerifierKey(parts[2], ed25519.NewKeyFromSeed(raw[1:]).Public().(ed25519.PublicKey))
 }
 
+// Verifier checks signatures of a log, or cosignatures of a witness.
+type Verifier = note.Verifier
+
 // Verifiers parses verifier keys: of logs, and of witnesses.
 func Verifiers(keys []string) (list []note.Verifier, err error) {
 	for _, key := range keys {

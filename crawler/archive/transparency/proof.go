@@ -257,3 +257,13 @@ func isVersion(iri, link string, n int) bool {
 	key, err := address.Key(link)
 	return err == nil && ns.ResourceID(key) == resource
 }
+
+// Describe returns what the proof says of itself, after Verify has found it whole with the digest in its own leaf and
+// the keys in the proof. It is for the archive that made the proof.
+func (p Proof) Describe() (Verified, error) {
+	leaf, err := ParseLeaf(p.Subject.Leaf)
+	if err != nil {
+		return Verified{}, err
+	}
+	return p.Verify(leaf.SHA256, Trusted{Checkpoint: p.Checkpoint})
+}

@@ -1,0 +1,49 @@
+package faces
+
+import (
+	"context"
+	"net/http"
+
+	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/citation"
+	"odarchive/sparqlapi/memento"
+	"odarchive/triplestore/term"
+	"odarchive/ui"
+)
+
+// Citations returns what collects citations.
+func (a *Faces) Citations() *citation.Collector {
+	return &citation.Collector{Archive: a.store.Archive, Mint: a.store.Mint, NAAN: a.store.Config.Evidence.NAAN, Proved: a.proved,
+		Select: func(ctx context.Context, query string, max int) ([][]term.Key, error) {
+			rows, err := a.selectRows(ctx, query, max)
+			return rows.Rows, err
+		}}
+}
+
+// cite returns the citation of a version, or of a file, for a page.
+func (a *Faces) cite(ctx context.Context, version, url string) (c ui.Citation, err error) {
+	var w citation.Work
+	if version != "" {
+		w, err = a.Citations().Version(ctx, version)
+	} else {
+		w, err = a.Citations().Dataset(ctx, url)
+	}
+	if err != nil {
+		return c, err
+	}
+	c = ui.Citation{Text: w.Text(), RobustLink: w.RobustLink(), ARK: w.ARK, Formats: citation.Names()}
+	for _, l := range w.Links() {
+		c.Links = append(c.Links, l.Header())
+	}
+	return c, nil
+}
+
+// signposted returns the links of a version's bytes: those of Memento, and those that lead to its citation.
+func (a *Faces) signposted(m *memento.Memento) func(context.Context, http.Header, catalog.Version) error {
+	return func(ctx context.Context, h http.Header, v catalog.Version) error {
+		for _, l := range a.Citations().Signposts(v) {
+			h.Add("Link", l.Header())
+		}
+		return m.Links(ctx, h, v)
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/crawler/catalog"
+	"odarchive/ns"
+	"odarchive/sparqlapi/citation"
+	"odarchive/triplestore/disk"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) cite() *cobra.Command {
+	var format, out, dir, prefix string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "cite URL|VERSION-IRI...",
+		Short: "Cite versions, files and datasets, or write DataCite metadata for DOIs",
+		Long: `Cite versions, files or datasets with what their portals say of authors, publishers and licences. Formats: ` + strings.Join(citation.Names(), ", ") + `.
+
+With --dir, each becomes a file of its own, named by its id; --all cites the latest version of every file. With --doi-prefix,
+DataCite metadata names the DOI to be registered: the prefix, a slash and the id of the version. Send such a file to DataCite
+(or load it in Fabrica) to register the DOI; the archive itself registers nothing.`,
+		Example: `  odarchive cite https://example.org/data.csv
+  odarchive cite http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0 --format bibtex
+  odarchive cite https://example.org/data.csv --format csl --ark 12345
+  odarchive cite --all --format datacite-xml --doi-prefix 10.5072 --dir dois`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0 && !all:
+				return usagef("cite needs URL or VERSION-IRI, or --all")
+			case all && (len(args) > 0 || dir == ""):
+				return usagef("--all needs --dir, and no URL")
+			case dir != "" && out != "-":
+				return usagef("-o cannot be combined with --dir")
+			case !slices.Contains(citation.Names(), format):
+				return usagef("--format %q: expected %s", format, strings.Join(citation.Names(), ", "))
+			case prefix != "" && !strings.HasPrefix(format, "datacite"):
+				return usagef("--doi-prefix needs --format datacite or datacite-xml")
+			case prefix != "" && !citation.IsDOIPrefix(prefix):
+				return usagef("--doi-prefix %q: expected a prefix such as 10.5072", prefix)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.reading(cmd.Context(), func(n *app.Node) error {
+				var text []byte
+				written := 0
+				one := func(w citation.Work) error {
+					body, extension, err := formatted(w, format, prefix)
+					if err != nil {
+						return err
+					}
+					if dir == "" {
+						text = append(text, body...)
+						return nil
+					}
+					written++
+					return disk.WriteFile(disk.OS{}, filepath.Join(dir, fileID(w)+extension), body, 0o644)
+				}
+				if dir != "" {
+					if err := os.MkdirAll(dir, 0o755); err != nil {
+						return err
+					}
+				}
+				var err error
+				if all {
+					err = citeAll(cmd.Context(), n, one)
+				}
+				for _, arg := range args {
+					if err == nil {
+						err = citeOne(cmd.Context(), n, arg, one)
+					}
+				}
+				if err != nil {
+					return err
+				}
+				if dir != "" {
+					return c.print(map[string]any{"files": written, "dir": dir}, "%s: %d files", dir, written)
+				}
+				return c.writeBytes(out, text)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&format, "format", "citation", "form of the citation")
+	f.StringVarP(&out, "output", "o", "-", "file to write, - for standard output")
+	f.StringVar(&dir, "dir", "", "directory for a file each")
+	f.BoolVar(&all, "all", false, "the latest version of every file")
+	f.StringVar(&prefix, "doi-prefix", "", "prefix of DOIs to be registered")
+	f.BoolVar(&c.json, "json", false, "with --dir: machine-readable summary")
+	c.cfg.ARKFlag(f)
+	c.readOnlyFlag(cmd)
+	return cmd
+}
+
+// formatted returns the citation, and the extension of its file.
+func formatted(w citation.Work, format, prefix string) (body []byte, extension string, err error) {
+	if prefix != "" {
+		doi := prefix + "/" + fileID(w)
+		if format == "datacite" {
+			body, err = w.DataCite(doi)
+			return body, ".datacite.json", err
+		}
+		body, err = w.DataCiteXML(doi)
+		return body, ".datacite.xml", err
+	}
+	body, _, extension, _, err = w.Format(format)
+	return body, extension, err
+}
+
+// fileID returns what names a work in files and DOIs.
+func fileID(w citation.Work) string {
+	if w.ID != "" {
+		return w.ID
+	}
+	return ns.ResourceID(w.IRI)
+}
+
+func citeOne(ctx context.Context, n *app.Node, name string, f func(citation.Work) error) error {
+	collector := n.Citations()
+	w, err := citation.Work{}, error(nil)
+	if ref, ok := n.Mint.Parse(name); ok && ref.Kind == ns.KindVersion {
+		w, err = collector.Version(ctx, ref.ID)
+	} else {
+		w, err = collector.Dataset(ctx, name)
+	}
+	if err != nil {
+		return fmt.Errorf("cite %.300s: %w", name, err)
+	}
+	return f(w)
+}
+
+// citeAll cites the latest version of every file that has one.
+func citeAll(ctx context.Context, n *app.Node, f func(citation.Work) error) (err error) {
+	collector := n.Citations()
+	walk := n.Archive.Archived(ctx, "", func(r catalog.Resource) bool {
+		var w citation.Work
+		if w, err = collector.Version(ctx, ns.VersionID(r.ID, r.LatestN())); err == nil {
+			err = f(w)
+		}
+		return err == nil && ctx.Err() == nil
+	})
+	if err == nil {
+		err = walk
+	}
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return err
+}

@@ -1,0 +1,24 @@
+package sparqlapi
+
+import (
+	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/outlast"
+	"odarchive/sparqlapi/problem"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// evidenceRoutes registers the transparency log, proofs and ARKs.
+func (o Options) evidenceRoutes(r, text chi.Router) {
+	if c := o.Citations; c != nil && c.NAAN != "" {
+		read(text, "/ark:*", c.ARK)
+	}
+	if e := o.Evidence; e != nil {
+		read(r, "/log/checkpoint", e.Checkpoint)
+		read(text, "/log/tile/*", e.Tile)
+		read(r, "/log/key", e.Key)
+		read(text, "/proof/{id}", e.Proof)
+		o.may(r, access.Admin).Post("/log/sign", problem.Handler(e.SignNow))
+		r.With(outlast.Handler).Post("/log/cosignatures", problem.Handler(e.Cosignatures))
+	}
+}
