@@ -213,3 +213,38 @@ func TestRowsOfThirdPartyFilesAreThoseThatTheirProfilesCount(t *testing.T) {
 	}
 	t.Logf("%d tables", files)
 }
+
+// TestFileInMemory profiles files that a spool holds in memory, in encodings other than UTF-8: each row counts once, and the
+// rows are those that were counted.
+func TestFileInMemory(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("town;trees;country\n")
+	for i := range 40 {
+		fmt.Fprintf(&text, "town %d;%d;Österreich\n", i, i)
+	}
+	wide := []byte{0xff, 0xfe}
+	var narrow []byte
+	for _, r := range text.String() {
+		wide = append(wide, byte(r), byte(r>>8))
+		narrow = append(narrow, byte(r))
+	}
+	for name, body := range map[string][]byte{"utf-8": []byte(text.String()), "utf-16": wide, "latin-1": narrow} {
+		in := Input{Name: "trees.csv", Size: int64(len(body)), Body: held{Reader: bytes.NewReader(body), data: body}}
+		var err error
+		if in.Found, err = detect.File(t.Context(), detect.Input{Name: in.Name, Size: in.Size, Body: in.Body}); err != nil {
+			t.Fatal(err)
+		}
+		inside, err := File(t.Context(), in, Limits{TempDir: t.TempDir()})
+		if err != nil || inside == nil || len(inside.Tables) != 1 {
+			t.Fatalf("%s: %+v, %v", name, inside, err)
+		}
+		p := inside.Tables[0]
+		if p.Rows != 40 || len(p.Columns) != 3 || p.Columns[1].Datatype != "integer" {
+			t.Errorf("%s: %d rows of %d columns, the second %q; want 40 of 3, integer", name, p.Rows, len(p.Columns), p.Columns[1].Datatype)
+		}
+		var rows int64
+		if err := EachRow(t.Context(), in, "", in.Found.Type, in.Found.Charset, 0, p, Limits{}, func([][]byte) error { rows++; return nil }); err != nil || rows != 40 {
+			t.Errorf("%s: %d rows were read, and %v", name, rows, err)
+		}
+	}
+}

@@ -157,7 +157,11 @@ func (p *Profile) rows(head []byte, whole bool, r io.Reader) (*Rows, error) {
 	if whole && isUTF8(p.Dialect.Encoding) {
 		return newRowsBytes(bytes.TrimPrefix(head, []byte(byteOrderMark)), p.Dialect), nil
 	}
-	r = io.MultiReader(bytes.NewReader(head), r)
+	if whole { // r may still be at its beginning, if head came from memory
+		r = bytes.NewReader(head)
+	} else {
+		r = io.MultiReader(bytes.NewReader(head), r)
+	}
 	text, err := charset.NewReader(r, p.Dialect.Encoding)
 	if err != nil {
 		p.because("%v: read as windows-1252", err)
