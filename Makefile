@@ -29,6 +29,7 @@ ui/dist/manifest.json: $(shell find ui/src -type f 2>/dev/null) ui/package.json 
 	else echo "npm was not found: the pages are built without scripts"; fi
 
 test: ui ## set up and run every test, as CI does
+	@$(GO) -C sparqlapi/openapi/client mod download || echo "a client generated from the OpenAPI document will not be tested"
 	$(GO) vet ./...
 	$(GO) test -race -timeout 20m ./...
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/crawler/address"
 	"odarchive/ns"
 	"odarchive/sparqlapi/openapi/contract"
 )
@@ -20,7 +21,11 @@ func (s served) everyGETHoldsToTheDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := s.web.Base("city") + "environment/trees.csv"
-	id := ns.ResourceID(file)
+	key, err := address.Key(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := ns.ResourceID(key)
 	query := "SELECT ?v { ?f <http://purl.org/dc/terms/hasVersion> ?v } LIMIT 2"
 	known := map[string]string{
 		"url": file, "domain": strings.TrimSuffix(strings.TrimPrefix(s.web.Base("city"), "http://"), "/"), "type": "csv", "number": "0", "level": "0", "timestamp": "20261121060000",
@@ -65,6 +70,9 @@ func (s served) everyGETHoldsToTheDocument(t *testing.T) {
 		}
 		if resp.StatusCode/100 < 4 {
 			answered++
+		}
+		if strings.HasPrefix(path, "/get/") && strings.HasSuffix(path, "{id}") && resp.StatusCode/100 >= 4 {
+			t.Errorf("GET %s: %d %.300s", address, resp.StatusCode, body)
 		}
 		if resp.StatusCode >= 500 {
 			t.Errorf("GET %s: %d %.300s", address, resp.StatusCode, body)
