@@ -330,6 +330,10 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 				crawls.Post(base+"/harvests/{id}/"+order, problem.Handler(c.OrderHarvest(order)))
 			}
 		}
+		if c.Withdrawals != nil {
+			admin.Post(base+"/withdraw", problem.Handler(c.Withdraw))
+			admin.Delete(base+"/get/file/id/{id}", problem.Handler(c.WithdrawVersion))
+		}
 		admin.Post(base+"/backup", problem.Handler(c.Copy))
 	}
 	if a := o.Access; a != nil {

@@ -82,7 +82,11 @@ func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 	}
 	h.Add("Link", `<`+v.URL+`>; rel="original"`)
 	h.Add("Link", `</describe?iri=`+url.QueryEscape(iri)+`&format=ttl>; rel="describedby"; type="text/turtle"`)
-	return u.render(w, r, http.StatusOK, "version", view{Title: title + ", version " + humanCount(v.N), Page: page})
+	status := http.StatusOK
+	if v.Withdrawn != nil {
+		status = v.Withdrawn.Status
+	}
+	return u.render(w, r, status, "version", view{Title: title + ", version " + humanCount(v.N), Page: page})
 }
 
 // contents is what a version contains, for pages.

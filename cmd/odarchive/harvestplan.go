@@ -12,6 +12,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/timetable"
+	"odarchive/sparqlapi/access"
 
 	"github.com/spf13/cobra"
 )
@@ -84,7 +85,7 @@ planned by 'harvest KIND URL --every 24h'. A table has the settings kind, url, e
 	})
 	pause.Flags().StringVar(&why, "why", "", "reason, for people")
 	return []*cobra.Command{
-		list,
+		c.beside(list, besideOptions{}),
 		c.harvestOrder("run", "Make a planned harvest due now; the server runs it", "is due", func(ctx context.Context, t *timetable.Timetable, name string) (timetable.Planned, error) {
 			return t.RunNow(ctx, name)
 		}),
@@ -115,7 +116,7 @@ func (c *cli) harvestOrder(name, short, done string, do func(context.Context, *t
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl})
 }
 
 func (c *cli) printPlans(all []timetable.Planned) error {

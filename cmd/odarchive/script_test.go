@@ -40,7 +40,7 @@ func TestStories(t *testing.T) {
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"hub": cmdHub, "witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere,
-			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "http": cmdHTTP,
+			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "http": cmdHTTP, "lastline": cmdLastLine,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ODARCHIVE_DATA", filepath.Join(env.WorkDir, "archive"))
@@ -144,6 +144,15 @@ func cmdFree(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Setenv(args[0], l.Addr().String())
 	ts.Check(l.Close())
+}
+
+// cmdLastLine implements "lastline VAR", which puts the last line that was printed into a variable.
+func cmdLastLine(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: lastline VAR")
+	}
+	text := strings.TrimSpace(ts.ReadFile("stdout"))
+	ts.Setenv(args[0], strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:]))
 }
 
 // cmdHTTP implements "http METHOD URL [BODY]", which sends a request with the token "secret" and prints status and

@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -27,6 +28,7 @@ func (w Withdrawal) Sentence() string {
 // Errors that a *WithdrawnError is (errors.Is).
 var (
 	ErrWithdrawn      = errors.New("withdrawn")
+	ErrBadOrder       = errors.New("not an order that can be carried out")
 	ErrWithdrawnByLaw = errors.New("withdrawn for legal reasons") // if the status is 451
 )
 
@@ -54,4 +56,46 @@ func (v Version) Available() error {
 		return nil
 	}
 	return &WithdrawnError{v.ID, *v.Withdrawn}
+}
+
+// WithdrawalOrder orders the withdrawal of versions. JSON names are stable.
+type WithdrawalOrder struct {
+	Targets []string `json:"targets"` // IRIs and ids of versions, and URLs for all versions of a file
+	Reason  string   `json:"reason"`
+	Basis   string   `json:"basis,omitempty"`
+	By      string   `json:"-"`
+	Status  int      `json:"status,omitempty"` // 451 or 410; 0 means 451 if there is a basis, otherwise 410
+	Copies  bool     `json:"copies,omitempty"` // also the other versions with the same bytes
+	DryRun  bool     `json:"dryRun,omitempty"`
+}
+
+// maxReason bounds the reason and the basis of a withdrawal, in bytes.
+const maxReason = 2000
+
+// Withdrawal returns what is recorded with the versions. The error says what is wrong with the order.
+func (o WithdrawalOrder) Withdrawal(at time.Time) (Withdrawal, error) {
+	w := Withdrawal{At: at.UTC(), Reason: strings.TrimSpace(o.Reason), Basis: strings.TrimSpace(o.Basis), By: o.By, Status: o.Status}
+	switch {
+	case len(o.Targets) == 0:
+		return w, errors.New("there is nothing to withdraw: name versions or URLs")
+	case w.Reason == "":
+		return w, errors.New("a withdrawal needs a reason, which everybody can read")
+	case len(w.Reason) > maxReason || len(w.Basis) > maxReason:
+		return w, fmt.Errorf("a reason or legal basis of more than %d bytes", maxReason)
+	case w.Status == 0 && w.Basis != "":
+		w.Status = 451
+	case w.Status == 0:
+		w.Status = 410
+	case w.Status != 451 && w.Status != 410:
+		return w, fmt.Errorf("status %d: expected 451 (for legal reasons) or 410 (gone)", w.Status)
+	}
+	return w, nil
+}
+
+// WithdrawnVersion is a version that was withdrawn, or would be. JSON names are stable.
+type WithdrawnVersion struct {
+	IRI  string    `json:"version"`
+	URL  string    `json:"url"`
+	At   time.Time `json:"fetched"`
+	Size int64     `json:"size"`
 }

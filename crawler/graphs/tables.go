@@ -87,6 +87,15 @@ func (t tables) setRecord(id graphID, r record) error {
 
 func (t tables) delete(id graphID) error { return t.txn.Delete(kv.SpaceGraphs, key(tableGraph, id[:])) }
 
+// leadsTo returns the graph of the document to which a resource leads.
+func (t tables) leadsTo(resource string) (id graphID, known bool, err error) {
+	was, known, err := t.txn.Get(kv.SpaceGraphs, leadsKey(resource))
+	if err != nil || !known || len(was) != len(id) {
+		return id, false, err
+	}
+	return graphID(was), true, nil
+}
+
 // move records that a resource leads to the document of a graph. If it led to the document of another graph before,
 // move returns that graph, otherwise zero.
 func (t tables) move(resource string, id graphID) (before graphID, err error) {

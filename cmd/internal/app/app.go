@@ -64,6 +64,9 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 	if !n.DB.ReadOnly() && n.Config.Evidence.SignEvery > 0 {
 		job("transparency log", n.KeepSigned)
 	}
+	if !n.DB.ReadOnly() {
+		job("withdrawals", n.KeepWithdrawn)
+	}
 	if crawling {
 		job("crawling", func(ctx context.Context) error {
 			if err := n.Replan(ctx); err != nil {

@@ -235,7 +235,7 @@ func (c *Checker) checkVersions(ctx context.Context, f *found, progress func(don
 			return nil
 		}
 		_, ok, err := c.Store.Content.Stat(v.Digests.SHA256)
-		if err != nil || ok {
+		if err != nil || ok || v.Withdrawn != nil {
 			return err
 		}
 		given, err := c.Store.Archive.IsLost(v)

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/store"
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/access"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) withdraw() *cobra.Command {
+	o := catalog.WithdrawalOrder{By: "local"}
+	cmd := &cobra.Command{
+		Use:   "withdraw VERSION-IRI|URL...",
+		Short: "Take the bytes of versions away, for a stated reason",
+		Long: `Take the bytes of versions, or of all versions of a URL, away from everybody. Their records, checksums and triples stay and
+say when and why (arc:withdrawn); requests for the bytes are answered 451 or 410. What was known of the content is forgotten:
+columns, statistics, words in the search, joins, differences. The bytes leave the packs, their parity, and the log, state
+files and tables of the database; parts that other versions share stay. The same bytes are not kept again. The log of changes
+begins anew, so sinks and followers start over.
+
+It takes about as long as writing the whole database. If it is interrupted, the same command, or a server, continues. If a
+server holds the archive, or with --endpoint, the server does it.
+
+Not removed: backups that were made before, copies that sinks or others have made, and WARC files of --warc.
+
+Exit status: 0 done; 1 failed, nothing was withdrawn, or, as the message says, not all; 2 wrong usage.`,
+		Example: `  odarchive withdraw http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0 --reason "It names people." --basis "GDPR, Article 17"
+  odarchive withdraw https://example.org/members.csv --reason "Published by mistake." --dry-run
+  odarchive withdraw https://example.org/members.csv --reason "Published by mistake." --copies --endpoint http://localhost:8080/ --token "$TOKEN"`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Targets = args
+			if _, err := o.Withdrawal(firstTime); err != nil {
+				return usagef("%v", err)
+			}
+			return c.withdrawVersions(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.Reason, "reason", "", "why, in a sentence that everybody can read")
+	flags.StringVar(&o.Basis, "basis", "", "legal basis, such as a law and its article")
+	flags.IntVar(&o.Status, "status", 0, "of answers to later requests: 451 for legal reasons, the default with --basis, or 410")
+	flags.BoolVar(&o.Copies, "copies", false, "also withdraw other versions with the same bytes; without it, they are a reason to stop")
+	flags.BoolVar(&o.DryRun, "dry-run", false, "only list the versions")
+	flags.BoolVar(&c.json, "json", false, "machine-readable result")
+	return c.beside(cmd, besideOptions{right: access.Admin})
+}
+
+func (c *cli) withdrawVersions(ctx context.Context, o catalog.WithdrawalOrder) error {
+	return c.with(ctx, store.Options{}, func(n *app.Node) error {
+		done, err := n.Withdraw(ctx, o)
+		if shared, ok := errors.AsType[*archive.SharedError](err); ok {
+			return fmt.Errorf("%w: --copies does that", shared)
+		}
+		if err != nil {
+			return err
+		}
+		removed := ""
+		if !o.DryRun {
+			bar := c.progress(-1, "removing the bytes")
+			files, err := n.PurgeWithdrawn(ctx, func(step string) { bar.set(0, step) })
+			bar.done()
+			if err != nil {
+				return err
+			}
+			removed = english.Plural(files, "file", "") + " removed from disk"
+		}
+		return c.printWithdrawn(done, o.DryRun, removed)
+	})
+}
+
+func (c *cli) printWithdrawn(done []catalog.WithdrawnVersion, dryRun bool, then string) error {
+	if c.json {
+		return c.print(struct {
+			Withdrawn []catalog.WithdrawnVersion `json:"withdrawn"`
+			DryRun    bool                       `json:"dryRun,omitempty"`
+		}{done, dryRun}, "")
+	}
+	what := "withdrawn"
+	if dryRun {
+		what = "would be withdrawn"
+	}
+	for _, v := range done {
+		if _, err := fmt.Fprintf(c.stdout, "%s\t%s\t%s\t%s\n", v.IRI, v.URL, v.At.UTC().Format("2006-01-02"), humanize.Bytes(uint64(max(v.Size, 0)))); err != nil {
+			return err
+		}
+	}
+	if then != "" {
+		then = "; " + then
+	}
+	_, err := fmt.Fprintf(c.stdout, "%s %s%s\n", english.Plural(len(done), "version", ""), what, then)
+	return err
+}
