@@ -141,6 +141,8 @@ func TestCommandsDoTheSameAloneBesideAServerAndByItsAddress(t *testing.T) {
 		{args: []string{"warc", "import", name("some.warc"), "--offset", "0", "--length", "400"}}, {args: []string{"get", "http://old.example/a.csv"}},
 		{args: []string{"discover", portal.URL + "/", "--budget", "5", "--dry-run"}}, {args: []string{"discover", "nonsense"}}, {args: []string{"compact"}},
 		{args: []string{"schedule", file, "--schedule", "paper"}}, {args: []string{"schedule", file, "--schedule", "nonsense"}}, {args: []string{"follow", "x"}},
+		{args: []string{"harvest", "list"}}, {args: []string{"harvest", "list", "--json"}}, {args: []string{"harvest", "run", "http://nowhere.example/"}},
+		{args: []string{"harvest", "pause", "http://nowhere.example/", "--why", "a test"}}, {args: []string{"harvest", "resume", "http://nowhere.example/"}}, {args: []string{"harvest", "remove"}},
 		{args: []string{"harvest", "questions"}}, {args: []string{"harvest", "keep", "http://nowhere.example/"}},
 		{args: []string{"backup", "-o", name("out")}}, {args: []string{"backup"}},
 		{args: []string{"dump"}}, {args: []string{"stats", "--json"}}, {args: []string{"check"}},
@@ -195,6 +197,37 @@ func statementsOf(dump string) string {
 		}
 	}
 	return strings.Join(kept, "")
+}
+
+// Harvests are planned and ordered beside the server that runs them: nothing else could make one due while it runs.
+func TestHarvestsArePlannedBesideTheServer(t *testing.T) {
+	t.Parallel()
+	settings := filepath.Join(t.TempDir(), "settings.toml")
+	if err := os.WriteFile(settings, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, _ := ways(t, settings)
+	const source = "http://127.0.0.1:9/data.json" // which the server may not ask
+	for _, w := range all {
+		for _, c := range []struct {
+			args []string
+			says string
+		}{
+			{[]string{"harvest", "datajson", source, "--every", "24h"}, "is harvested every"},
+			{[]string{"harvest", "pause", source, "--why", "a test"}, "is paused"},
+			{[]string{"harvest", "list"}, source},
+			{[]string{"harvest", "resume", source}, "is planned again"},
+			{[]string{"harvest", "run", source}, "is due"},
+			{[]string{"harvest", "remove", source}, "is no longer planned"},
+			{[]string{"harvest", "list"}, "no harvest is planned"},
+		} {
+			var out, errs bytes.Buffer
+			status := run(t.Context(), append(append([]string(nil), c.args...), w.args...), strings.NewReader(""), &out, &errs)
+			if status != 0 || !strings.Contains(out.String(), c.says) {
+				t.Errorf("%s: %v: %d, %q, %q; want 0 and %q", w.name, c.args, status, out.String(), errs.String(), c.says)
+			}
+		}
+	}
 }
 
 // Queries and dumps over the wire of commands need a token: without one, a query has the limits of the SPARQL endpoint.
