@@ -3,7 +3,6 @@ package ui
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -16,10 +15,12 @@ type route struct {
 	BodyExample                      string
 	Token                            bool
 	Answers                          []string
+	Snippets                         []snippet
 }
 
 type routeParameter struct {
 	Name, In, About string
+	Example         string
 	Required        bool
 	Choices         []string
 }
@@ -42,6 +43,7 @@ type openAPI struct {
 		Parameters  []struct {
 			Name, In, Description string
 			Required              bool
+			Example               any
 			Schema                struct{ Enum []string }
 		}
 		RequestBody struct{ Content map[string]json.RawMessage }
@@ -53,7 +55,8 @@ type openAPI struct {
 	}
 }
 
-func readAPI(document []byte) (about string, groups []routeGroup, err error) {
+// readAPI returns what the document says about the API of an archive at base, and its operations by tag.
+func readAPI(document []byte, base string) (about string, groups []routeGroup, err error) {
 	var doc openAPI
 	if err := json.Unmarshal(document, &doc); err != nil {
 		return "", nil, fmt.Errorf("ui: OpenAPI document: %w", err)
@@ -63,7 +66,7 @@ func readAPI(document []byte) (about string, groups []routeGroup, err error) {
 		for method, o := range methods {
 			rt := route{ID: o.OperationID, Method: strings.ToUpper(method), Path: path, Summary: o.Summary, About: o.Description, Token: len(o.Security) > 0 && len(o.Security[0]) > 0}
 			for _, p := range o.Parameters {
-				rt.Parameters = append(rt.Parameters, routeParameter{p.Name, p.In, p.Description, p.Required, p.Schema.Enum})
+				rt.Parameters = append(rt.Parameters, routeParameter{p.Name, p.In, p.Description, exampleOf(p.Example, p.Schema.Enum), p.Required, p.Schema.Enum})
 			}
 			rt.BodyType, rt.BodyExample = bodyOf(o.RequestBody.Content)
 			for status, answer := range o.Responses {
@@ -78,6 +81,9 @@ func readAPI(document []byte) (about string, groups []routeGroup, err error) {
 				rt.Answers = append(rt.Answers, strings.TrimSpace(status+" "+answer.Description+" "+strings.Join(types, ", ")))
 			}
 			slices.Sort(rt.Answers)
+			if rt.Snippets, err = rt.snippets(base); err != nil {
+				return "", nil, err
+			}
 			for _, tag := range o.Tags {
 				byTag[tag] = append(byTag[tag], rt)
 			}
@@ -93,6 +99,17 @@ func readAPI(document []byte) (about string, groups []routeGroup, err error) {
 	return doc.Info.Description, groups, nil
 }
 
+// exampleOf returns a value to show for a parameter, "" if nothing is known.
+func exampleOf(example any, choices []string) string {
+	switch {
+	case example != nil:
+		return fmt.Sprint(example)
+	case len(choices) > 0:
+		return choices[0]
+	}
+	return ""
+}
+
 // bodyOf returns the simplest body to try a route with.
 func bodyOf(content map[string]json.RawMessage) (mediaType, example string) {
 	for _, t := range []struct{ mediaType, example string }{
@@ -103,14 +120,4 @@ func bodyOf(content map[string]json.RawMessage) (mediaType, example string) {
 		}
 	}
 	return "", ""
-}
-
-// apiDoc answers GET /api-doc: the documentation of the API, with forms to try it if scripts run.
-func (u *UI) apiDoc(w http.ResponseWriter, r *http.Request) error {
-	page := struct {
-		Base   string
-		About  string
-		Groups []routeGroup
-	}{u.mint.Base, u.apiAbout, u.apiGroups}
-	return u.render(w, r, http.StatusOK, "apidoc", view{Title: "API", Page: page, Scripts: []string{"api.js"}})
 }

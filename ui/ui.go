@@ -89,7 +89,7 @@ func New(o Options) (*UI, error) {
 		return nil, err
 	}
 	u.figures = newFigures(u.query)
-	if u.apiAbout, u.apiGroups, err = readAPI(openapi.Document()); err != nil {
+	if u.apiAbout, u.apiGroups, err = readAPI(openapi.Document(), o.Mint.Base); err != nil {
 		return nil, err
 	}
 	if u.docs, err = docs.New(); err != nil {

@@ -6,7 +6,7 @@ import { bytes, seconds } from "./lib/format.js";
 const shown = 20_000; // characters of an answer shown
 
 for (const form of document.querySelectorAll("form[data-try]")) {
-  form.querySelector("[data-send]").hidden = false;
+  for (const part of form.querySelectorAll("[data-send]")) part.hidden = part.disabled = false;
   const out = el("div", { role: "status" });
   form.append(out);
   form.addEventListener("submit", async (event) => {
@@ -19,13 +19,15 @@ for (const form of document.querySelectorAll("form[data-try]")) {
     const headers = {};
     for (const [name, value] of data) {
       const place = form.elements[name].dataset.in;
-      if (value === "") continue;
+      if (value === "" || !place) continue;
       if (place === "path") address = address.replace(`{${name}}`, encodeURIComponent(value));
       else if (place === "header") headers[name] = value;
-      else if (place === "token") headers.Authorization = "Bearer " + value;
       else if (place === "body") [body, headers["Content-Type"]] = [value, form.elements[name].dataset.type];
       else query.append(name, value);
     }
+    // The field of the token has no name, so that no browser puts it into an address or remembers it.
+    const token = form.querySelector("[data-in=token]")?.value;
+    if (token) headers.Authorization = "Bearer " + token;
     if (query.size) address += "?" + query;
     const begun = performance.now();
     try {
