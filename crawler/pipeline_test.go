@@ -403,7 +403,7 @@ func TestAWorkerVisitsOtherHostsWhileOneRests(t *testing.T) {
 	var order []string
 	n := newNode(t)
 	n.Workers = 1
-	n.Gate = politeness.New(politeness.Options{Fetch: n.Fetcher.Fetch, Delay: 300 * time.Millisecond})
+	n.Gate = politeness.New(politeness.Options{Fetch: n.Fetcher.Fetch, Delay: 2 * time.Second}) // much longer than three visits, also on a slow machine
 	for _, host := range []string{"a", "b", "c"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/robots.txt" {
