@@ -38,11 +38,11 @@ func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
 func (c *Certificate) Reload() (changed bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cert, err := os.ReadFile(c.certFile)
+	cert, err := readPEM(c.certFile)
 	if err != nil {
 		return false, c.failed(sha256.Sum256([]byte(err.Error())), fmt.Errorf("--tls-cert: %w", err))
 	}
-	key, err := os.ReadFile(c.keyFile)
+	key, err := readPEM(c.keyFile)
 	if err != nil {
 		return false, c.failed(sha256.Sum256([]byte(err.Error())), fmt.Errorf("--tls-key: %w", err))
 	}
@@ -57,6 +57,25 @@ func (c *Certificate) Reload() (changed bool, err error) {
 	c.seen = sum
 	c.current.Store(&pair)
 	return true, nil
+}
+
+// maxPEM limits a file of certificates or of a key, in bytes. Long chains have some tens of thousands.
+const maxPEM = 1 << 20
+
+// readPEM reads a file whole. It takes regular files only: to open a pipe waits for somebody who writes to it, and a server
+// that waits for that neither reads its settings again nor ends.
+func readPEM(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	if info.Size() > maxPEM {
+		return nil, fmt.Errorf("%s has %d bytes, and may have %d", name, info.Size(), maxPEM)
+	}
+	return os.ReadFile(name)
 }
 
 // failed returns err if the files were not in this state when they were read last.
