@@ -77,6 +77,7 @@ func (s served) everyGETHoldsToTheDocument(t *testing.T) {
 		if resp.StatusCode >= 500 {
 			t.Errorf("GET %s: %d %.300s", address, resp.StatusCode, body)
 		}
+		s.runsNoCode(t, address, header)
 		if path != "/changes/rdf" { // whose HEAD says only how far the log is
 			s.headIsGET(t, address, header, resp)
 		}
@@ -109,5 +110,36 @@ func (s served) headIsGET(t *testing.T, address string, header []string, get *ht
 	head.Body.Close()
 	if head.StatusCode != get.StatusCode || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
 		t.Errorf("HEAD %s: %d %q, GET %d %q", address, head.StatusCode, head.Header.Get("Content-Type"), get.StatusCode, get.Header.Get("Content-Type"))
+	}
+}
+
+// runsNoCode asks for an address as a program and as a browser does, and looks at what the answer allows browsers.
+func (s served) runsNoCode(t *testing.T, address string, header []string) {
+	t.Helper()
+	for _, accept := range []string{"*/*", "text/html"} {
+		resp, _ := s.get(t, address, append([]string{"Accept", accept}, header...)...)
+		policy, isPage := resp.Header.Get("Content-Security-Policy"), false
+		if kind := resp.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/html") {
+			isPage = strings.Contains(policy, "script-src 'nonce-")
+		}
+		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || !isPage && !strings.Contains(policy, "sandbox") ||
+			isPage && strings.Contains(policy, "unsafe") || strings.Contains(policy, "allow-") {
+			t.Errorf("GET %s for %s: %d, policy %q", address, accept, resp.StatusCode, policy)
+		}
+		if h := resp.Header; h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") == "" {
+			t.Errorf("GET %s for %s: %d, %q, %q", address, accept, resp.StatusCode, h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"))
+		}
+	}
+}
+
+// everyPageRunsOnlyItsScripts does the same for the pages, which the document does not name.
+func (s served) everyPageRunsOnlyItsScripts(t *testing.T) {
+	for _, address := range []string{"/", "/search?q=%3Cscript%3E", "/portals", "/dataset?url=" + url.QueryEscape(s.web.Base("city")+"environment/trees.csv"), "/crawls", "/campaign", "/hosts", "/sign-in",
+		"/statistics", "/fixity", "/console?query=%3Cscript%3E", "/basket?id=%3Cscript%3E", "/api-doc", "/api-doc?call=%3Cscript%3E", "/docs/", "/docs/?q=%3Cscript%3E%E2%80%AE", "/docs/tutorial", "/docs/%3Cscript%3E",
+		"/version?id=%3Cscript%3E", "/portal?url=%3Cscript%3E", "/dataset?url=%3Cscript%3E", "/%3Cscript%3E", "/assets/nothing.js", "/favicon.ico"} {
+		s.runsNoCode(t, address, nil)
+		if _, body := s.get(t, address, "Accept", "text/html"); strings.Contains(body, "<script>") {
+			t.Errorf("GET %s: the page has what was asked for as markup", address)
+		}
 	}
 }

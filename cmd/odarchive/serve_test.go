@@ -108,6 +108,7 @@ func TestAServedArchive(t *testing.T) {
 	t.Run("assistants find read and compare files", s.assistantsFindReadAndCompareFiles)
 	t.Run("hostile messages are refused", s.hostileMessagesAreRefused)
 	t.Run("every GET holds to the document", s.everyGETHoldsToTheDocument)
+	t.Run("every page runs only its scripts", s.everyPageRunsOnlyItsScripts)
 	t.Run("a generated client works", s.aGeneratedClientWorks)
 	t.Run("a backup is taken while it serves", s.aBackupIsTakenWhileItServes)
 }

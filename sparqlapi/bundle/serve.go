@@ -45,7 +45,7 @@ func send(w http.ResponseWriter, r *http.Request, file container, c Contents, lo
 	h := w.Header()
 	h.Set("Content-Type", file.form().mediaType)
 	h.Set("Content-Disposition", `attachment; filename="odarchive-`+strings.Trim(file.ETag(), `"`)[:8]+file.form().extension+`"`)
-	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", file.ETag())
