@@ -98,6 +98,9 @@ type contents struct {
 }
 
 func (u *UI) contents(ctx context.Context, v catalog.Version) (c contents, err error) {
+	if v.Withdrawn != nil { // nothing of it may be shown
+		return c, nil
+	}
 	in, err := u.archive.Inside(ctx, v.ID)
 	if err != nil {
 		return c, err

@@ -63,7 +63,8 @@ func (a *Archive) latestByDate(ctx context.Context, r catalog.Resource) (catalog
 		}
 	}
 	if err == nil {
-		err = records.NotFound("a version of", r.URL)
+		slices.Reverse(all)
+		err = noLatest(r.URL, all)
 	}
 	return catalog.Version{}, err
 }

@@ -70,7 +70,8 @@ func (a *Archive) Version(ctx context.Context, id string) (v catalog.Version, er
 	return v, err
 }
 
-// Latest returns the latest version of a URL or resource id that is not an error page.
+// Latest returns the latest version of a URL or resource id that is neither an error page nor withdrawn. If there is none,
+// the error wraps ErrNotFound, and is catalog.ErrWithdrawn, too, if one was withdrawn.
 func (a *Archive) Latest(ctx context.Context, urlOrID string) (catalog.Version, error) {
 	r, err := a.Resource(ctx, urlOrID)
 	if err != nil {
@@ -79,13 +80,32 @@ func (a *Archive) Latest(ctx context.Context, urlOrID string) (catalog.Version, 
 	if r.OutOfOrder {
 		return a.latestByDate(ctx, r)
 	}
+	var seen []catalog.Version
 	for n := r.Versions - 1; n >= 0; n-- {
-		if v, err := a.Version(ctx, ns.VersionID(r.ID, n)); err != nil || v.IsData() {
+		v, err := a.Version(ctx, ns.VersionID(r.ID, n))
+		if err != nil || v.IsData() {
 			return v, err
 		}
+		seen = append(seen, v)
 	}
-	return catalog.Version{}, records.NotFound("a version of", urlOrID)
+	return catalog.Version{}, noLatest(urlOrID, seen)
 }
+
+// noLatest returns the error of Latest for a resource none of whose versions, the latest first, is data: that of the
+// withdrawal if one was withdrawn.
+func noLatest(resource string, versions []catalog.Version) error {
+	for _, v := range versions {
+		if v.Withdrawn != nil {
+			return withdrawnError{&catalog.WithdrawnError{Version: v.ID, Withdrawal: *v.Withdrawn}}
+		}
+	}
+	return records.NotFound("a version of", resource)
+}
+
+// withdrawnError is also ErrNotFound.
+type withdrawnError struct{ *catalog.WithdrawnError }
+
+func (withdrawnError) Unwrap() error { return ErrNotFound }
 
 // Newest returns the version that was kept last, even if it is an error page.
 func (a *Archive) Newest(ctx context.Context, urlOrID string) (catalog.Version, error) {

@@ -211,7 +211,7 @@ func TestBytesThatOtherVersionsHaveAreWithdrawnTogetherOrNotAtAll(t *testing.T) 
 	if err != nil || len(done) != 2 {
 		t.Fatalf("%d versions, %v", len(done), err)
 	}
-	if _, err := a.Latest(t.Context(), copied); !errors.Is(err, ErrNotFound) {
+	if _, err := a.Latest(t.Context(), copied); !errors.Is(err, ErrNotFound) || !errors.Is(err, catalog.ErrWithdrawn) || errors.Is(err, catalog.ErrWithdrawnByLaw) {
 		t.Errorf("the copy: %v", err)
 	}
 	if n, err := a.PurgeWithdrawn(t.Context(), nil); n != 1 || err != nil {
