@@ -109,6 +109,7 @@ func call[Out any](ctx context.Context, s *Server, name string, f func(context.C
 	defer func() {
 		if v := recover(); v != nil {
 			s.o.Log.ErrorContext(ctx, "panic in a tool", "tool", name, "panic", v, "stack", string(debug.Stack()))
+			//lint:ignore ST1005 it is a sentence for people
 			err = errors.New(problem.InternalDetail)
 		}
 	}()

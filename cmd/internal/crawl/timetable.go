@@ -23,9 +23,6 @@ func (c *Crawl) openTimetable() (err error) {
 	return err
 }
 
-// keepReports is how many reports of harvests are kept of each source.
-const keepReports = 200
-
 // KeepHarvested runs planned harvests at their times until ctx ends.
 func (c *Crawl) KeepHarvested(ctx context.Context) error {
 	if err := c.Ledger.Recover(ctx); err != nil { // an answer may have been cut off
