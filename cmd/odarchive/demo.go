@@ -92,7 +92,7 @@ func (c *cli) runDemo(ctx context.Context) error {
 	defer ignore()
 	return c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
 		group, ctx := errgroup.WithContext(ctx)
-		group.Go(func() error { return c.serveNode(ctx, n, e, nil, false) })
+		group.Go(func() error { return c.serveNode(ctx, n, e, func() {}, nil, false) })
 		group.Go(func() error { return c.tour(ctx, n, web) })
 		err := group.Wait()
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

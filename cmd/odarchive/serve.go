@@ -68,9 +68,11 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 					return fmt.Errorf("--websub: hubs cannot reach %s; give the public address as --base", n.Mint.Base)
 				}
 				opened()
-				fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, e.places())
+				ready := func() {
+					fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, e.places())
+				}
 				reloads := c.newReloader(n, e, values)
-				return c.serveNode(cmd.Context(), n, e, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
+				return c.serveNode(cmd.Context(), n, e, ready, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
 			})
 			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
 				fmt.Fprintln(c.stderr, "odarchive: stopped before the server was ready")
@@ -98,9 +100,9 @@ func listenForHangups() (hangups <-chan os.Signal, stop func()) {
 	return c, func() { signal.Stop(c) }
 }
 
-// serveNode serves and crawls until ctx ends or the server fails. reload, if not nil, runs beside it. Failures of background jobs are shown, and the jobs
-// are retried.
-func (c *cli) serveNode(ctx context.Context, n *app.Node, e *edge, reload func(context.Context), crawl bool) error {
+// serveNode serves and crawls until ctx ends or the server fails. It calls ready when clients and commands can ask the
+// server. reload, if not nil, runs beside it. Failures of background jobs are shown, and the jobs are retried.
+func (c *cli) serveNode(ctx context.Context, n *app.Node, e *edge, ready func(), reload func(context.Context), crawl bool) error {
 	var handler http.Handler
 	n.Commands = c.served(n)
 	handler, err := n.Handler()
@@ -125,6 +127,7 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, e *edge, reload func(c
 		background.Go(func() { reload(ctx) })
 	}
 	background.Go(func() { n.Background(ctx, crawl) })
+	ready() // requests wait in the listeners' queues from now on, commands in that of the socket
 	e.notify.Ready("ready at " + n.Mint.Base)
 	defer context.AfterFunc(ctx, e.notify.Stopping)()
 	err = faces.Serve(ctx, c.log, handler, listeners...)
