@@ -111,7 +111,7 @@ func TestAHangupReloadsTheSettingsAndSaysWhatHasChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(text, []byte("3128")) || bytes.Contains(text, []byte(`"workers"`)) { // the command line has precedence
+	if bytes.Contains(text, []byte("127.0.0.1:3128")) || bytes.Contains(text, []byte(`"workers"`)) { // the command line has precedence
 		t.Errorf("the log has what it must not: %s", text)
 	}
 	for line := range bytes.Lines(text) {
