@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"sync"
@@ -148,22 +149,36 @@ func (db *DB) mendCache(ctx context.Context, why error) error {
 		old := db.cache.Load()
 		old.bad.Store(&why)
 		db.opts.Log.Warn("the database is damaged; rebuilding it from snapshot and log; reads fail until then", "error", why)
-		c, number, from, err := db.buildCache(ctx, db.path(fmt.Sprintf("%s.%d", madeDir, time.Now().UnixNano())), true)
-		if err == nil && number != db.visible.Load() {
-			err = fmt.Errorf("its last write set is %d, not %d", number, db.visible.Load())
-		}
+		from, err := db.rebuildCache(ctx)
 		if err != nil {
 			err = fmt.Errorf("cannot rebuild the damaged database: %w", err)
 			db.StopWrites(err)
 			return err
 		}
-		old.remove = true // the next opening renames the new directory
-		db.cache.Store(c)
-		old.retire()
 		db.fixity.Mended(cacheDir, from, "")
-		db.opts.Log.Info("the database is repaired", "from", from, "write_sets", number)
+		db.opts.Log.Info("the database is repaired", "from", from, "write_sets", db.visible.Load())
 		return nil
 	})
+}
+
+// rebuildCache replaces the cache by one that is built from a state file and the log, and retires it: it deletes its files
+// when its last reader leaves. from names the source for reports. The caller holds db.writing and has the writers' turn.
+func (db *DB) rebuildCache(ctx context.Context) (from string, err error) {
+	dir := db.path(fmt.Sprintf("%s.%d", madeDir, time.Now().UnixNano()))
+	c, number, from, err := db.buildCache(ctx, dir, true)
+	if err == nil && number != db.visible.Load() {
+		c.remove = true
+		c.shut()
+		err = fmt.Errorf("its last write set is %d, not %d", number, db.visible.Load())
+	}
+	if err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	old := db.cache.Load()
+	old.remove = true // the next opening renames the new directory
+	db.cache.Store(c)
+	old.retire()
+	return from, nil
 }
 
 // mendLog writes a new state file from the cache, which replaces the damaged log or state files, and deletes these.
@@ -184,11 +199,8 @@ func (db *DB) mendLog(ctx context.Context, found []disk.Damage) error {
 	}
 	db.writing.Lock()
 	defer db.writing.Unlock()
-	if err := db.log.Roll(); err != nil {
-		return db.logFailed(err)
-	}
-	if err := db.log.Trim(newest.number); err != nil {
-		return fmt.Errorf("kv: %w", err)
+	if err := db.dropLog(newest.number); err != nil {
+		return err
 	}
 	for _, d := range found {
 		if path.Dir(d.File) != cacheDir {
@@ -203,8 +215,25 @@ func (db *DB) writeEmpty() error {
 	return db.alone(func() error {
 		db.writing.Lock()
 		defer db.writing.Unlock()
-		return db.commitRecord(encodeWrites(&layer{}), true, func(c *cache, number uint64) error { return c.apply(&layer{}, number) })
+		return db.commitEmpty()
 	})
+}
+
+// commitEmpty does the work of writeEmpty for a caller that holds db.writing and has the writers' turn.
+func (db *DB) commitEmpty() error {
+	return db.commitRecord(encodeWrites(&layer{}), true, func(c *cache, number uint64) error { return c.apply(&layer{}, number) })
+}
+
+// dropLog deletes the segments of the log that have only write sets up to a number, which the last one need not end
+// with. The caller holds db.writing.
+func (db *DB) dropLog(upTo uint64) error {
+	if err := db.log.Roll(); err != nil {
+		return db.logFailed(err)
+	}
+	if err := db.log.Trim(upTo); err != nil {
+		return fmt.Errorf("kv: %w", err)
+	}
+	return nil
 }
 
 // scrubRest is the pause between two rounds of a scrub.

@@ -2,11 +2,8 @@ package kv
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"time"
 )
 
 // Purge removes from disk what was deleted or overwritten before: from the log, the state files and Badger, which all keep
@@ -39,8 +36,7 @@ func (db *DB) rewriteAll(ctx context.Context) (old *cache, err error) {
 		}
 		db.writing.Lock()
 		defer db.writing.Unlock()
-		// An empty write set, so that the state has a number without a state file.
-		if err := db.commitRecord(encodeWrites(&layer{}), true, func(c *cache, number uint64) error { return c.apply(&layer{}, number) }); err != nil {
+		if err := db.commitEmpty(); err != nil { // the state must have a number without a state file
 			return err
 		}
 		if err := db.saveState(ctx, nil); err != nil {
@@ -49,30 +45,15 @@ func (db *DB) rewriteAll(ctx context.Context) (old *cache, err error) {
 		if err := db.states.keepNewest(1); err != nil {
 			return err
 		}
-		if err := db.log.Roll(); err != nil {
-			return db.logFailed(err)
-		}
-		if err := db.log.Trim(db.states.newest().number); err != nil {
+		if err := db.dropLog(db.states.newest().number); err != nil {
 			return err
 		}
 		if err := db.dropDamaged(); err != nil {
 			return err
 		}
-		dir := db.path(fmt.Sprintf("%s.%d", madeDir, time.Now().UnixNano()))
-		c, number, _, err := db.buildCache(ctx, dir, true)
-		if err == nil && number != db.visible.Load() {
-			c.remove = true
-			c.shut()
-			err = fmt.Errorf("the last write set of the rebuilt tables is %d, not %d", number, db.visible.Load())
-		}
-		if err != nil {
-			return errors.Join(err, os.RemoveAll(dir))
-		}
 		old = db.cache.Load()
-		old.remove = true // the next opening renames the new directory
-		db.cache.Store(c)
-		old.retire()
-		return nil
+		_, err := db.rebuildCache(ctx)
+		return err
 	})
 	return old, err
 }
