@@ -2,7 +2,6 @@ package triplestore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"odarchive/triplestore/internal/dict"
@@ -25,25 +24,14 @@ func (s *Store) Purge(ctx context.Context) error {
 		err = s.dropLog(ctx)
 	}
 	if err == nil {
-		_, err = s.forgetTerms(ctx)
+		_, err = s.Sweep(ctx)
 	}
 	if err == nil {
-		err = s.hollow(ctx)
-	}
-	for range foldTries {
-		if err != nil {
-			break
-		}
-		if err = s.fold(ctx); !errors.Is(err, errGiveUp) {
-			break
-		}
-		err = nil
+		err = s.foldAll(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("triplestore: purge: %w", err)
 	}
-	s.literals.forget()
-	s.places.forget()
 	return nil
 }
 

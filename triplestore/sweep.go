@@ -41,18 +41,26 @@ func (s *Store) Compact(ctx context.Context) error {
 	if _, err := s.Sweep(ctx); err != nil {
 		return err
 	}
+	if err := s.foldAll(ctx); err != nil {
+		return fmt.Errorf("triplestore: compact: %w", err)
+	}
+	return s.db.Compact()
+}
+
+// foldAll folds all blocks into one tier, unless large commits interrupt it too often.
+func (s *Store) foldAll(ctx context.Context) error {
 	for range foldTries {
 		err := s.fold(ctx)
 		if err == nil {
 			break
 		}
 		if !errors.Is(err, errGiveUp) {
-			return fmt.Errorf("triplestore: compact: %w", err)
+			return err
 		}
 	}
 	s.literals.forget()
 	s.places.forget()
-	return s.db.Compact()
+	return nil
 }
 
 // foldTries is how often Compact tries to fold while large commits interrupt it. Tiers that remain are no fault.
