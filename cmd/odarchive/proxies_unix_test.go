@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// TestTheExamplesOfProxiesServe runs the servers for which there are examples, as far as they are installed.
+// TestTheExamplesOfProxiesServe runs each installed proxy server with its example configuration.
 func TestTheExamplesOfProxiesServe(t *testing.T) {
 	for name, c := range map[string]struct {
 		example string

@@ -94,7 +94,7 @@ func noStreams(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// add adds a tool that only reads the archive. An error of h is told to the assistant, so that it can mend its call.
+// add adds a tool that only reads the archive. The assistant gets the errors of h, so that it can correct its call.
 func add[In, Out any](s *Server, name, title, description string, h func(context.Context, In) (Out, error)) {
 	no := false
 	tool := &mcp.Tool{Name: name, Title: title, Description: description, Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}}

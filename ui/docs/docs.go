@@ -154,7 +154,7 @@ func (l *Library) Pages() []*Page { return slices.Clone(l.order) }
 // Page returns the page at a path below /docs/, or nil.
 func (l *Library) Page(at string) *Page { return l.pages[at] }
 
-// Around returns the pages before and after a page, nil where there is none.
+// Around returns the pages before and after a page; nil before the first and after the last.
 func (l *Library) Around(p *Page) (before, after *Page) {
 	i := slices.Index(l.order, p)
 	if i < 0 || p.Group == "" && p.Path != "" {

@@ -67,7 +67,7 @@ func (r *release) setTime(text string) (err error) {
 	return nil
 }
 
-// found returns what the program is told of itself, as VERSION,REVISION,TIME: the version that was given, or what git
+// found returns the version that the build records in the program, as VERSION,REVISION,TIME: the version that was given, or what git
 // says, as Go would say it. It returns "" if nothing is known.
 func (r *release) found(ctx context.Context) string {
 	if r.version != "" {

@@ -91,7 +91,7 @@ func (r *Remote) do(ctx context.Context, method, path, contentType string, body 
 	return nil, errors.Join(r.refusal(resp, raw), err)
 }
 
-// refusal returns the error of a response that is none of success. What is wrong with what was asked is the same sentence
+// refusal returns the error of a response whose status is not one of success. What is wrong with what was asked is the same sentence
 // as without a server.
 func (r *Remote) refusal(resp *http.Response, body []byte) error {
 	var problem struct{ Title, Detail string }

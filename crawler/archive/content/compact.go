@@ -34,17 +34,25 @@ func (s *Store) Compact(ctx context.Context) (c Compacted, err error) {
 		return c, err
 	}
 	for _, num := range wasteful {
-		if err := s.room(); err != nil {
-			return c, err
+		if err := s.rewriteInto(ctx, num, &c); err != nil {
+			return c, fmt.Errorf("content: compact: %w", err)
 		}
-		freed, err := s.rewrite(ctx, num)
-		if err != nil {
-			return c, fmt.Errorf("content: compact pack %s: %w", s.packs.nameOf(num), err)
-		}
-		c.Packs++
-		c.Freed += freed
 	}
 	return c, nil
+}
+
+// rewriteInto rewrites a pack if there is room for that, and counts it.
+func (s *Store) rewriteInto(ctx context.Context, num uint64, c *Compacted) error {
+	if err := s.room(); err != nil {
+		return err
+	}
+	freed, err := s.rewrite(ctx, num)
+	if err != nil {
+		return fmt.Errorf("pack %s: %w", s.packs.nameOf(num), err)
+	}
+	c.Packs++
+	c.Freed += freed
+	return nil
 }
 
 // closeWasteful closes the current pack if it is worth rewriting.

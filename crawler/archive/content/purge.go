@@ -63,20 +63,11 @@ func (s *Store) rewriteUnknown(ctx context.Context, progress func(done, total in
 		if progress != nil {
 			progress(i, len(list))
 		}
-		if err := s.room(); err != nil {
+		err := s.rewriteInto(ctx, num, &c)
+		if err != nil && !errors.Is(err, ErrDamaged) {
 			return c, err
 		}
-		freed, err := s.rewrite(ctx, num)
-		if err != nil {
-			err = fmt.Errorf("pack %s: %w", s.packs.nameOf(num), err)
-			if !errors.Is(err, ErrDamaged) {
-				return c, err
-			}
-			damaged = append(damaged, err)
-			continue
-		}
-		c.Packs++
-		c.Freed += freed
+		damaged = append(damaged, err)
 	}
 	if progress != nil {
 		progress(len(list), len(list))
