@@ -293,7 +293,8 @@ func TestBrowserEveryPageIsAccessibleAndKeepsToItself(t *testing.T) {
 				t.Errorf("%s: %s", at, v)
 			}
 			if over := eval[int](w, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-				t.Errorf("%s: the page is %d pixels wider than the window", at, over)
+				widest := eval[[]string](w, `[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, nav") && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((e) => e.outerHTML.slice(0, 120))`)
+				t.Errorf("%s: the page is %d pixels wider than the window, for example by %.200q", at, over, widest)
 			}
 			w.report(at)
 		}
