@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/tables/source"
 )
 
 // fixedLook is the number of lines examined to find columns of fixed width.
@@ -16,8 +17,8 @@ const fixedLook = 500
 // FixedWidth profiles a text whose columns begin at fixed places, with blanks between them. It returns nil if there are
 // no such columns. Use it only for plain texts that are not delimited tables.
 func FixedWidth(ctx context.Context, in Input, o Options) (*csvprofile.Profile, error) {
-	o = o.withDefaults()
-	r := bufio.NewReaderSize(in.text(), 256<<10)
+	o = o.WithDefaults()
+	r := bufio.NewReaderSize(in.Text(), 256<<10)
 	var head []string
 	for len(head) < fixedLook {
 		line, err := fixedLine(r)
@@ -50,8 +51,8 @@ func FixedWidth(ctx context.Context, in Input, o Options) (*csvprofile.Profile, 
 				return nil, err
 			}
 		}
-	}, o.reading(0))
-	if err != nil || !worthwhile(p) {
+	}, o.Reading(0))
+	if err != nil || !source.Worthwhile(p) {
 		return nil, err
 	}
 	p.Note("columns of fixed width, beginning at %v", starts)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/tables/source"
 )
 
 // Limits of a page.
@@ -22,7 +23,7 @@ const (
 // htmlTables profiles the tables of a page that contain data: at least two rows of two cells. A table in a cell of
 // another is a table of its own.
 func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
-	z := html.NewTokenizer(io.LimitReader(in.text(), htmlBytes))
+	z := html.NewTokenizer(io.LimitReader(in.Text(), htmlBytes))
 	z.SetMaxBuf(1 << 20)
 	var found []*csvprofile.Profile
 	var open []*htmlTable
@@ -208,8 +209,8 @@ func keep(ctx context.Context, found []*csvprofile.Profile, t *htmlTable, o Opti
 		}
 		at++
 		return rows[at-1], nil
-	}, o.reading(len(found)))
-	if err != nil || !worthwhile(p) || len(p.Columns) < 2 {
+	}, o.Reading(len(found)))
+	if err != nil || !source.Worthwhile(p) || len(p.Columns) < 2 {
 		return found
 	}
 	return append(found, p)

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/inspect/charset"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/tables/source"
 )
 
 // Limits of one record.
@@ -22,19 +22,10 @@ const (
 	maxLevels = 6       // maximum depth of arrays of records
 )
 
-// text returns a reader of the text in UTF-8.
-func (in Input) text() io.Reader {
-	r := io.Reader(io.NewSectionReader(in.Body, 0, in.Size))
-	if dec, err := charset.NewReader(r, in.Charset); err == nil {
-		return dec
-	}
-	return r
-}
-
 // jsonArrays profiles every array of objects in a JSON text, at the top or in members of objects, and every array of
 // rows whose first is a header.
 func jsonArrays(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
-	s := &jsonScan{ctx: ctx, dec: json.NewDecoder(in.text()), o: o}
+	s := &jsonScan{ctx: ctx, dec: json.NewDecoder(in.Text()), o: o}
 	s.dec.UseNumber()
 	err := s.value("", 0)
 	if errors.Is(err, io.EOF) {
@@ -109,7 +100,7 @@ func (s *jsonScan) pass() error {
 // array reads the elements of an array. Objects are records.
 func (s *jsonScan) array(path string) error {
 	records := csvprofile.NewRecords()
-	records.Sample, records.Each = s.o.Sample, s.o.rowsOf(len(s.found))
+	records.Sample, records.Each = s.o.Sample, s.o.RowsOf(len(s.found))
 	truncated := false
 	n := 0
 	var header []string // if the elements are rows
@@ -147,7 +138,7 @@ func (s *jsonScan) end(r *csvprofile.Records, path string, truncated bool, err e
 	if r.Rows() > 0 {
 		p := r.Profile(path)
 		p.Truncated = truncated
-		if worthwhile(p) {
+		if source.Worthwhile(p) {
 			s.found = append(s.found, p)
 		}
 	}
@@ -246,9 +237,9 @@ func flatten(raw json.RawMessage, prefix string, level int, keys, values *[]stri
 
 // jsonLines profiles a text of one object per line.
 func jsonLines(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
-	r := bufio.NewReaderSize(in.text(), 256<<10)
+	r := bufio.NewReaderSize(in.Text(), 256<<10)
 	records := csvprofile.NewRecords()
-	records.Sample, records.Each = o.Sample, o.rowsOf(0)
+	records.Sample, records.Each = o.Sample, o.RowsOf(0)
 	bad := 0
 	truncated := false
 	for {

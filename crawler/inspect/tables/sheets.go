@@ -13,6 +13,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/tables/source"
 )
 
 // xlsx reads the sheets of an Office Open XML workbook, row by row.
@@ -46,12 +47,12 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 				return nil, io.EOF
 			}
 			return rows.Columns()
-		}, o.reading(len(found)))
+		}, o.Reading(len(found)))
 		rows.Close()
 		if err != nil {
 			return found, err
 		}
-		if worthwhile(p) {
+		if source.Worthwhile(p) {
 			found = append(found, p)
 		}
 	}
@@ -107,11 +108,11 @@ func ods(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error
 			continue
 		}
 		sheet := &odsSheet{dec: dec}
-		p, err := csvprofile.ReadRows(ctx, attr(start, "name"), nil, sheet.next, o.reading(len(found)))
+		p, err := csvprofile.ReadRows(ctx, attr(start, "name"), nil, sheet.next, o.Reading(len(found)))
 		if err != nil {
 			return found, err
 		}
-		if worthwhile(p) {
+		if source.Worthwhile(p) {
 			found = append(found, p)
 		}
 		if p.Truncated {

@@ -10,6 +10,7 @@ import (
 	"github.com/richardlehane/mscfb"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/tables/source"
 )
 
 // Records of a workbook of Excel 5 to 2003 ([MS-XLS] 2.3).
@@ -65,11 +66,11 @@ func xlsSheets(ctx context.Context, stream []byte, o Options) ([]*csvprofile.Pro
 			break
 		}
 		rows := &xlsRows{book: book, rest: stream[sheet.at:]}
-		p, err := csvprofile.ReadRows(ctx, sheet.name, nil, rows.next, o.reading(len(found)))
+		p, err := csvprofile.ReadRows(ctx, sheet.name, nil, rows.next, o.Reading(len(found)))
 		if err != nil {
 			return found, err
 		}
-		if worthwhile(p) {
+		if source.Worthwhile(p) {
 			found = append(found, p)
 		}
 	}

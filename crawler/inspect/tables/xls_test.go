@@ -59,7 +59,7 @@ func townsWorkbook() []byte {
 
 func TestWorkbooksOfOldExcelHaveNumbersDatesAndFormulas(t *testing.T) {
 	t.Parallel()
-	found, err := xlsSheets(context.Background(), townsWorkbook(), Options{}.withDefaults())
+	found, err := xlsSheets(context.Background(), townsWorkbook(), Options{}.WithDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +107,6 @@ func TestNumbersOfOldExcelAreDatesWhereTheirFormatSaysSo(t *testing.T) {
 func FuzzWorkbook(f *testing.F) {
 	f.Add(townsWorkbook())
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		xlsSheets(context.Background(), stream, Options{}.withDefaults())
+		xlsSheets(context.Background(), stream, Options{}.WithDefaults())
 	})
 }

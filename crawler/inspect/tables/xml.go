@@ -29,7 +29,7 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	}
 	dec := newXML(in)
 	records := csvprofile.NewRecords()
-	records.Sample, records.Each = o.Sample, o.rowsOf(0)
+	records.Sample, records.Each = o.Sample, o.RowsOf(0)
 	var at []string
 	truncated := false
 	for {
@@ -86,7 +86,7 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 }
 
 func newXML(in Input) *xml.Decoder {
-	dec := xml.NewDecoder(in.text())
+	dec := xml.NewDecoder(in.Text())
 	dec.Strict = false
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // the text is UTF-8 already
 	return dec

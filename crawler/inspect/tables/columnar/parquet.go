@@ -1,4 +1,4 @@
-package tables
+package columnar
 
 import (
 	"context"
@@ -12,18 +12,19 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/tables/source"
 )
 
 // parquetFile profiles a Parquet file with its leaf columns. Repeated values are joined.
-func parquetFile(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+func parquetFile(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
 	f, err := parquet.OpenFile(in.Body, in.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+		return nil, fmt.Errorf("%w: %v", source.ErrFormat, err)
 	}
 	schema := f.Schema()
 	columns := schema.Columns()
 	if len(columns) > csvprofile.MaxCells/4 {
-		return nil, fmt.Errorf("%w: %d columns", ErrFormat, len(columns))
+		return nil, fmt.Errorf("%w: %d columns", source.ErrFormat, len(columns))
 	}
 	names := make([]string, len(columns))
 	show := make([]func(parquet.Value) string, len(columns))
@@ -36,8 +37,8 @@ func parquetFile(ctx context.Context, in Input, o Options) ([]*csvprofile.Profil
 	}
 	s := &parquetRows{groups: f.RowGroups(), show: show, buf: make([]parquet.Row, 64)}
 	defer s.close()
-	p, err := csvprofile.ReadRows(ctx, "", names, s.next, o.reading(0))
-	if err != nil || !worthwhile(p) {
+	p, err := csvprofile.ReadRows(ctx, "", names, s.next, o.Reading(0))
+	if err != nil || !source.Worthwhile(p) {
 		return nil, err
 	}
 	return []*csvprofile.Profile{p}, nil
@@ -62,7 +63,7 @@ func (s *parquetRows) close() {
 func (s *parquetRows) next() (cells []string, err error) {
 	defer func() {
 		if x := recover(); x != nil {
-			err = fmt.Errorf("%w: the decoder failed: %v", ErrFormat, x)
+			err = fmt.Errorf("%w: the decoder failed: %v", source.ErrFormat, x)
 		}
 	}()
 	for s.at >= s.n {

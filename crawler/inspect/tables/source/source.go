@@ -1,0 +1,88 @@
+// Package source has what all readers of tables share: the file to read, the limits, and the shape of a reader.
+//
+// Each family of formats is a package of its own beside this one; package tables knows them all. A reader may panic: tables
+// recovers.
+package source
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"odarchive/crawler/inspect/charset"
+	"odarchive/crawler/inspect/csvprofile"
+)
+
+// ErrFormat is in the chain of errors about files that do not match their media type.
+var ErrFormat = errors.New("not a table that can be read")
+
+// Input is a file that contains tables.
+type Input struct {
+	Type    string // media type
+	Charset string // of texts, "" = UTF-8
+	Size    int64
+	Body    io.ReaderAt
+	TempDir string // for what a decoder unpacks; "" = the system's
+}
+
+// Text returns a reader of the text in UTF-8.
+func (in Input) Text() io.Reader {
+	r := io.Reader(io.NewSectionReader(in.Body, 0, in.Size))
+	if dec, err := charset.NewReader(r, in.Charset); err == nil {
+		return dec
+	}
+	return r
+}
+
+// DefaultTables is the default of Options.MaxTables.
+const DefaultTables = 200
+
+// Options are limits. Zero fields take the default (WithDefaults).
+type Options struct {
+	MaxRows   int64 // per table, default 5,000,000
+	MaxTables int   // per file, default 200
+	MaxBytes  int64 // maximum size of formats that are read into memory, default 64 MiB; larger files are an error
+	MaxUnpack int64 // maximum size that a container may unpack to, default 1 GiB
+	Sample    int   // number of rows that each profile keeps, default none
+
+	// Each, if not nil, gets the rows of all tables, and nothing is profiled, as with csvprofile.Options.Each. table is the
+	// index of the table among those that Read returns. After an error, Each may be called again, and must return an error again.
+	Each func(table int, cells [][]byte) error
+}
+
+// Reader finds the tables of files of one kind. The options have no zero limits. What it has read before an error is
+// returned with it.
+type Reader func(context.Context, Input, Options) ([]*csvprofile.Profile, error)
+
+// Reading returns the options for the rows of a table that is the next of a file's after those that have been found.
+func (o Options) Reading(found int) csvprofile.Options {
+	return csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample, Each: o.RowsOf(found)}
+}
+
+// RowsOf returns Each for one table, nil if there is none.
+func (o Options) RowsOf(table int) func([][]byte) error {
+	if o.Each == nil {
+		return nil
+	}
+	return func(cells [][]byte) error { return o.Each(table, cells) }
+}
+
+// WithDefaults returns the options with defaults in the place of zeros.
+func (o Options) WithDefaults() Options {
+	if o.MaxRows == 0 {
+		o.MaxRows = 5_000_000
+	}
+	if o.MaxTables == 0 {
+		o.MaxTables = DefaultTables
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 64 << 20
+	}
+	if o.MaxUnpack == 0 {
+		o.MaxUnpack = 1 << 30
+	}
+	return o
+}
+
+// Worthwhile reports whether a profile describes a table.
+func Worthwhile(p *csvprofile.Profile) bool { return p != nil && len(p.Columns) > 0 && p.Rows > 0 }
