@@ -13,6 +13,7 @@ type inside struct {
 	Number  int
 	More    bool // there are more members than Members lists
 	Tables  []part
+	Facts   *facts
 	RDF     *rdfFacts
 	Faults  []string
 	Omitted []string // one sentence each on what is not kept or not shown
@@ -21,6 +22,7 @@ type inside struct {
 // member is a file inside a version that is an archive.
 type member struct {
 	Path, About, Download string
+	Title                 string // that it gives itself
 	Size                  int64
 	Type                  string
 	Tables                []part
@@ -53,10 +55,10 @@ func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 	if in == nil {
 		return nil
 	}
-	page := &inside{Number: len(in.Members) + in.MembersOmitted, More: in.More || len(in.Members) > maxShown, Faults: in.Faults, Omitted: omitted(in)}
+	page := &inside{Number: len(in.Members) + in.MembersOmitted, More: in.More || len(in.Members) > maxShown, Faults: in.Faults, Omitted: omitted(in), Facts: factsOf(in.Document)}
 	for _, m := range in.Members[:min(len(in.Members), maxShown)] {
 		address := u.memberPath(versionID, m.Path)
-		line := member{Path: m.Path, About: address + "?format=html", Download: address + "?download=1", Size: m.Size, Type: m.Type}
+		line := member{Path: m.Path, Title: ownTitle(m.Document), About: address + "?format=html", Download: address + "?download=1", Size: m.Size, Type: m.Type}
 		for _, t := range m.Tables[:min(len(m.Tables), maxParts)] {
 			line.Tables = append(line.Tables, part{t.Name, sizeOf(t), humanCount(t.Rows), humanCount(t.Width())})
 		}

@@ -66,7 +66,7 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 		return nil, err
 	}
 	in, err := inspect.File(ctx, inspect.Input{Found: found, Name: name, Size: size, Body: file}, inspect.Limits{Time: profileTime, MaxProbe: profileProbe})
-	if err != nil || in != nil && (holdsRDF(in) || tablesIn(in) > 0) {
+	if err != nil || in != nil && (holdsRDF(in) || tablesIn(in) > 0 || in.Document != nil && !mayBeDelimited(name, file, found)) {
 		return in, err
 	}
 	if in != nil && len(in.Faults) == 0 && len(in.Members) > 0 && !slices.ContainsFunc(in.Members, func(m inspect.Member) bool { return m.Type != "" }) {
@@ -165,6 +165,9 @@ func reference(name string) string { return (&url.URL{Path: filepath.ToSlash(nam
 
 // tables prints the tables and RDF of a file: for people, or as one line of JSON each.
 func (c *cli) tables(name string, in *inspect.Inside) error {
+	if err := c.documents(name, in); err != nil {
+		return err
+	}
 	err := eachTable(name, in, func(name string, p *csvprofile.Profile) error {
 		if c.json {
 			return c.line(p.Line(name))

@@ -1,7 +1,7 @@
 // Package inspect finds out what a file of known kind contains: tables, RDF statements, members of an archive and the
-// tables in them.
+// tables in them, and what the file says of itself.
 //
-// File examines one file with the package for its kind (csvprofile, tables, rdfprofile, unpack), within limits of time
+// File examines one file with the package for its kind (csvprofile, tables, rdfprofile, unpack, document), within limits of time
 // and size for the whole file. Extract returns the bytes of one member. What cannot be read is described in
 // Inside.Faults, one sentence each, and affects only its own file or member. What the limits omit is counted in Inside.
 // The archive keeps Inside, most of it as JSON: field names are stable.
@@ -17,6 +17,7 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/document"
 	"odarchive/crawler/inspect/rdfprofile"
 	"odarchive/crawler/inspect/tables"
 	"odarchive/crawler/inspect/unpack"
@@ -28,8 +29,12 @@ type Inside struct {
 	Tables  []*csvprofile.Profile `json:"tables,omitempty"`
 	RDF     *rdfprofile.Profile   `json:"rdf,omitempty"`
 	Members []Member              `json:"members,omitempty"` // of an archive, in its order
-	More    bool                  `json:"more,omitempty"`    // a limit was reached: the file contains more
-	Faults  []string              `json:"faults,omitempty"`  // what could not be read, and why
+
+	// Document is what the file says of itself, nil if that is nothing.
+	Document *document.Document `json:"document,omitempty"`
+
+	More   bool     `json:"more,omitempty"`   // a limit was reached: the file contains more
+	Faults []string `json:"faults,omitempty"` // what could not be read, and why
 
 	// What limits omitted from tables and members that are otherwise listed.
 	ColumnsOmitted  int `json:"columnsOmitted,omitempty"`  // sum of csvprofile.Profile.Omitted over all tables
@@ -46,6 +51,7 @@ type Member struct {
 	Charset  string                `json:"charset,omitempty"`
 	Tables   []*csvprofile.Profile `json:"tables,omitempty"`
 	RDF      *rdfprofile.Profile   `json:"rdf,omitempty"`
+	Document *document.Document    `json:"document,omitempty"`
 }
 
 // Input is a file to examine.
@@ -85,6 +91,7 @@ type Limits struct {
 	MaxColumns int           // columns listed, over all tables, 20,000
 	MaxPaths   int           // bytes of the paths of listed members, 1 MiB
 	MaxIRIs    int           // bytes of the listed IRIs of RDF, over the file and its members, 512 KiB
+	MaxFacts   int           // bytes of what the file and its members say of themselves, 1 MiB
 	MaxProbe   int64         // maximum size of a member to examine, 32 MiB; larger ones are only listed
 	MaxFaults  int           // 20
 	TempDir    string        // for inner archives; "" = the system's
@@ -106,6 +113,9 @@ func (l Limits) withDefaults() Limits {
 	if l.MaxIRIs <= 0 {
 		l.MaxIRIs = 512 << 10
 	}
+	if l.MaxFacts <= 0 {
+		l.MaxFacts = 1 << 20
+	}
 	if l.MaxProbe <= 0 {
 		l.MaxProbe = 32 << 20
 	}
@@ -120,12 +130,12 @@ func File(ctx context.Context, in Input, limits Limits) (*Inside, error) {
 	limits = limits.withDefaults()
 	limited, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
-	look := &look{ctx: limited, limits: limits, found: &Inside{}, columns: limits.MaxColumns, paths: limits.MaxPaths, iris: limits.MaxIRIs}
+	look := &look{ctx: limited, limits: limits, found: &Inside{}, columns: limits.MaxColumns, paths: limits.MaxPaths, iris: limits.MaxIRIs, facts: limits.MaxFacts}
 	look.file(in)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if len(look.found.Tables) == 0 && look.found.RDF == nil && len(look.found.Members) == 0 && len(look.found.Faults) == 0 {
+	if len(look.found.Tables) == 0 && look.found.RDF == nil && len(look.found.Members) == 0 && len(look.found.Faults) == 0 && look.found.Document == nil {
 		return nil, nil
 	}
 	return look.found, nil
@@ -137,7 +147,8 @@ type look struct {
 	limits Limits
 	found  *Inside
 
-	columns, paths, iris int // columns, bytes of paths and bytes of IRIs that may still be listed
+	// Columns, bytes of paths, of IRIs and of what files say of themselves that may still be listed.
+	columns, paths, iris, facts int
 }
 
 // fault adds a fault.
@@ -154,7 +165,7 @@ func (l *look) fault(what string, err error) {
 // plain returns an error's message without the names of the packages it came through.
 func plain(err error) string {
 	s := err.Error()
-	for _, p := range []string{"tables: ", "unpack: ", "csvprofile: ", "rdfprofile: ", "detect: "} {
+	for _, p := range []string{"tables: ", "unpack: ", "csvprofile: ", "rdfprofile: ", "detect: ", "document: "} {
 		s = strings.TrimPrefix(s, p)
 	}
 	return s
@@ -162,12 +173,30 @@ func plain(err error) string {
 
 // file examines the file itself.
 func (l *look) file(in Input) {
+	if in.Found.Compression == "" {
+		l.found.Document = l.document(in.Name, in)
+	}
 	if in.Found.Compression != "" || unpack.Known(in.Found.Type) && !tables.Known(in.Found.Type) {
 		l.members(in)
 		return
 	}
 	l.found.Tables = l.boundTables(l.tables(in.Name, in))
 	l.found.RDF = l.boundRDF(l.rdf(in))
+}
+
+// document returns what a file says of itself, nil if that is nothing or there is no room for it.
+func (l *look) document(name string, in Input) *document.Document {
+	if !document.Known(in.Found.Type) || l.facts < 500 {
+		return nil
+	}
+	d, err := document.Read(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: l.limits.TempDir})
+	if err != nil && d == nil && len(l.found.Tables) == 0 {
+		l.fault(name, err)
+	}
+	if d != nil {
+		l.facts -= d.Fit(l.facts)
+	}
+	return d
 }
 
 // rdf profiles the statements of an RDF file. It returns nil for other files.

@@ -70,8 +70,11 @@ func (l *look) member(m unpack.Member, base string) (Member, error) {
 		return member, err
 	}
 	member.Type, member.Charset = found.Type, found.Charset
+	inner := Input{Found: found, Name: m.Path, Base: base, Size: member.Size, Body: bytes.NewReader(body)}
+	if found.Compression == "" {
+		member.Document = l.document(m.Path, inner)
+	}
 	if found.Compression == "" && !unpack.Known(found.Type) {
-		inner := Input{Found: found, Name: m.Path, Base: base, Size: member.Size, Body: bytes.NewReader(body)}
 		member.Tables, member.RDF = l.boundTables(l.tables(m.Path, inner)), l.boundRDF(l.rdf(inner))
 	}
 	return member, nil

@@ -50,6 +50,14 @@ const (
 	Format    = NS + "format"    // column -> pattern of its values
 )
 
+// What files say of themselves.
+const (
+	Dimension    = NS + "dimension"    // version, member or variable -> an axis of arrays: a node with schema:name and schema:value
+	TableCount   = NS + "tableCount"   // version or member -> number of tables that were counted, but not read
+	Encrypted    = NS + "encrypted"    // version or member -> true if its content needs a key
+	FactsOmitted = NS + "factsOmitted" // version or member -> number of attributes, dimensions and variables not described
+)
+
 // Errors in files.
 const (
 	Fault       = NS + "fault"       // version -> one sentence on what could not be read
@@ -114,7 +122,7 @@ const (
 	Added        = NS + "added"        // harvest activity -> number of new URLs
 	Graph        = NS + "graph"        // portal -> named graph with its harvested catalog; version -> named graph with its statements
 	GraphOmitted = NS + "graphOmitted" // version -> why there is no named graph with its statements
-	Software     = NS + "software"     // portal or site -> software that it runs
+	Software     = NS + "software"     // portal or site -> software that it runs; version or member -> software that wrote it
 )
 
 // Records of WARC files (crawler/warc/rows).

@@ -14,4 +14,7 @@ const (
 	AdditionalProperty = NS + "additionalProperty"
 	PropertyValue      = NS + "PropertyValue"
 	Value              = NS + "value"
+	NumberOfPages      = NS + "numberOfPages"
+	VariableMeasured   = NS + "variableMeasured"
+	UnitText           = NS + "unitText"
 )

@@ -50,6 +50,7 @@ var floors = [][]string{
 		"crawler/inspect/unpack/...",
 		"crawler/inspect/csvprofile/...",
 		"crawler/inspect/csvw/...",
+		"crawler/inspect/document/...",
 		"crawler/inspect/tables/...",
 		"crawler/inspect/rdfprofile/...",
 		"crawler/archive/joins/...",

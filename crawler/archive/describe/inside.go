@@ -18,7 +18,8 @@ import (
 // maxPartitions bounds the predicates, the classes and the vocabularies of one RDF file that are described.
 const maxPartitions = 100
 
-// Inside describes what a version contains: tables (CSVW), RDF (VoID), and the members of an archive as its parts.
+// Inside describes what a version contains: tables (CSVW), RDF (VoID), the members of an archive as its parts, and what
+// the file says of itself.
 func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	if in == nil {
 		return nil
@@ -30,6 +31,10 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	g.where(v.ID, in)
 	for _, fault := range in.Faults {
 		g.text(arc.Fault, fault)
+	}
+	if d := in.Document; d != nil {
+		g.text(dcterms.Title, d.Title)
+		g.document(v.ID, d, left)
 	}
 	if in.RDF != nil {
 		g.rdf(v.ID, in.RDF, left)
@@ -69,6 +74,10 @@ func (g *graph) member(version term.Key, iri, label string, member inspect.Membe
 	}
 	if !member.Modified.IsZero() {
 		g.add(dcterms.Modified, Time(member.Modified))
+	}
+	if d := member.Document; d != nil {
+		g.text(rdfs.Label, d.Title) // its dct:title is its path
+		g.document(label, d, left)
 	}
 	if member.RDF != nil {
 		g.rdf(label, member.RDF, left)

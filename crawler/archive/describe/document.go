@@ -1,0 +1,116 @@
+package describe
+
+import (
+	"strconv"
+	"strings"
+
+	"odarchive/crawler/inspect/document"
+	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
+	"odarchive/vocab/csvw"
+	"odarchive/vocab/dcterms"
+	"odarchive/vocab/foaf"
+	"odarchive/vocab/schema"
+	"odarchive/vocab/xsd"
+)
+
+// languageIRI is the beginning of the IRIs by which the Library of Congress names the languages of ISO 639-1.
+const languageIRI = "http://id.loc.gov/vocabulary/iso639-1/"
+
+// document describes what a file, which is the present subject, says of itself, except its title. label is that of its
+// blank nodes.
+func (g *graph) document(label string, d *document.Document, left *room) {
+	file := g.subject
+	defer g.about(file)
+	g.text(dcterms.Description, d.Description)
+	g.text(arc.Software, d.Software)
+	if d.Conforms != "" {
+		g.add(dcterms.ConformsTo, IRI(d.Conforms))
+	}
+	for _, tag := range d.Languages {
+		if lang, _, _ := strings.Cut(tag, "-"); len(lang) == 2 {
+			g.add(dcterms.Language, term.IRI(languageIRI+lang))
+		}
+	}
+	if d.Created != "" {
+		g.add(dcterms.Created, moment(d.Created))
+	}
+	if d.Pages > 0 {
+		g.add(schema.NumberOfPages, integer(int64(d.Pages)))
+	}
+	if d.Tables > 0 {
+		g.add(arc.TableCount, integer(int64(d.Tables)))
+	}
+	if d.Encrypted {
+		g.add(arc.Encrypted, boolean(true))
+	}
+	omitted := d.Omitted
+	// node adds a node about one of the facts, unless there is no more room.
+	node := func(predicate, kind string, i int) (term.Key, bool) {
+		if left.nodes == 0 {
+			omitted++
+			return term.Key(""), false
+		}
+		left.nodes--
+		n := term.Blank(kind + "-" + label + "-" + strconv.Itoa(i+1))
+		g.about(file)
+		g.add(predicate, n)
+		g.about(n)
+		return n, true
+	}
+	if d.Creator != "" {
+		if _, ok := node(dcterms.Creator, "creator", 0); ok {
+			g.isA(foaf.Agent)
+			g.text(foaf.Name, d.Creator)
+		}
+	}
+	axes := map[string]term.Key{}
+	for i, x := range d.Dimensions {
+		if n, ok := node(arc.Dimension, "dimension", i); ok {
+			axes[x.Name] = n
+			g.text(schema.Name, named(x.Name, i))
+			g.add(schema.Value, integer(max(x.Size, 0)))
+		}
+	}
+	for i, v := range d.Variables {
+		if _, ok := node(schema.VariableMeasured, "variable", i); ok {
+			g.isA(schema.PropertyValue)
+			g.text(schema.Name, named(v.Name, i))
+			g.text(dcterms.Title, v.Title)
+			g.text(schema.UnitText, v.Unit)
+			g.text(csvw.Datatype, v.Datatype)
+			for _, name := range v.Dimensions {
+				if axis, ok := axes[name]; ok {
+					g.add(arc.Dimension, axis)
+				}
+			}
+		}
+	}
+	for i, a := range d.Attributes {
+		if _, ok := node(schema.AdditionalProperty, "attribute", i); ok {
+			g.isA(schema.PropertyValue)
+			g.text(schema.Name, named(a.Name, i))
+			g.text(schema.Value, a.Value)
+		}
+	}
+	if omitted > 0 {
+		g.about(file)
+		g.add(arc.FactsOmitted, integer(int64(omitted)))
+	}
+}
+
+// named returns a name, or the number of what has none.
+func named(name string, i int) string {
+	if strings.TrimSpace(name) == "" {
+		return strconv.Itoa(i + 1)
+	}
+	return name
+}
+
+// moment returns a date, or a date with a time, in its datatype.
+func moment(s string) term.Key {
+	if strings.Contains(s, "T") {
+		return term.Typed(s, xsd.DateTime)
+	}
+	return term.Typed(s, xsd.Date)
+}
