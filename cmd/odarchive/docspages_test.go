@@ -32,6 +32,7 @@ import (
 //	sh background  goes on running until the end of the page; the next block waits until its output is there
 //	sh fails       ends with another exit status
 //	sh elsewhere   does not run here: it installs software, or needs root (elsewhere lists the words it may begin with)
+//	sh service     runs in the test of the packages (cmd/deploy/release), which has a machine for it
 //	text           is the output of the block before; … stands for anything, alone on a line for any number of lines
 //	sparql         is a query with at least one solution; with "update", an update
 //	python, r      are programs; they are left out where the interpreter is not installed
@@ -234,6 +235,7 @@ func (r *reading) block(b docs.Code) {
 				r.t.Errorf("%s: only commands that begin with one of %v are left out", line, elsewhere)
 			}
 		}
+	case b.Language == "sh" && strings.HasPrefix(b.Use, "service"):
 	case b.Language == "sh" && b.Use == "background":
 		r.start(text)
 	case b.Language == "sh":

@@ -22,8 +22,12 @@ func TestTheSettingsFileShowsTheDefaults(t *testing.T) {
 	open := empty.ReplaceAllString(text, "")     // nothing is not the name of a file
 	open, _, _ = strings.Cut(open, "#[[token]]") // whose hash is left out
 	open = regexp.MustCompile(`(?m)^#([a-z-]+ = |\[\[)`).ReplaceAllString(open, "$1")
-	file := filepath.Join(t.TempDir(), "odarchive.toml")
-	if err := os.WriteFile(file, []byte(open), 0o600); err != nil {
+	name := filepath.Join(t.TempDir(), "odarchive.toml")
+	if err := os.WriteFile(name, []byte(open), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := config.ReadFile(name)
+	if err != nil {
 		t.Fatal(err)
 	}
 	serve, _, err := root.Find([]string{"serve"})

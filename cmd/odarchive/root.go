@@ -139,17 +139,19 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 	c.given = map[string]bool{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { c.given[f.Name] = true })
 	known := settings(cmd.Root())
-	if err := config.Load(cmd.Flags(), c.file, known); err != nil {
+	file, err := config.ReadFile(c.file)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := config.Load(cmd.Flags(), file, known); err != nil {
 		return usageError{err}
 	}
 	if cmd.Flags().Lookup("secrets-file") != nil { // the rules of hosts may name its sections
-		var err error
-		if c.cfg.Fetch.Hosts, err = config.HostRules(c.file); err != nil {
+		if c.cfg.Fetch.Hosts, err = config.HostRules(file); err != nil {
 			return usageError{err}
 		}
 	}
-	var err error
-	if c.cfg.Fetch.Harvests, err = config.HarvestPlans(c.file); err != nil {
+	if c.cfg.Fetch.Harvests, err = config.HarvestPlans(file); err != nil {
 		return usageError{err}
 	}
 	for _, p := range c.cfg.Fetch.Harvests {
@@ -158,7 +160,7 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 		}
 	}
 	if cmd.Flags().Lookup("token") != nil {
-		if c.cfg.Serve.Tokens, err = config.Tokens(c.file); err != nil {
+		if c.cfg.Serve.Tokens, err = config.Tokens(file); err != nil {
 			return usageError{err}
 		}
 	}

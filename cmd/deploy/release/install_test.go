@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -87,22 +88,13 @@ func TestPackages(t *testing.T) {
 		}
 	})
 	t.Run("are installed and upgraded and removed while the archive stays", func(t *testing.T) { install(t, first, packagesOf(t, one, "v1.1.0")) })
+	t.Run("become a service by the page that says how", func(t *testing.T) { followService(t, first) })
 }
 
-// install runs testdata/install.sh in a copy of this machine's files, which nothing outside of it sees.
+// install runs testdata/install.sh with the packages of two versions.
 func install(t *testing.T, first, second string) {
 	t.Helper()
-	for _, name := range []string{"dpkg", "unshare", "setpriv", "systemd-sysusers"} {
-		if _, err := exec.LookPath(name); err != nil {
-			t.Skipf("%s is not installed", name)
-		}
-	}
-	dir := t.TempDir()
-	for _, name := range []string{"top", "packages"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	packages := t.TempDir()
 	for from, to := range map[string]string{first: "first.deb", second: "second.deb"} {
 		found, err := filepath.Glob(filepath.Join(from, "*.deb"))
 		if err != nil || len(found) != 1 {
@@ -112,24 +104,50 @@ func install(t *testing.T, first, second string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "packages", to), raw, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(packages, to), raw, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	script, err := filepath.Abs(filepath.Join("testdata", "install.sh"))
+	script, err := os.ReadFile(filepath.Join("testdata", "install.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	enter := `mount -t tmpfs none "$1/top" && mkdir "$1/top/new" "$1/top/work" "$1/top/root" &&
-mount -t overlay none -o "lowerdir=/,upperdir=$1/top/new,workdir=$1/top/work" "$1/top/root" &&
-mount --bind /proc "$1/top/root/proc" && mount --rbind /dev "$1/top/root/dev" || exit 77
-mkdir -p "$1/top/root/packages" && cp "$1"/packages/* "$2" "$1/top/root/packages" && exec chroot "$1/top/root" sh -eu /packages/install.sh`
-	out, err := exec.CommandContext(t.Context(), "unshare", "--mount", "--", "sh", "-c", enter, "sh", dir, script).CombinedOutput()
-	if err != nil {
-		code := err.(*exec.ExitError).ExitCode()
+	inCopy(t, packages, string(script))
+}
+
+// inCopy runs a script as root in a copy of this machine's files, which nothing outside of it sees, with processes and a
+// network of its own. The files of packages are in /packages.
+func inCopy(t *testing.T, packages, script string) {
+	t.Helper()
+	for _, name := range []string{"dpkg", "unshare", "setpriv", "systemd-sysusers"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("%s is not installed", name)
+		}
+	}
+	dir := t.TempDir()
+	name := filepath.Join(dir, "script.sh")
+	if err := os.WriteFile(name, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	top := filepath.Join(dir, "top")
+	if err := os.Mkdir(top, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	enter := `mount -t tmpfs none "$1" && mkdir "$1/new" "$1/work" "$1/root" &&
+mount -t overlay none -o "lowerdir=/,upperdir=$1/new,workdir=$1/work" "$1/root" &&
+mount -t proc none "$1/root/proc" && mount --rbind /dev "$1/root/dev" || exit 77
+mkdir -p "$1/root/packages" && cp "$2"/* "$3" "$1/root/packages" && exec chroot "$1/root" sh -eu /packages/script.sh`
+	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--", "sh", "-c", enter, "sh", top, packages, name)
+	out, err := cmd.CombinedOutput()
+	var ended *exec.ExitError
+	switch code := 0; {
+	case err == nil:
+		return
+	case errors.As(err, &ended):
+		code = ended.ExitCode()
 		if code == 77 || code == 1 && bytes.HasPrefix(out, []byte("unshare:")) {
 			t.Skipf("mounting needs rights that this test does not have: %s", out)
 		}
-		t.Fatalf("%v\n%s", err, out)
 	}
+	t.Fatalf("%v\n%s", err, out)
 }

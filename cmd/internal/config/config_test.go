@@ -25,13 +25,18 @@ func namesOf(f *pflag.FlagSet) (names []string) {
 	return names
 }
 
-func writeFile(t *testing.T, text string) string {
+// writeFile returns a settings file with this text, as the program reads it.
+func writeFile(t *testing.T, text string) *File {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "odarchive.toml")
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return name
+	file, err := ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func TestAFlagWinsOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
@@ -140,22 +145,19 @@ func TestTheTablesOfHostsAreReadAndMisspellingsNamed(t *testing.T) {
 
 func TestTablesOfTheFilePlanHarvests(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join(t.TempDir(), "odarchive.toml")
 	read := func(text string) ([]timetable.Plan, error) {
 		t.Helper()
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := Load(pflag.NewFlagSet("", pflag.ContinueOnError), name, nil); err != nil {
+		file := writeFile(t, text)
+		if err := Load(pflag.NewFlagSet("", pflag.ContinueOnError), file, nil); err != nil {
 			t.Errorf("%s: other settings: %v", text, err)
 		}
-		return HarvestPlans(name)
+		return HarvestPlans(file)
 	}
 	plans, err := read("[[harvest]]\nkind = \"ckan\"\nurl = \"https://a.example\"\nat = [\"03:30\"]\n[[harvest]]\nkind = \"oai\"\nurl = \"https://a.example\"")
 	if err != nil || len(plans) != 2 || plans[0].When() != "at 03:30" || plans[1].When() != "every 24h" {
 		t.Errorf("%+v, %v", plans, err)
 	}
-	if plans, err := HarvestPlans(""); plans != nil || err != nil {
+	if plans, err := HarvestPlans(nil); plans != nil || err != nil {
 		t.Errorf("without a file: %+v, %v", plans, err)
 	}
 	const table = "[[harvest]]\nkind = \"ckan\"\nurl = \"https://a.example\"\n"

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"odarchive/crawler/spelling"
 	"odarchive/crawler/web/hosts"
 
-	"github.com/BurntSushi/toml"
 	"github.com/spf13/pflag"
 )
 
@@ -54,26 +52,24 @@ func (f Fetch) checkHosts() error {
 	return nil
 }
 
-// HostRules returns the [[host]] tables of a settings file, none if file is "".
-func HostRules(file string) ([]hosts.Rule, error) {
-	if file == "" {
+// HostRules returns the [[host]] tables of a settings file, none if file is nil.
+func HostRules(file *File) ([]hosts.Rule, error) {
+	if file == nil {
 		return nil, nil
 	}
 	var tables struct {
 		Host []hosts.Rule `toml:"host"`
 	}
-	meta, err := toml.DecodeFile(file, &tables)
+	meta, err := file.decode(&tables)
 	if err != nil {
-		return nil, fmt.Errorf("config file %s: %w", file, err)
+		return nil, err
 	}
-	for _, key := range meta.Undecoded() {
-		if len(key) > 1 && key[0] == hostTable {
-			return nil, fmt.Errorf("config file %s: a [[host]] table has no setting %q%s", file, key[1:].String(), spelling.KeyHint(reflect.TypeOf(tables), key))
-		}
+	if err := file.check(hostTable, reflect.TypeOf(tables), meta.Undecoded()); err != nil {
+		return nil, err
 	}
 	for _, r := range tables.Host {
 		if err := r.Check(); err != nil {
-			return nil, fmt.Errorf("config file %s: %w", file, err)
+			return nil, file.errorf("%w", err)
 		}
 	}
 	return tables.Host, nil

@@ -9,20 +9,19 @@ import (
 
 	"odarchive/crawler/spelling"
 
-	"github.com/BurntSushi/toml"
 	"github.com/spf13/pflag"
 )
 
 // environmentPrefix begins the names of environment variables with settings.
 const environmentPrefix = "ODARCHIVE_"
 
-// Load sets every flag that was not given from the environment, or else from the file, if that is not "". A setting in
+// Load sets every flag that was not given from the environment, or else from the file, if that is not nil. A setting in
 // the file whose name is not in known is an error, so that misspelt settings are noticed.
-func Load(flags *pflag.FlagSet, file string, known []string) error {
+func Load(flags *pflag.FlagSet, file *File, known []string) error {
 	settings := map[string]any{}
-	if file != "" {
-		if _, err := toml.DecodeFile(file, &settings); err != nil {
-			return fmt.Errorf("config file %s: %w", file, err)
+	if file != nil {
+		if _, err := file.decode(&settings); err != nil {
+			return err
 		}
 		tables := openTables(settings)
 		delete(settings, hostTable) // HostRules reads it
@@ -34,7 +33,7 @@ func Load(flags *pflag.FlagSet, file string, known []string) error {
 		}
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
 			if !slices.Contains(known, name) {
-				return fmt.Errorf("config file %s: %s", file, unknown(name, tables[name], known))
+				return file.errorf("%s", unknown(name, tables[name], known))
 			}
 		}
 	}
@@ -48,7 +47,7 @@ func Load(flags *pflag.FlagSet, file string, known []string) error {
 				first = fmt.Errorf("environment: --%s: %w", f.Name, err)
 			}
 		} else if v, ok := settings[f.Name]; ok {
-			first = setFromFile(flags, f.Name, v, file)
+			first = file.set(flags, f.Name, v)
 		}
 	})
 	return first
@@ -110,17 +109,4 @@ func openTables(settings map[string]any) (tables map[string]string) {
 		}
 	}
 	return tables
-}
-
-func setFromFile(flags *pflag.FlagSet, name string, value any, file string) error {
-	values, isList := value.([]any)
-	if !isList {
-		values = []any{value}
-	}
-	for _, v := range values {
-		if err := flags.Set(name, fmt.Sprint(v)); err != nil {
-			return fmt.Errorf("config file %s: %s: %w", file, name, err)
-		}
-	}
-	return nil
 }

@@ -6,26 +6,23 @@ import (
 	"slices"
 	"time"
 
-	"odarchive/crawler/spelling"
 	"odarchive/sparqlapi/access"
-
-	"github.com/BurntSushi/toml"
 )
 
 // tokenTable is the name of the tables in the settings file that are tokens.
 const tokenTable = "token"
 
-// Tokens returns the [[token]] tables of a settings file, none if file is "".
-func Tokens(file string) ([]access.Token, error) {
-	if file == "" {
+// Tokens returns the [[token]] tables of a settings file, none if file is nil.
+func Tokens(file *File) ([]access.Token, error) {
+	if file == nil {
 		return nil, nil
 	}
 	var tables struct {
 		Token any `toml:"token"` // [[token]], or the setting of that name
 	}
-	meta, err := toml.DecodeFile(file, &tables)
+	meta, err := file.decode(&tables)
 	if err != nil {
-		return nil, fmt.Errorf("config file %s: %w", file, err)
+		return nil, err
 	}
 	if _, ok := tables.Token.([]map[string]any); !ok {
 		return nil, nil
@@ -33,25 +30,23 @@ func Tokens(file string) ([]access.Token, error) {
 	var list struct {
 		Token []tokenSetting `toml:"token"`
 	}
-	if meta, err = toml.DecodeFile(file, &list); err != nil {
-		return nil, fmt.Errorf("config file %s: %w", file, err)
+	if meta, err = file.decode(&list); err != nil {
+		return nil, err
 	}
-	for _, key := range meta.Undecoded() {
-		if len(key) > 1 && key[0] == tokenTable {
-			return nil, fmt.Errorf("config file %s: a [[token]] table has no setting %q%s", file, key[1:].String(), spelling.KeyHint(reflect.TypeOf(list), key))
-		}
+	if err := file.check(tokenTable, reflect.TypeOf(list), meta.Undecoded()); err != nil {
+		return nil, err
 	}
 	if len(list.Token) > access.MaxTokens {
-		return nil, fmt.Errorf("config file %s: it has %d [[token]] tables; at most %d are allowed", file, len(list.Token), access.MaxTokens)
+		return nil, file.errorf("it has %d [[token]] tables; at most %d are allowed", len(list.Token), access.MaxTokens)
 	}
 	var tokens []access.Token
 	for _, s := range list.Token {
 		token, err := s.parse()
 		if err != nil {
-			return nil, fmt.Errorf("config file %s: [[token]] %.80s: %w", file, s.Name, err)
+			return nil, file.errorf("[[token]] %.80s: %w", s.Name, err)
 		}
 		if slices.ContainsFunc(tokens, func(other access.Token) bool { return other.Digest == token.Digest }) {
-			return nil, fmt.Errorf("config file %s: [[token]] %s: another table has the same hash", file, s.Name)
+			return nil, file.errorf("[[token]] %s: another table has the same hash", s.Name)
 		}
 		tokens = append(tokens, token)
 	}

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,10 +13,7 @@ import (
 func TestTokensAreTablesOfTheFile(t *testing.T) {
 	t.Parallel()
 	read := func(text string) ([]access.Token, error) {
-		file := filepath.Join(t.TempDir(), "s.toml")
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		file := writeFile(t, text)
 		c, flags := Defaults(), pflag.NewFlagSet("", pflag.ContinueOnError)
 		c.ServeFlags(flags)
 		if err := Load(flags, file, []string{"token", "listen"}); err != nil {
