@@ -44,6 +44,8 @@ type Profile struct {
 	// north in degrees; nil if there are none.
 	Extent *[4]float64 `json:"extent,omitempty"`
 
+	Geometry *Geometry `json:"geometry,omitempty"` // of geographic formats; nil for others
+
 	Sample [][]string `json:"-"` // the first rows, if requested (ReadRows, Records)
 }
 

@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/columnar"
 	"odarchive/crawler/inspect/tables/source"
+	"odarchive/crawler/inspect/tables/sqlite"
 )
 
 // ErrFormat is in the chain of errors about files that do not match their media type.
@@ -50,6 +51,7 @@ func readerOf(mediaType string) source.Reader {
 	}
 	for _, family := range []func(mediaType string) source.Reader{
 		columnar.Reader,
+		sqlite.Reader,
 	} {
 		if r := family(t); r != nil {
 			return r
