@@ -40,7 +40,7 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 		return visit, nil
 	}
 	if err := p.Archive.Refused(digests.SHA256); errors.Is(err, catalog.ErrWithdrawn) { // before any byte is stored
-		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrBytesWithdrawn, "these bytes were withdrawn and are not kept again"
+		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrBytesWithdrawn, archive.WhyRefused
 		return visit, nil
 	} else if err != nil {
 		return visit, fmt.Errorf("look for withdrawn bytes: %w", err)

@@ -67,6 +67,9 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	if older != nil && older.Digests == digests || newer != nil && newer.Digests == digests && newer.At.Sub(im.At) < sameCapture {
 		return catalog.Unchanged, nil
 	}
+	if err := p.Archive.Refused(digests.SHA256); err != nil { // before any byte is stored
+		return catalog.NoVersion, err
+	}
 	ex := &fetch.Exchange{
 		URL: im.URL, FinalURL: im.FinalURL, Status: im.Status, ResponseHeader: im.Header, Body: im.Body, Start: im.At, End: im.At,
 		ContentType: im.Header.Get("Content-Type"), LastModified: im.Header.Get("Last-Modified"), ETag: im.Header.Get("ETag"),

@@ -360,6 +360,6 @@ func (hostSettings) ViewHost(name string) hosts.View { return hosts.View{Host: n
 // withdrawals withdraws nothing.
 type withdrawals struct{}
 
-func (withdrawals) Withdraw(context.Context, catalog.WithdrawalOrder) ([]catalog.WithdrawnVersion, error) {
-	return nil, nil
+func (withdrawals) Withdraw(context.Context, catalog.WithdrawalOrder) (catalog.Withdrawn, error) {
+	return catalog.Withdrawn{}, nil
 }

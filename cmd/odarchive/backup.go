@@ -47,6 +47,9 @@ status 1.`,
 				if err != nil {
 					return err
 				}
+				if err := n.NoteBackup(cmd.Context(), out); err != nil {
+					return err
+				}
 				return c.printBackup(out, info)
 			})
 		},

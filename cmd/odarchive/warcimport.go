@@ -63,6 +63,7 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 					total.Versions += done.Versions
 					total.Unchanged += done.Unchanged
 					total.Others += done.Others
+					total.Withdrawn += done.Withdrawn
 					total.Faults += done.Faults
 					if err != nil {
 						return fmt.Errorf("%s: %w", file.Name, err)
@@ -128,7 +129,11 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 			if err != nil && total == (crawl.Imported{}) {
 				return errors.Join(err, found.err()) // nothing was read
 			}
-			printErr := c.print(total, "%s imported; %s unchanged, %s without a version", english.Plural(total.Versions, "version", ""), english.Plural(total.Unchanged, "capture", ""), english.Plural(total.Others, "record", ""))
+			withdrawn := ""
+			if total.Withdrawn > 0 {
+				withdrawn = ", " + english.Plural(total.Withdrawn, "capture", "") + " refused because the bytes were withdrawn or the URL is never kept"
+			}
+			printErr := c.print(total, "%s imported; %s unchanged, %s without a version%s", english.Plural(total.Versions, "version", ""), english.Plural(total.Unchanged, "capture", ""), english.Plural(total.Others, "record", ""), withdrawn)
 			return errors.Join(err, printErr, found.err())
 		},
 	}

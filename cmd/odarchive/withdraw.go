@@ -23,14 +23,15 @@ func (c *cli) withdraw() *cobra.Command {
 		Short: "Take the bytes of versions away, for a stated reason",
 		Long: `Take the bytes of versions, or of all versions of a URL, away from everybody. Their records, checksums and triples stay and
 say when and why (arc:withdrawn); requests for the bytes are answered 451 or 410. What was known of the content is forgotten:
-columns, statistics, words in the search, joins, differences. The bytes leave the packs, their parity, and the log, state
-files and tables of the database; parts that other versions share stay. The same bytes are not kept again. The log of changes
-begins anew, so sinks and followers start over.
+columns, statistics, words in the search, joins, differences. The bytes leave the packs, their parity, the log, state files and
+tables of the database, and the WARC files of --warc and --keep-answers, which lose the records; parts that other versions
+share stay. The same bytes are not kept again. The log of changes begins anew, so sinks and followers start over.
 
 It takes about as long as writing the whole database. If it is interrupted, the same command, or a server, continues. If a
 server holds the archive, or with --endpoint, the server does it.
 
-Not removed: backups that were made before, copies that sinks or others have made, and WARC files of --warc.
+Not removed: backups that were made before, which are listed so that you can delete them (the next full backup has nothing of
+the bytes), WARC files that were moved or exported, and copies that sinks or others have made.
 
 Exit status: 0 done; 1 failed, nothing was withdrawn, or, as the message says, not all; 2 wrong usage.`,
 		Example: `  odarchive withdraw http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0 --reason "It names people." --basis "GDPR, Article 17"
@@ -73,22 +74,19 @@ func (c *cli) withdrawVersions(ctx context.Context, o catalog.WithdrawalOrder) e
 			}
 			removed = english.Plural(files, "file", "") + " removed from disk"
 		}
-		return c.printWithdrawn(done, o.DryRun, removed)
+		return c.printWithdrawn(done, removed)
 	})
 }
 
-func (c *cli) printWithdrawn(done []catalog.WithdrawnVersion, dryRun bool, then string) error {
+func (c *cli) printWithdrawn(done catalog.Withdrawn, then string) error {
 	if c.json {
-		return c.print(struct {
-			Withdrawn []catalog.WithdrawnVersion `json:"withdrawn"`
-			DryRun    bool                       `json:"dryRun,omitempty"`
-		}{done, dryRun}, "")
+		return c.print(done, "")
 	}
 	what := "withdrawn"
-	if dryRun {
+	if done.DryRun {
 		what = "would be withdrawn"
 	}
-	for _, v := range done {
+	for _, v := range done.Versions {
 		if _, err := fmt.Fprintf(c.stdout, "%s\t%s\t%s\t%s\n", v.IRI, v.URL, v.At.UTC().Format("2006-01-02"), humanize.Bytes(uint64(max(v.Size, 0)))); err != nil {
 			return err
 		}
@@ -96,6 +94,13 @@ func (c *cli) printWithdrawn(done []catalog.WithdrawnVersion, dryRun bool, then 
 	if then != "" {
 		then = "; " + then
 	}
-	_, err := fmt.Fprintf(c.stdout, "%s %s%s\n", english.Plural(len(done), "version", ""), what, then)
-	return err
+	if _, err := fmt.Fprintf(c.stdout, "%s %s%s\n", english.Plural(len(done.Versions), "version", ""), what, then); err != nil {
+		return err
+	}
+	for _, one := range done.Elsewhere {
+		if _, err := fmt.Fprintf(c.stdout, "%s of %s still has them, delete it: %s\n", one.Kind, one.At.UTC().Format("2006-01-02 15:04:05"), one.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

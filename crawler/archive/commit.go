@@ -173,6 +173,11 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	if err != nil || !known {
 		return records.OrNotFound(err, "resource", act.URL)
 	}
+	if visit.Kept != nil {
+		if err := u.refuse(act, &visit); err != nil {
+			return err
+		}
+	}
 	current := before.Stretch
 	if visit.Past != nil {
 		current = 0 // the visits of other archives continue none of ours

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/events"
 	"odarchive/crawler/archive/records"
@@ -13,130 +12,280 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// A version is withdrawn in two steps. Withdraw takes it away from all readers, in one transaction: its record and
-// triples say so, what was inside it is forgotten, and its bytes are refused from then on. PurgeWithdrawn then removes
-// the bytes from disk; until it has, the refusals are pending, so a crash delays it and does not undo it.
+// Versions are withdrawn in two steps. Withdraw takes them away from all readers: their records and triples say so, what was
+// inside them is forgotten, and their bytes are refused from then on. PurgeWithdrawn then removes the bytes from disk; until
+// it has, the refusals are pending, so a crash delays it and does not undo it.
 
 // SharedError is the error of withdrawing a version whose bytes other versions have, too.
 type SharedError struct {
-	Version string   // its id
-	Others  []string // ids of some other versions
+	Version string   // its IRI
+	Others  []string // IRIs of some other versions
 }
 
 func (e *SharedError) Error() string {
-	return fmt.Sprintf("the bytes of version %s are also those of %d others, such as %s; withdraw all of them together", e.Version, len(e.Others), e.Others[0])
+	return fmt.Sprintf("the bytes of version %s are also those of others, such as %s; withdraw all of them together", e.Version, e.Others[0])
 }
 
-// maxShared is the maximum number of other versions with the same bytes that Copies returns.
-const maxShared = 10_000
+const (
+	maxShared       = 10_000 // versions with the same bytes that are looked at together
+	withdrawnAtOnce = 50     // versions that one transaction withdraws
+	maxOthersShown  = 100    // of a SharedError
+)
 
-// Copies returns the ids of the other versions that have the same bytes as a version and are not withdrawn.
-func (a *Archive) Copies(ctx context.Context, versionID string) (ids []string, err error) {
-	err = a.view(func(t records.Txn) error {
-		v, known, err := t.Version(versionID)
-		if err != nil || !known {
-			return records.OrNotFound(err, "version", versionID)
-		}
-		ids, err = copies(ctx, t, v)
-		return err
-	})
-	return ids, err
+// Withdrawing says which versions are withdrawn.
+type Withdrawing struct {
+	Targets []string // ids and IRIs of versions, and URLs and ids of resources for all their versions
+	Copies  bool     // also other versions with the same bytes; without it they are a *SharedError
+	// Returns lets the same bytes become a version again once they are removed: they were withdrawn to save space, not
+	// because nobody may have them.
+	Returns bool
 }
 
-func copies(ctx context.Context, t records.Txn, v catalog.Version) (ids []string, err error) {
-	err = t.OfDigest(ctx, v.Digests.SHA256, func(resource string, n int) (bool, error) {
-		other, known, err := t.Version(ns.VersionID(resource, n))
-		if err == nil && known && other.ID != v.ID && other.Withdrawn == nil {
-			ids = append(ids, other.ID)
-		}
-		return len(ids) < maxShared, err
-	})
-	return ids, err
-}
-
-// Withdraw takes the bytes of a version, and what is known of their content, away from all readers, for the reason and
-// with the status of w. The version's record and checksum stay. The bytes themselves are removed by PurgeWithdrawn. If
-// other versions have the same bytes, they are withdrawn with it if all is true; otherwise the error is a *SharedError.
-// It returns the versions that were withdrawn, none if the version was withdrawn before.
-func (a *Archive) Withdraw(ctx context.Context, versionID string, all bool, w catalog.Withdrawal) (done []catalog.Version, err error) {
-	v, err := a.Version(ctx, versionID)
+// ToWithdraw returns the versions that Withdraw would withdraw, in the order of the targets, copies last.
+func (a *Archive) ToWithdraw(ctx context.Context, o Withdrawing) (list []catalog.Version, err error) {
+	named, err := a.named(ctx, o.Targets)
 	if err != nil {
 		return nil, err
 	}
-	others, err := a.Copies(ctx, versionID)
-	if err != nil {
-		return nil, err
-	}
-	if len(others) > 0 && !all {
-		return nil, &SharedError{versionID, others}
-	}
-	for _, id := range append([]string{v.ID}, others...) {
-		if err := a.joining.Remove(ctx, id); err != nil { // needs what the transaction below removes
-			return done, err
+	seen := map[string]bool{}
+	add := func(v catalog.Version) {
+		if !seen[v.ID] && isReplaceable(v.Withdrawn, o) {
+			seen[v.ID] = true
+			list = append(list, v)
 		}
-		var gone *catalog.Version
-		err := a.update(ctx, func(u *update) (err error) {
-			gone, err = u.withdraw(ctx, id, w)
-			return err
+	}
+	for _, v := range named {
+		add(v)
+	}
+	for _, group := range byDigest(named) {
+		err := a.view(func(t records.Txn) error {
+			others, err := available(ctx, t, group[0].Digests.SHA256)
+			if err != nil {
+				return err
+			}
+			if err := a.checkShared(group, others, o.Copies); err != nil {
+				return err
+			}
+			for _, v := range others {
+				add(v)
+			}
+			return nil
 		})
 		if err != nil {
-			return done, fmt.Errorf("archive: withdraw %s: %w", id, err)
+			return nil, err
 		}
-		if gone != nil {
-			done = append(done, *gone)
+	}
+	return list, nil
+}
+
+// isReplaceable reports whether a version can be withdrawn that was withdrawn before, or was not if was is nil. What was
+// withdrawn to save space can be withdrawn for good.
+func isReplaceable(was *catalog.Withdrawal, o Withdrawing) bool {
+	return was == nil || was.By == catalog.ByRetention && !o.Returns
+}
+
+// named returns the versions that targets name, including those that were withdrawn before.
+func (a *Archive) named(ctx context.Context, targets []string) (list []catalog.Version, err error) {
+	for _, target := range targets {
+		if ref, ok := a.mint.Parse(target); ok && ref.Kind == ns.KindVersion {
+			target = ref.ID
 		}
+		var all []catalog.Version
+		if _, _, ok := ns.SplitVersionID(target); ok {
+			v, err := a.Version(ctx, target)
+			if err != nil {
+				return nil, err
+			}
+			all = []catalog.Version{v}
+		} else if all, err = a.Versions(ctx, target); err != nil {
+			return nil, err
+		}
+		list = append(list, all...)
+	}
+	return list, nil
+}
+
+// byDigest groups versions by their bytes, in their order.
+func byDigest(list []catalog.Version) (groups [][]catalog.Version) {
+	places := map[[32]byte]int{}
+	for _, v := range list {
+		i, ok := places[v.Digests.SHA256]
+		if !ok {
+			i = len(groups)
+			places[v.Digests.SHA256], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], v)
+	}
+	return groups
+}
+
+// available returns the versions with some bytes that are not withdrawn, at most maxShared.
+func available(ctx context.Context, t records.Txn, sha256 [32]byte) (list []catalog.Version, err error) {
+	err = t.OfDigest(ctx, sha256, func(resource string, n int) (bool, error) {
+		v, known, err := t.Version(ns.VersionID(resource, n))
+		if err == nil && known && v.Withdrawn == nil {
+			list = append(list, v)
+		}
+		return len(list) < maxShared, err
+	})
+	return list, err
+}
+
+// checkShared returns a *SharedError if there are versions with the bytes of named ones that are not among these.
+func (a *Archive) checkShared(named, all []catalog.Version, copies bool) error {
+	if copies {
+		return nil
+	}
+	ids := map[string]bool{}
+	for _, v := range named {
+		ids[v.ID] = true
+	}
+	shared := &SharedError{Version: a.mint.Version(named[0].ID)}
+	for _, v := range all {
+		if !ids[v.ID] && len(shared.Others) < maxOthersShown {
+			shared.Others = append(shared.Others, a.mint.Version(v.ID))
+		}
+	}
+	if len(shared.Others) == 0 {
+		return nil
+	}
+	return shared
+}
+
+// Withdraw takes the bytes of versions, and what is known of their content, away from all readers, for the reason and with
+// the status of w. The records and checksums stay. The bytes themselves are removed by PurgeWithdrawn. It returns the
+// versions that were withdrawn, without those that had been before. A *SharedError withdraws nothing, unless a version with
+// the same bytes was stored in the meantime; other errors may leave some versions withdrawn, and the same call continues.
+func (a *Archive) Withdraw(ctx context.Context, o Withdrawing, w catalog.Withdrawal) (done []catalog.Version, err error) {
+	if _, err := a.ToWithdraw(ctx, o); err != nil {
+		return nil, err
+	}
+	named, err := a.named(ctx, o.Targets)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range byDigest(named) {
+		for {
+			gone, more, err := a.withdrawSome(ctx, group, o, w)
+			done = append(done, gone...)
+			if err != nil {
+				return done, fmt.Errorf("archive: withdraw %s: %w", group[0].ID, err)
+			}
+			if !more {
+				break
+			}
+		}
+	}
+	if len(done) > 0 {
+		a.purgeSoon()
 	}
 	return done, nil
 }
 
-// withdraw withdraws one version. It returns nil if that was done before.
-func (u *update) withdraw(ctx context.Context, versionID string, w catalog.Withdrawal) (*catalog.Version, error) {
-	v, known, err := u.records.Version(versionID)
-	if err != nil || !known {
-		return nil, records.OrNotFound(err, "version", versionID)
+// withdrawSome withdraws at most withdrawnAtOnce versions with the bytes of a group. more reports whether others are left.
+func (a *Archive) withdrawSome(ctx context.Context, group []catalog.Version, o Withdrawing, w catalog.Withdrawal) (done []catalog.Version, more bool, err error) {
+	sha := group[0].Digests.SHA256
+	var todo []catalog.Version
+	list := func(t records.Txn) error { todo, more, err = a.withdrawable(ctx, t, group, o); return err }
+	if err := a.view(list); err != nil {
+		return nil, false, err
 	}
-	if v.Withdrawn != nil {
-		return nil, nil
+	removed := map[string]bool{}
+	for _, v := range todo {
+		if err := a.joining.Remove(ctx, v.ID); err != nil { // needs what the transaction below removes
+			return nil, false, err
+		}
+		removed[v.ID] = true
 	}
+	err = a.update(ctx, func(u *update) error {
+		done = done[:0]
+		if err := list(u.records); err != nil {
+			return err
+		}
+		for _, v := range todo {
+			if !removed[v.ID] { // stored in the meantime
+				more = true
+				continue
+			}
+			gone, err := u.withdraw(ctx, v, w)
+			if err != nil {
+				return err
+			}
+			done = append(done, gone)
+		}
+		if len(done) == 0 {
+			return nil
+		}
+		return u.refuseFrom(sha, done[0].ID, o.Returns)
+	})
+	if err != nil {
+		done = nil
+	}
+	return done, more, err
+}
+
+// withdrawable returns at most withdrawnAtOnce versions that are to be withdrawn with a group of the same bytes.
+func (a *Archive) withdrawable(ctx context.Context, t records.Txn, group []catalog.Version, o Withdrawing) (list []catalog.Version, more bool, err error) {
+	list, err = available(ctx, t, group[0].Digests.SHA256)
+	if err == nil {
+		err = a.checkShared(group, list, o.Copies)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	for _, v := range group {
+		now, known, err := t.Version(v.ID)
+		if err != nil {
+			return nil, false, err
+		}
+		if known && now.Withdrawn != nil && isReplaceable(now.Withdrawn, o) {
+			list = append(list, now)
+		}
+	}
+	if len(list) > withdrawnAtOnce {
+		return list[:withdrawnAtOnce], true, nil
+	}
+	return list, false, nil
+}
+
+// withdraw withdraws one version, which may have been withdrawn before.
+func (u *update) withdraw(ctx context.Context, v catalog.Version, w catalog.Withdrawal) (gone catalog.Version, err error) {
 	r, known, err := u.records.Resource(resourceOf(v))
 	if err != nil || !known {
-		return nil, records.OrNotFound(err, "resource", v.URL)
+		return gone, records.OrNotFound(err, "resource", v.URL)
 	}
 	inside, err := u.records.Inside(v.ID)
 	if err != nil {
-		return nil, err
+		return gone, err
 	}
 	change, err := u.records.Change(v.ID)
 	if err != nil {
-		return nil, err
+		return gone, err
 	}
 	before := versionQuads(u.mint, v, inside, change)
-	gone := v
+	gone = v
 	gone.Withdrawn = &w
 	if err := describe.Replace(u.triples, before, describe.Version(u.mint, gone)); err != nil {
-		return nil, err
+		return gone, err
 	}
 	if err := u.records.DropContent(ctx, v); err != nil {
-		return nil, err
+		return gone, err
 	}
 	if err := u.records.SetVersion(gone); err != nil {
-		return nil, err
+		return gone, err
 	}
 	if err := u.forgetChanges(ctx, r, v); err != nil {
-		return nil, err
+		return gone, err
 	}
 	if err := u.records.Delete(storedSpace, storedKey(r.ID, v.N)); err != nil {
-		return nil, err
+		return gone, err
 	}
 	if v.ID == latestID(r) {
 		if err := u.search.SetColumns(r.ID, inside, nil); err != nil {
-			return nil, err
+			return gone, err
 		}
 	}
-	if err := u.records.SetRefusal(v.Digests.SHA256, records.Refusal{Version: v.ID, Pending: true}); err != nil {
-		return nil, err
-	}
-	return &gone, u.logResource(r, events.Event{Kinds: events.Withdrawn, At: w.At, Why: w.Reason})
+	return gone, u.logResource(r, events.Event{Kinds: events.Withdrawn, At: w.At, Why: w.Reason})
 }
 
 // forgetChanges removes how the versions after v differ from it.
@@ -170,81 +319,4 @@ func (u *update) forgetChanges(ctx context.Context, r records.Resource, v catalo
 func resourceOf(v catalog.Version) string {
 	resource, _, _ := ns.SplitVersionID(v.ID)
 	return resource
-}
-
-// Refused returns an error that says why some bytes must not be kept, a *catalog.WithdrawnError, or nil.
-func (a *Archive) Refused(sha256 [32]byte) (err error) {
-	return a.view(func(t records.Txn) error { return refused(t, sha256) })
-}
-
-func refused(t records.Txn, sha256 [32]byte) error {
-	r, ok, err := t.Refusal(sha256)
-	if err != nil || !ok {
-		return err
-	}
-	v, known, err := t.Version(r.Version)
-	if err != nil || !known {
-		return records.OrNotFound(err, "version", r.Version)
-	}
-	return v.Available()
-}
-
-// PendingPurge returns the digests of withdrawn bytes that may still be on disk.
-func (a *Archive) PendingPurge(ctx context.Context) (list []content.Digest, err error) {
-	err = a.view(func(t records.Txn) error {
-		return t.EachRefusal(ctx, func(sha256 [32]byte, r records.Refusal) (bool, error) {
-			if r.Pending {
-				list = append(list, sha256)
-			}
-			return true, nil
-		})
-	})
-	return list, err
-}
-
-// PurgeWithdrawn removes withdrawn bytes, and what was known of them, from everything below the data directory that this
-// program keeps there: packs and their parity, the triples and their log of changes, the database's log, state files and
-// tables. It takes as long as writing the whole database, and returns at once if nothing is pending. The caller must hold
-// no snapshot. progress, if not nil, is called with what is done next.
-func (a *Archive) PurgeWithdrawn(ctx context.Context, progress func(step string)) (files int, err error) {
-	list, err := a.PendingPurge(ctx)
-	if err != nil || len(list) == 0 {
-		return 0, err
-	}
-	say := func(step string) {
-		if progress != nil {
-			progress(step)
-		}
-	}
-	say("rewriting packs")
-	packs := func(done, total int) {
-		if done < total {
-			say(fmt.Sprintf("rewriting pack %d of %d", done+1, total))
-		}
-	}
-	if _, err = a.content.Purge(ctx, list, packs); err != nil {
-		return 0, err
-	}
-	say("removing triples from the log of changes")
-	if err := a.triples.Purge(ctx); err != nil {
-		return 0, err
-	}
-	say("rewriting the database")
-	if err := a.db.Purge(ctx); err != nil {
-		return 0, err
-	}
-	err = a.update(ctx, func(u *update) error {
-		for _, sha := range list {
-			r, ok, err := u.records.Refusal(sha)
-			if err != nil || !ok {
-				return err
-			}
-			r.Pending = false
-			if err := u.records.SetRefusal(sha, r); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return len(list), err
 }

@@ -3,6 +3,7 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -121,21 +122,21 @@ func TestNothingHasTheContentOfAWithdrawnVersion(t *testing.T) {
 	}
 	w := catalog.Withdrawal{At: day.Add(3 * time.Hour), Reason: "It names people.", Basis: "GDPR, Article 17", By: "an operator", Status: 451}
 	for _, id := range []string{gone, next} {
-		done, err := a.Withdraw(t.Context(), id, false, w)
+		done, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{id}}, w)
 		if err != nil || len(done) != 1 {
 			t.Fatalf("%d versions, %v", len(done), err)
 		}
 	}
-	if again, err := a.Withdraw(t.Context(), gone, false, w); err != nil || len(again) != 0 {
+	if again, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{gone}}, w); err != nil || len(again) != 0 {
 		t.Errorf("again: %v, %v", again, err)
 	}
-	if n, err := a.PurgeWithdrawn(t.Context(), nil); n != 2 || err != nil {
+	if n, err := a.PurgeWithdrawn(t.Context(), nil, nil); n != 2 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
 	if found := traces(t, a, dir, all, column, value); len(found) > 0 {
 		t.Errorf("there are %q", found)
 	}
-	if n, err := a.PurgeWithdrawn(t.Context(), nil); n != 0 || err != nil {
+	if n, err := a.PurgeWithdrawn(t.Context(), nil, nil); n != 0 || err != nil {
 		t.Errorf("again: %d, %v", n, err)
 	}
 
@@ -203,18 +204,145 @@ func TestBytesThatOtherVersionsHaveAreWithdrawnTogetherOrNotAtAll(t *testing.T) 
 	visit(t, a, copied, places(0, 9), day)
 	w := catalog.Withdrawal{At: day, Reason: "It names people.", Status: 410}
 	var shared *SharedError
-	if _, err := a.Withdraw(t.Context(), latest(t, a, file), false, w); !errors.As(err, &shared) || len(shared.Others) != 1 {
+	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{latest(t, a, file)}}, w); !errors.As(err, &shared) || len(shared.Others) != 1 {
 		t.Fatalf("%v", err)
 	}
 	latest(t, a, file) // is as it was
-	done, err := a.Withdraw(t.Context(), latest(t, a, file), true, w)
+	done, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{latest(t, a, file)}, Copies: true}, w)
 	if err != nil || len(done) != 2 {
 		t.Fatalf("%d versions, %v", len(done), err)
 	}
 	if _, err := a.Latest(t.Context(), copied); !errors.Is(err, ErrNotFound) || !errors.Is(err, catalog.ErrWithdrawn) || errors.Is(err, catalog.ErrWithdrawnByLaw) {
 		t.Errorf("the copy: %v", err)
 	}
-	if n, err := a.PurgeWithdrawn(t.Context(), nil); n != 1 || err != nil {
+	if n, err := a.PurgeWithdrawn(t.Context(), nil, nil); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
+	}
+}
+
+func TestBytesThatAreWithdrawnDuringAVisitAreNotKept(t *testing.T) {
+	t.Parallel()
+	a, dir := onDisk(t)
+	register(t, a, listed)
+	secret, column, value := secretTable(7)
+	visit(t, a, file, secret, day)
+	visit(t, a, file, places(1, 20), day.Add(time.Hour))
+	w := catalog.Withdrawal{At: day, Reason: "It names people.", Status: 410}
+	gone, _ := strings.CutSuffix(latest(t, a, file), "_1")
+	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{gone + "_0"}}, w); err != nil {
+		t.Fatal(err)
+	}
+	act := visit(t, a, file, secret, day.Add(2*time.Hour)) // its bytes are put before the commit, as if it had begun before
+	if act.Outcome != catalog.NoVersion || act.ErrorClass != catalog.ErrBytesWithdrawn || act.Version != "" {
+		t.Errorf("%+v", act)
+	}
+	if _, err := a.PurgeWithdrawn(t.Context(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	visit(t, a, file, secret, day.Add(3*time.Hour))
+	if list, err := a.PendingPurge(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("bytes that came after the purge: %d pending, %v", len(list), err)
+	}
+	if _, err := a.PurgeWithdrawn(t.Context(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	v := versionOf(t, a, gone+"_0")
+	if found := traces(t, a, dir, []catalog.Version{v}, column, value); len(found) > 0 {
+		t.Errorf("there are %q", found)
+	}
+	if all, err := a.Versions(t.Context(), file); err != nil || len(all) != 2 {
+		t.Errorf("%d versions, %v", len(all), err)
+	}
+}
+
+func TestAWithdrawalForSpaceLetsTheBytesReturn(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	register(t, a, listed)
+	visit(t, a, file, places(0, 20), day)
+	visit(t, a, file, places(1, 20), day.Add(time.Hour))
+	first, _ := strings.CutSuffix(latest(t, a, file), "_1")
+	first += "_0"
+	w := catalog.Withdrawal{At: day, Reason: "It is old.", By: catalog.ByRetention, Status: 410}
+	space := Withdrawing{Targets: []string{first}, Returns: true}
+	if done, err := a.Withdraw(t.Context(), space, w); err != nil || len(done) != 1 {
+		t.Fatalf("%v, %v", done, err)
+	}
+	if act := visit(t, a, file, places(0, 20), day.Add(2*time.Hour)); act.Outcome != catalog.NoVersion {
+		t.Errorf("before the bytes are removed: %+v", act)
+	}
+	if n, err := a.PurgeWithdrawn(t.Context(), nil, nil); n != 1 || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	if act := visit(t, a, file, places(0, 20), day.Add(3*time.Hour)); act.Outcome != catalog.Archived {
+		t.Errorf("afterwards: %+v", act)
+	}
+	w.By, w.Reason = "somebody", "It names people."
+	done, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{first}, Copies: true}, w)
+	if err != nil || len(done) != 2 {
+		t.Fatalf("for good: %v, %v", done, err)
+	}
+	if _, err := a.PurgeWithdrawn(t.Context(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if act := visit(t, a, file, places(0, 20), day.Add(4*time.Hour)); act.Outcome != catalog.NoVersion && act.Outcome != catalog.Unchanged {
+		t.Errorf("what was withdrawn for good: %+v", act)
+	}
+}
+
+func TestVersionsThatShareBytesWithWithdrawnOnesSurvive(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		a, _ := onDisk(t)
+		var urls []string
+		want := map[string]string{} // the text of each version
+		for i := range 3 {
+			urls = append(urls, fmt.Sprintf("http://data.example/%d.csv", i))
+			register(t, a, catalog.Seed{URL: urls[i]})
+		}
+		text := places(0, 3000)
+		for i := range 12 {
+			at := r.IntN(len(text))
+			text = text[:at] + fmt.Sprintf("\nPlace %d,%d\n", r.IntN(1000), i) + text[at:]
+			act := visit(t, a, urls[r.IntN(3)], text, day.Add(time.Duration(i)*time.Hour))
+			want[act.Version] = text
+		}
+		w := catalog.Withdrawal{At: day, Reason: "It names people.", Status: 410}
+		for id := range want {
+			if r.IntN(2) == 0 {
+				continue
+			}
+			if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{id}}, w); err != nil {
+				t.Fatal(err)
+			}
+			want[id] = ""
+			if r.IntN(3) > 0 {
+				continue
+			}
+			if _, err := a.PurgeWithdrawn(t.Context(), nil, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := a.PurgeWithdrawn(t.Context(), nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		for id, text := range want {
+			f, err := a.Open(t.Context(), id)
+			if text == "" {
+				if !errors.Is(err, catalog.ErrWithdrawn) {
+					t.Errorf("seed %d: %s can be read, %v", seed, id, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatalf("seed %d: %s: %v", seed, id, err)
+			}
+			got, err := io.ReadAll(f)
+			if err != nil || string(got) != text {
+				t.Errorf("seed %d: %s has %d bytes, want %d; %v", seed, id, len(got), len(text), err)
+			}
+			f.Close()
+		}
 	}
 }

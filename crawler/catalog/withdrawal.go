@@ -16,6 +16,9 @@ type Withdrawal struct {
 	Status int       `json:"status"`          // of HTTP answers: 451 for legal reasons, otherwise 410
 }
 
+// ByRetention is Withdrawal.By of versions that a rule of retention took away.
+const ByRetention = "retention"
+
 // Sentence says what happened to whoever asks for the bytes.
 func (w Withdrawal) Sentence() string {
 	s := fmt.Sprintf("It was withdrawn on %s: %s", w.At.UTC().Format("2 January 2006"), w.Reason)
@@ -98,4 +101,18 @@ type WithdrawnVersion struct {
 	URL  string    `json:"url"`
 	At   time.Time `json:"fetched"`
 	Size int64     `json:"size"`
+}
+
+// Withdrawn is the answer to an order. JSON names are stable.
+type Withdrawn struct {
+	Versions  []WithdrawnVersion `json:"withdrawn"`
+	DryRun    bool               `json:"dryRun,omitempty"`
+	Elsewhere []CopyElsewhere    `json:"elsewhere,omitempty"` // copies that may have the bytes and that this program cannot change
+}
+
+// CopyElsewhere is a copy of the archive, or of what it fetched. JSON names are stable.
+type CopyElsewhere struct {
+	Kind string    `json:"kind"` // backup, warc, answers, sink
+	Name string    `json:"name"` // of a file or directory, or who has it
+	At   time.Time `json:"at"`
 }

@@ -16,16 +16,9 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Withdrawals takes versions away. Withdraw returns those that were withdrawn now; errors about the order wrap
-// catalog.ErrBadOrder, or are an *archive.SharedError.
+// Withdrawals takes versions away. Errors about the order wrap catalog.ErrBadOrder, or are an *archive.SharedError.
 type Withdrawals interface {
-	Withdraw(ctx context.Context, o catalog.WithdrawalOrder) ([]catalog.WithdrawnVersion, error)
-}
-
-// withdrawn is the answer to a withdrawal.
-type withdrawn struct {
-	Withdrawn []catalog.WithdrawnVersion `json:"withdrawn"`
-	DryRun    bool                       `json:"dryRun,omitempty"`
+	Withdraw(ctx context.Context, o catalog.WithdrawalOrder) (catalog.Withdrawn, error)
 }
 
 // Withdraw answers POST /withdraw: {"targets", "reason", "basis", "status", "copies", "dryRun"}. The versions are withdrawn
@@ -68,5 +61,5 @@ func (a *API) withdraw(w http.ResponseWriter, r *http.Request, o catalog.Withdra
 	if err != nil {
 		return err
 	}
-	return answer.JSON(w, r, withdrawn{done, o.DryRun})
+	return answer.JSON(w, r, done)
 }

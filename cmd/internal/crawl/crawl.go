@@ -84,14 +84,13 @@ type Crawl struct {
 	hours      atomic.Pointer[politeness.Hours] // in which to fetch
 	harvesting turns
 	purging    chan struct{} // a lock, held by who removes withdrawn bytes
-	withdrawn  chan struct{} // has an element if bytes were withdrawn that may be on disk
 
 	softwareRules string // an operator's; "" for none
 }
 
 // New builds a Crawl by the settings of the store. It fetches nothing yet.
 func New(s *store.Store) (*Crawl, error) {
-	c := &Crawl{store: s, withdrawn: make(chan struct{}, 1), purging: make(chan struct{}, 1), Jobs: supervise.New(supervise.Options{Log: s.Log, Final: func(err error) bool {
+	c := &Crawl{store: s, purging: make(chan struct{}, 1), Jobs: supervise.New(supervise.Options{Log: s.Log, Final: func(err error) bool {
 		return errors.Is(err, kv.ErrWritesStopped) || errors.Is(err, kv.ErrReadOnly)
 	}})}
 	if err := c.build(); err != nil {

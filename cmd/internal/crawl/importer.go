@@ -25,6 +25,7 @@ import (
 type Imported struct {
 	Versions  int `json:"versions"`  // new ones
 	Unchanged int `json:"unchanged"` // captures of bytes that are a version already
+	Withdrawn int `json:"withdrawn"` // captures of bytes that were withdrawn, or of URLs that are never kept
 	Others    int `json:"others"`    // records that are no version of anything
 	Faults    int `json:"faults"`
 }
@@ -77,6 +78,8 @@ func (c *Crawl) ImportWARC(ctx context.Context, file wacz.File, dry bool, fault 
 			return n, err
 		}
 		switch {
+		case errors.Is(err, catalog.ErrWithdrawn):
+			n.Withdrawn++
 		case err != nil:
 			report(warc.Fault{Offset: one.Offset(), Why: err.Error()})
 		case outcome == catalog.Archived:
@@ -91,7 +94,7 @@ func (c *Crawl) ImportWARC(ctx context.Context, file wacz.File, dry bool, fault 
 // ends reports whether an error ends an import: one of the archive or the end of ctx, not one of the bytes.
 func ends(ctx context.Context, err error) bool {
 	_, ofFile := errors.AsType[*captureError](err)
-	return err != nil && (ctx.Err() != nil || !ofFile || errors.Is(err, kv.ErrDiskFull) || errors.Is(err, kv.ErrWritesStopped))
+	return err != nil && !errors.Is(err, catalog.ErrWithdrawn) && (ctx.Err() != nil || !ofFile || errors.Is(err, kv.ErrDiskFull) || errors.Is(err, kv.ErrWritesStopped))
 }
 
 // captureError is the error of a capture whose bytes cannot be kept.

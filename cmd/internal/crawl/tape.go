@@ -1,6 +1,8 @@
 package crawl
 
 import (
+	"context"
+
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/warc"
 	"odarchive/crawler/warc/tape"
@@ -26,7 +28,16 @@ func (c *Crawl) openTape(path, prefix string) (*tape.Tape, error) {
 		return nil, err
 	}
 	c.warcs = append(c.warcs, dir)
-	return tape.New(dir, c.store.Clock, c.store.Log), nil
+	kind := store.WARCCopy
+	if prefix != "" {
+		kind = store.AnswersCopy
+	}
+	if err := c.store.NoteCopy(context.Background(), kind, path); err != nil {
+		return nil, err
+	}
+	t := tape.New(dir, c.store.Clock, c.store.Log)
+	t.Refuses = c.refuses
+	return t, nil
 }
 
 // warcInfo returns the fields of warcinfo records.

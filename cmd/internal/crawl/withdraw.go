@@ -3,95 +3,64 @@ package crawl
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
-	"odarchive/ns"
 )
 
-// Withdraw takes versions away from all readers, as ordered, and has KeepWithdrawn remove their bytes from disk. It
-// returns the versions that were withdrawn, without those that had been before. If a target is unknown, or its bytes are
-// also those of other versions and the order does not include copies, it withdraws nothing.
-func (c *Crawl) Withdraw(ctx context.Context, o catalog.WithdrawalOrder) (done []catalog.WithdrawnVersion, err error) {
+// Withdraw takes versions away from all readers, as ordered, and has KeepWithdrawn remove their bytes from disk. The result
+// lists the versions that were withdrawn, without those that had been before, and copies elsewhere that may have them. If a
+// target is unknown, or its bytes are also those of other versions and the order does not include copies, it withdraws
+// nothing.
+func (c *Crawl) Withdraw(ctx context.Context, o catalog.WithdrawalOrder) (result catalog.Withdrawn, err error) {
 	w, err := o.Withdrawal(c.store.Clock())
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", catalog.ErrBadOrder, err)
+		return result, fmt.Errorf("%w: %w", catalog.ErrBadOrder, err)
 	}
-	todo, err := c.toWithdraw(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if o.DryRun {
-		return c.describeWithdrawn(todo), nil
-	}
-	for _, v := range todo {
-		gone, err := c.store.Archive.Withdraw(ctx, v.ID, true, w)
-		done = append(done, c.describeWithdrawn(gone)...)
-		if err != nil {
-			return done, err
-		}
-		for _, v := range gone {
-			if err := c.forgetGraph(ctx, v); err != nil {
-				return done, err
-			}
-		}
-	}
-	select {
-	case c.withdrawn <- struct{}{}:
-	default:
-	}
-	return done, nil
+	return c.withdraw(ctx, archive.Withdrawing{Targets: o.Targets, Copies: o.Copies}, w, o.DryRun)
 }
 
-// toWithdraw returns the versions that an order is about and that are not withdrawn yet.
-func (c *Crawl) toWithdraw(ctx context.Context, o catalog.WithdrawalOrder) (list []catalog.Version, err error) {
-	seen := map[string]bool{}
-	add := func(all ...catalog.Version) {
-		for _, v := range all {
-			if !seen[v.ID] && v.Withdrawn == nil {
-				seen[v.ID] = true
-				list = append(list, v)
-			}
-		}
+func (c *Crawl) withdraw(ctx context.Context, o archive.Withdrawing, w catalog.Withdrawal, dryRun bool) (result catalog.Withdrawn, err error) {
+	result = catalog.Withdrawn{Versions: []catalog.WithdrawnVersion{}, DryRun: dryRun}
+	var list []catalog.Version
+	if dryRun {
+		list, err = c.store.Archive.ToWithdraw(ctx, o)
+	} else {
+		list, err = c.store.Archive.Withdraw(ctx, o, w)
 	}
-	for _, target := range o.Targets {
-		if ref, ok := c.store.Mint.Parse(target); ok && ref.Kind == ns.KindVersion {
-			target = ref.ID
-		}
-		if _, _, ok := ns.SplitVersionID(target); ok {
-			v, err := c.store.Archive.Version(ctx, target)
-			if err != nil {
-				return nil, err
-			}
-			add(v)
-			continue
-		}
-		all, err := c.store.Archive.Versions(ctx, target)
-		if err != nil {
-			return nil, err
-		}
-		add(all...)
+	result.Versions = c.describeWithdrawn(list)
+	if err != nil {
+		return result, err
+	}
+	if result.Elsewhere, err = c.copiesOf(list); err != nil || dryRun {
+		return result, err
 	}
 	for _, v := range list {
-		others, err := c.store.Archive.Copies(ctx, v.ID)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range others {
-			switch other, err := c.store.Archive.Version(ctx, id); {
-			case err != nil:
-				return nil, err
-			case seen[id]:
-			case o.Copies:
-				add(other)
-			default:
-				return nil, &archive.SharedError{Version: c.store.Mint.Version(v.ID), Others: []string{c.store.Mint.Version(id)}}
-			}
+		if err := c.forgetGraph(ctx, v); err != nil {
+			return result, err
 		}
 	}
-	return list, nil
+	return result, nil
+}
+
+// copiesOf returns the copies that were made since the first of some versions was fetched and that this program cannot
+// change.
+func (c *Crawl) copiesOf(list []catalog.Version) (found []catalog.CopyElsewhere, err error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	first := slices.MinFunc(list, func(a, b catalog.Version) int { return a.At.Compare(b.At) }).At
+	all, err := c.store.Copies()
+	for _, one := range all {
+		if one.Kind == store.BackupCopy && !one.At.Before(first) {
+			found = append(found, one)
+		}
+	}
+	return found, err
 }
 
 func (c *Crawl) describeWithdrawn(list []catalog.Version) []catalog.WithdrawnVersion {
@@ -115,26 +84,24 @@ func (c *Crawl) forgetGraph(ctx context.Context, v catalog.Version) error {
 	return c.store.Archive.Update(ctx, func(txn archive.Txn) error { return c.Graphs.Forget(txn.Triples(), resource) })
 }
 
-// purgeAgain is how soon the removal of withdrawn bytes is tried again after a failure.
+// purgeAgain is how often KeepWithdrawn looks for withdrawn bytes that are still on disk.
 const purgeAgain = time.Minute
 
 // KeepWithdrawn removes the bytes of withdrawn versions from disk, those of an earlier process first, until ctx ends.
 func (c *Crawl) KeepWithdrawn(ctx context.Context) error {
 	for {
-		var again <-chan time.Time
 		n, err := c.purgeWithdrawn(ctx, nil)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
 			c.store.Log.Error("withdrawn bytes are still on disk; trying again", "error", err)
-			again = time.After(purgeAgain)
 		case n > 0:
 			c.store.Log.Info("withdrawn bytes removed from disk", "files", n)
 		}
 		select {
-		case <-c.withdrawn:
-		case <-again:
+		case <-c.store.Archive.Purges():
+		case <-time.After(purgeAgain): // after a failure, or if what was pending was committed after the signal
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -158,5 +125,5 @@ func (c *Crawl) purgeWithdrawn(ctx context.Context, progress func(step string)) 
 		return 0, context.Cause(ctx)
 	}
 	defer func() { <-c.purging }()
-	return c.store.Archive.PurgeWithdrawn(ctx, progress)
+	return c.store.Archive.PurgeWithdrawn(ctx, c.purgeTapes, progress)
 }

@@ -10,14 +10,18 @@ import (
 	"os"
 	"path/filepath"
 
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/backup"
 	"odarchive/triplestore/disk"
 )
 
 // Backup writes a backup of the archive to w. With since, it contains only what is new.
 func (a *Faces) Backup(ctx context.Context, w io.Writer, since *backup.Info) error {
-	_, err := backup.Write(ctx, a.store.BackupSource(), w, since, nil)
-	return err
+	info, err := backup.Write(ctx, a.store.BackupSource(), w, since, nil)
+	if err != nil {
+		return err
+	}
+	return a.store.NoteCopy(ctx, store.BackupCopy, "sent to a client, with the id "+info.ID)
 }
 
 // Backup downloads a backup into the file out, which gets its name only once it is complete. It returns backup.ErrExists

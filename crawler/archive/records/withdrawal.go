@@ -12,11 +12,20 @@ import (
 type Refusal struct {
 	Version string `json:"version"`           // id of a version that had them
 	Pending bool   `json:"pending,omitempty"` // the data directory may still have them
+	Round   uint64 `json:"round,omitempty"`   // how often they became pending
+	Returns bool   `json:"returns,omitempty"` // the refusal ends when they are no longer in the data directory
+	// Withdrawal says why, if that is not the record of a version of this archive.
+	Withdrawal *catalog.Withdrawal `json:"withdrawal,omitempty"`
 }
 
 // SetRefusal writes the refusal of some bytes.
 func (t Txn) SetRefusal(sha256 [32]byte, r Refusal) error {
 	return t.set(key(tableRefused, sha256[:]), r)
+}
+
+// DropRefusal ends the refusal of some bytes.
+func (t Txn) DropRefusal(sha256 [32]byte) error {
+	return t.Delete(kv.SpaceArchive, key(tableRefused, sha256[:]))
 }
 
 // Refusal returns the refusal of some bytes; ok is false if they may be kept.

@@ -30,6 +30,9 @@ import (
 
 // Tape writes the exchanges of fetches to a directory of WARC files. Its methods may be called concurrently.
 type Tape struct {
+	// Refuses reports whether a body, by its SHA-256, must not be written; nil for none.
+	Refuses func(sha256 [32]byte) bool
+
 	dir    *warc.Dir
 	now    func() time.Time // the archive's clock
 	log    *slog.Logger
@@ -68,6 +71,9 @@ func (t *Tape) Record(_ context.Context, ex *fetch.Exchange, original *fetch.Ori
 			group = append(group, exchange(hop, date, payloadOf(hop, nil), nil, &fetch.Taped{})...)
 			continue
 		}
+		if t.refuses(ex) {
+			continue
+		}
 		last := exchange(hop, date, payloadOf(hop, ex), original, &taped)
 		if hold && !taped.Revisit && isPlain(hop, ex) {
 			taped.Block = hop.Wire.Block
@@ -76,13 +82,18 @@ func (t *Tape) Record(_ context.Context, ex *fetch.Exchange, original *fetch.Ori
 		}
 		group = append(group, last...)
 	}
-	if strings.HasPrefix(ex.FinalURL, "ftp:") && ex.Body != nil {
+	if strings.HasPrefix(ex.FinalURL, "ftp:") && ex.Body != nil && !t.refuses(ex) {
 		group = append(group, file(ex, now.Add(ex.Start.Sub(ex.End)), &taped))
 	}
 	if len(group) > 0 && !t.append(ex.URL, group...) {
 		return fetch.Taped{End: now}
 	}
 	return taped
+}
+
+// refuses reports whether the body of an exchange must not be written.
+func (t *Tape) refuses(ex *fetch.Exchange) bool {
+	return t.Refuses != nil && ex.Body != nil && t.Refuses(ex.Body.Digests().SHA256)
 }
 
 // isPlain reports whether the last response of an exchange consists of exactly its head and the bytes of the body.

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"odarchive/crawler/catalog"
+	"odarchive/triplestore/kv"
+)
+
+// Kinds of copies outside the data directory.
+const (
+	BackupCopy  = "backup"  // a file
+	WARCCopy    = "warc"    // a directory of WARC files of what was fetched
+	AnswersCopy = "answers" // a directory of WARC files of what interfaces answered
+)
+
+// copyKey, with a kind and a name behind it, in SpaceMeta holds the JSON of a catalog.CopyElsewhere.
+const copyKey = "store/copy/"
+
+// maxCopies bounds how many copies Copies returns.
+const maxCopies = 10_000
+
+// NoteCopy remembers that there is a copy of what this archive has, so that a withdrawal can change it or name it. name is
+// that of a file or directory, which is made absolute, or says who has the copy. A repeated note has the time of the first
+// one for directories, of the last one for others. It does nothing if the archive is open for reading only.
+func (s *Store) NoteCopy(ctx context.Context, kind, name string) error {
+	if s.DB.ReadOnly() {
+		return nil
+	}
+	if kind != BackupCopy {
+		full, err := filepath.Abs(name)
+		if err != nil {
+			return fmt.Errorf("note a copy: %w", err)
+		}
+		name = full
+	}
+	value, err := json.Marshal(catalog.CopyElsewhere{Kind: kind, Name: name, At: s.Clock().UTC()})
+	if err != nil {
+		return err
+	}
+	key := []byte(copyKey + kind + "/" + name)
+	var known bool
+	err = s.DB.View(func(txn *kv.Txn) (err error) { _, known, err = txn.Get(kv.SpaceMeta, key); return err })
+	if err != nil || known && kind != BackupCopy {
+		return err
+	}
+	return s.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, key, value) })
+}
+
+// NoteBackup notes that there is a backup in a file.
+func (s *Store) NoteBackup(ctx context.Context, file string) error {
+	full, err := filepath.Abs(file)
+	if err != nil {
+		return fmt.Errorf("note a backup: %w", err)
+	}
+	return s.NoteCopy(ctx, BackupCopy, full)
+}
+
+// Copies returns the copies that were noted, by kind and name.
+func (s *Store) Copies() (list []catalog.CopyElsewhere, err error) {
+	prefix := []byte(copyKey)
+	err = s.DB.View(func(txn *kv.Txn) error {
+		return txn.Scan(kv.SpaceMeta, prefix, nil, func(k, v []byte) (bool, error) {
+			if !bytes.HasPrefix(k, prefix) {
+				return false, nil
+			}
+			var one catalog.CopyElsewhere
+			if err := json.Unmarshal(v, &one); err != nil {
+				return false, fmt.Errorf("note of a copy %q: %w", k, err)
+			}
+			list = append(list, one)
+			return len(list) < maxCopies, nil
+		})
+	})
+	return list, err
+}
