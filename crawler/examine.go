@@ -34,6 +34,9 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	}
 	leave := sync.OnceFunc(func() { <-p.Processors })
 	defer leave()
+	if p.honour(ex) {
+		return visit, nil
+	}
 	digests := ex.Body.Digests()
 	if latest != nil && latest.Withdrawn != nil && latest.Digests == digests {
 		ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version, which was withdrawn"

@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/scope"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/spool"
 	"odarchive/triplestore/kv"
@@ -59,6 +60,9 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	if err != nil {
 		final, im.FinalURL = link, im.URL
 	}
+	if err := p.neverKept(im, ""); err != nil {
+		return catalog.NoVersion, err
+	}
 	older, newer, err := p.Archive.Around(ctx, im.URL, im.At)
 	if err != nil {
 		return "", err
@@ -77,11 +81,11 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	}
 	job := frontier.Job{URL: im.URL, Format: im.Format}
 	// The labels of its bytes have the time of the capture.
-	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors, trip: p.trip}
+	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors, Scope: p.Scope, trip: p.trip}
 	visit, err := then.examineImported(ctx, job, older, newer, ex, im)
 	p.faults.Add(then.faults.Load())
 	if err != nil {
-		return "", err
+		return catalog.NoVersion, err
 	}
 	defer visit.Kept.Placed.Release()
 	visit.Activity = catalog.Activity{URL: im.URL, FinalURL: im.FinalURL, Start: im.At, End: im.At, Outcome: catalog.Archived, Status: im.Status}
@@ -107,6 +111,9 @@ func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older,
 	if err != nil {
 		return visit, fmt.Errorf("detect: %w", err)
 	}
+	if err := p.neverKept(im, found.Type); err != nil {
+		return visit, err
+	}
 	if err := p.keep(ctx, older, ex, found, im.Exchange, &visit, leave); err != nil {
 		return visit, err
 	}
@@ -120,6 +127,20 @@ func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older,
 		visit.Fault = p.fault("compare with the version after", ex.URL, fault)
 	}
 	return visit, nil
+}
+
+// ErrNeverKept is wrapped by the error of importing a file that a rule of the scope denies to keep.
+var ErrNeverKept = errors.New("never kept")
+
+// neverKept returns an error if a rule of the scope denies to keep an imported file: by its address, that of a redirect's
+// target, its size, and its media type, "" if that is not known yet.
+func (p *Pipeline) neverKept(im Imported, mediaType string) error {
+	for _, url := range []string{im.URL, im.FinalURL} {
+		if why := p.Scope.Refuses(scope.Question{Area: scope.Keep, URL: url, Type: mediaType, Size: im.Body.Size()}); why != "" {
+			return fmt.Errorf("%w: %s", ErrNeverKept, why)
+		}
+	}
+	return nil
 }
 
 // changeTo returns how a version differs from an imported file that comes before it, nil if they cannot be compared.

@@ -74,6 +74,9 @@ type Pipeline struct {
 	Scope   *scope.Scope
 	MaxBody int64 // of a file, as the fetcher has it; only for limits of the scope below it
 
+	Honour []string // statements of hosts by which files are not kept (Statements)
+
+	reserved reservations
 	wanted   wanted
 	progress progress
 	outage   outage
@@ -177,6 +180,12 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: job.URL, Type: declaredType(job), Size: -1}); why != "" {
 		now := time.Now()
 		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.Blocked, ErrorClass: catalog.ErrForbiddenTarget, Why: why}, nil
+	}
+	if why, err := p.reservedFor(ctx, job.URL, wait); err != nil {
+		return nil, err
+	} else if why != "" {
+		now := time.Now()
+		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: why}, nil
 	}
 	pass, verdict, err := p.Gate.Visit(ctx, job.URL, wait)
 	if err != nil {

@@ -39,7 +39,7 @@ func TestTheSettingsFileShowsTheDefaults(t *testing.T) {
 		t.Fatalf("%v\n%s", err, open)
 	}
 	plain := func(c config.Config) config.Config { // no list and an empty list are the same
-		for _, list := range []*[]string{&c.TextPredicates, &c.Hooks, &c.Fetch.AllowNets, &c.Fetch.UnverifiedHosts, &c.Fetch.ScopeAllow, &c.Fetch.ScopeDeny, &c.Serve.Service, &c.Serve.Proxies} {
+		for _, list := range []*[]string{&c.TextPredicates, &c.Hooks, &c.Fetch.AllowNets, &c.Fetch.UnverifiedHosts, &c.Fetch.ScopeAllow, &c.Fetch.ScopeDeny, &c.Fetch.NeverKeep, &c.Fetch.Honour, &c.Serve.Service, &c.Serve.Proxies} {
 			if len(*list) == 0 {
 				*list = nil
 			}

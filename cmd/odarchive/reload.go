@@ -20,7 +20,7 @@ var (
 	reloadable = []string{
 		"log-level", "trust-proxy", "token", "token-file",
 		"host-delay", "max-crawl-delay", "host-daily", "retries", "proxy", "proxy-secret", "proxy-resolves", "secrets-file",
-		"hours", "bandwidth", "workers", "scope-allow", "scope-deny",
+		"hours", "bandwidth", "workers", "scope-allow", "scope-deny", "never-keep",
 	}
 	secretSettings = []string{"token", "hook", "proxy"} // whose values are not logged
 )

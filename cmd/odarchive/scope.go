@@ -43,7 +43,10 @@ func (c *cli) scope() *cobra.Command {
   pattern:REGEXP          a regular expression (RE2) that matches the URL
   type:image/*,text/html  the media type, as a portal or server declares it, or as it is found
   size:>100MiB            the size of the file; also size:<1KiB
-  for:crawl,harvest       only for these: crawl (visits), campaign (links), harvest (requests to portals)
+  for:crawl,harvest       only for these: crawl (visits), campaign (links), harvest (requests to portals), keep
+
+"deny pattern:REGEXP for:keep" is for what must never become a version, wherever it comes from: it is not visited, redirects to it
+are not followed, and imports refuse it. The setting never-keep lists such rules, without "for:keep".
 
 A URL that a rule denies is not fetched. If there are rules that allow, nothing else is fetched. A file whose type or size shows
 during the visit that it is out of scope is not archived; its visit says why. Redirects are held to the scope, too. Files that
@@ -51,7 +54,7 @@ are archived already stay; they are not visited any more.
 
   allow, deny   add rules; they hold at once, also in a running server, and for whatever fetches from then on
   remove        removes rules, as "deny host:data.example.org" or "allow type:text/*"
-  list          lists the rules: those of the settings (--scope-allow, --scope-deny, the table [scope] of the file) and the others
+  list          lists the rules: those of the settings (--scope-allow, --scope-deny, --never-keep) and the others
   refused       lists what the rules refused: how often, and the latest URLs
   test          says whether URLs may be fetched; exit status 1 if one may not`,
 		Example: `  odarchive scope deny calendar.example.org --why "endless"
@@ -69,9 +72,10 @@ are archived already stay; they are not visited any more.
 	f.IntVar(&o.limit, "limit", 1000, "list: how many rules besides those of the settings")
 	f.StringVar(&o.typ, "type", "", "test: media type of the file")
 	f.StringVar(&o.size, "size", "", "test: size of the file, as 10MiB")
-	f.StringVar(&o.area, "for", "crawl", "test: crawl, campaign or harvest")
+	f.StringVar(&o.area, "for", "crawl", "test: crawl, campaign, harvest or keep")
 	f.StringArrayVar(&c.cfg.Fetch.ScopeAllow, "scope-allow", nil, "rule of the settings (repeatable)")
 	f.StringArrayVar(&c.cfg.Fetch.ScopeDeny, "scope-deny", nil, "rule of the settings (repeatable)")
+	f.StringArrayVar(&c.cfg.Fetch.NeverKeep, "never-keep", nil, "rule of the settings (repeatable)")
 	c.remoteFlags(cmd)
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd

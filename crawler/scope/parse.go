@@ -30,7 +30,7 @@ func ParseQuestion(url, area, mediaType, size string) (Question, error) {
 		q.Area = Area(area)
 	}
 	if !slices.Contains(areas, q.Area) {
-		return q, fmt.Errorf("%w: %q: expected crawl, campaign or harvest", ErrBad, area)
+		return q, fmt.Errorf("%w: %q: %w", ErrBad, area, errArea)
 	}
 	if size != "" {
 		n, err := humanize.ParseBytes(size)

@@ -27,9 +27,15 @@ const (
 	Crawl    Area = "crawl"    // visits
 	Campaign Area = "campaign" // links that campaigns follow, and what they ask endpoints and portals
 	Harvest  Area = "harvest"  // requests to portals and other sources
+	// Keep is what becomes a version, wherever it comes from: visits and imports. A rule that denies for it holds for
+	// Crawl, too, since a visit of what is never kept is of no use.
+	Keep Area = "keep"
 )
 
-var areas = []Area{Crawl, Campaign, Harvest}
+var areas = []Area{Crawl, Campaign, Harvest, Keep}
+
+// errArea is the error of a word that is no area.
+var errArea = errors.New("expected crawl, campaign, harvest or keep")
 
 // Rule allows or denies what all its conditions hold for.
 type Rule struct {
@@ -68,7 +74,7 @@ func (r *Rule) String() string {
 //	pattern:^https://a/b       a regular expression (RE2) that matches the canonical URL
 //	type:image/*,text/html     the media type, as declared or as found
 //	size:>10MiB                the size of the file; also size:<1KiB
-//	for:crawl,harvest          what the rule is for: crawl, campaign, harvest; all without this
+//	for:crawl,harvest          what the rule is for: crawl, campaign, harvest, keep (imports, too); all without this
 //
 // A word without a colon is a host. Conditions are separated by spaces. The error wraps ErrBad.
 func ParseRule(allow bool, text string) (*Rule, error) {
@@ -124,7 +130,7 @@ func (r *Rule) set(what, arg string) (err error) {
 	case "for":
 		for one := range strings.SplitSeq(arg, ",") {
 			if !slices.Contains(areas, Area(one)) {
-				return errors.New("expected crawl, campaign or harvest")
+				return errArea
 			}
 			if !slices.Contains(r.areas, Area(one)) {
 				r.areas = append(r.areas, Area(one))
@@ -242,7 +248,7 @@ const (
 
 // holds reports whether the rule's conditions hold. Types and sizes may be unknown.
 func (r *Rule) holds(q *question) truth {
-	if len(r.areas) > 0 && !slices.Contains(r.areas, q.Area) ||
+	if len(r.areas) > 0 && !slices.Contains(r.areas, q.Area) && !(q.Area == Crawl && !r.Allow && slices.Contains(r.areas, Keep)) ||
 		r.host != "" && r.host != q.group || r.domain != "" && !below(q.name, r.domain) {
 		return no
 	}

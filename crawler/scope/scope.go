@@ -186,7 +186,7 @@ func (s *Scope) ask(q Question) (why, rule string) {
 	if text, found := s.deny.find(asked); found == yes {
 		return whyPrefix + "deny " + text, "deny " + text
 	}
-	if q.Declared || !s.allow.concerns(q.Area) {
+	if q.Declared || q.Area == Keep || !s.allow.concerns(q.Area) { // what others fetched need not be allowed to be fetched
 		return "", ""
 	}
 	if _, found := s.allow.find(asked); found == no {

@@ -81,9 +81,11 @@ type Fetch struct {
 	LDESInterval      time.Duration // how often event streams that were harvested are read again; 0 for never
 	ScopeAllow        []string      // rules of what may be fetched (package scope)
 	ScopeDeny         []string
-	SoftwareRules     string // file with an operator's rules for the software of sites, "" for none
-	WARC              string // directory of WARC files of what is fetched; "" for none
-	KeepAnswers       string // directory of WARC files of what portals answer to harvests; "" for none
+	NeverKeep         []string // rules of what never becomes a version, without "for:keep"
+	Honour            []string // statements of hosts, besides robots.txt, by which files are not kept (crawler.Statements)
+	SoftwareRules     string   // file with an operator's rules for the software of sites, "" for none
+	WARC              string   // directory of WARC files of what is fetched; "" for none
+	KeepAnswers       string   // directory of WARC files of what portals answer to harvests; "" for none
 }
 
 // Serve has the settings of the server.
@@ -135,6 +137,15 @@ func Defaults() Config {
 			MaxQuery: 4 << 20, MaxUpdate: 64 << 20, MaxGraph: 32 << 20,
 		}},
 	}
+}
+
+// Denied returns the rules of the scope that deny: ScopeDeny and NeverKeep.
+func (f Fetch) Denied() []string {
+	all := slices.Clone(f.ScopeDeny)
+	for _, rule := range f.NeverKeep {
+		all = append(all, rule+" for:"+string(scope.Keep))
+	}
+	return all
 }
 
 // Networks parses AllowNets.
@@ -210,8 +221,11 @@ func (c Config) Check() error {
 	if _, err := c.Fetch.NameServer(); err != nil {
 		return err
 	}
-	if err := scope.ParseRules(c.Fetch.ScopeAllow, c.Fetch.ScopeDeny); err != nil {
-		return fmt.Errorf("--scope-allow, --scope-deny: %w", err)
+	if err := scope.ParseRules(c.Fetch.ScopeAllow, c.Fetch.Denied()); err != nil {
+		return fmt.Errorf("--scope-allow, --scope-deny, --never-keep: %w", err)
+	}
+	if err := crawler.CheckStatements(c.Fetch.Honour); err != nil {
+		return fmt.Errorf("--honour: %w", err)
 	}
 	if err := c.Evidence.check(); err != nil {
 		return err
@@ -295,6 +309,8 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.BoolVar(&s.Sitemaps, "sitemaps", s.Sitemaps, "read the sitemaps that robots.txt files name, about once a day, and visit files earlier of which they rightly say that they have changed")
 	f.StringArrayVar(&s.ScopeAllow, "scope-allow", nil, "rule of what may be fetched, as domain:example.org or type:text/*; then nothing else may (repeatable; 'odarchive scope -h' explains rules)")
 	f.StringArrayVar(&s.ScopeDeny, "scope-deny", nil, "rule of what must not be fetched, as host:data.example.org or size:>1GiB (repeatable)")
+	f.StringArrayVar(&s.NeverKeep, "never-keep", nil, "rule of what never becomes a version, wherever it comes from, as pattern:/people/ (repeatable; it is --scope-deny with for:keep)")
+	f.StringArrayVar(&s.Honour, "honour", nil, "statement by which files are not kept: noarchive (X-Robots-Tag and meta robots) or tdm (TDM reservations, in headers and /.well-known/tdmrep.json) (repeatable)")
 	f.IntVar(&s.Workers, "workers", s.Workers, "number of hosts to fetch from at the same time")
 	f.StringVar(&s.SoftwareRules, "software-rules", s.SoftwareRules, "file with rules for the software of sites, beside the built-in ones: what its addresses and pages are")
 }

@@ -139,7 +139,7 @@ func (c *Crawl) build() error {
 		return err
 	}
 	c.hours.Store(&hours)
-	if c.Scope, err = scope.Open(s.DB, scope.Options{Allow: settings.ScopeAllow, Deny: settings.ScopeDeny, Now: s.Clock}); err != nil {
+	if c.Scope, err = scope.Open(s.DB, scope.Options{Allow: settings.ScopeAllow, Deny: settings.Denied(), Now: s.Clock}); err != nil {
 		return err
 	}
 	room := spool.NewRoom(s.Config.Data, minRoom)
@@ -190,7 +190,7 @@ func (c *Crawl) build() error {
 		Settings: c.Hosts.Of,
 		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
-		Hints: c.Hints, Hubs: c.WebSub, Scope: c.Scope, MaxBody: int64(settings.MaxBody),
+		Hints: c.Hints, Hubs: c.WebSub, Scope: c.Scope, MaxBody: int64(settings.MaxBody), Honour: settings.Honour,
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (c *Crawl) ImportWARC(ctx context.Context, file wacz.File, dry bool, fault 
 			return n, err
 		}
 		switch {
-		case errors.Is(err, catalog.ErrWithdrawn):
+		case isRefused(err):
 			n.Withdrawn++
 		case err != nil:
 			report(warc.Fault{Offset: one.Offset(), Why: err.Error()})
@@ -94,7 +94,12 @@ func (c *Crawl) ImportWARC(ctx context.Context, file wacz.File, dry bool, fault 
 // ends reports whether an error ends an import: one of the archive or the end of ctx, not one of the bytes.
 func ends(ctx context.Context, err error) bool {
 	_, ofFile := errors.AsType[*captureError](err)
-	return err != nil && !errors.Is(err, catalog.ErrWithdrawn) && (ctx.Err() != nil || !ofFile || errors.Is(err, kv.ErrDiskFull) || errors.Is(err, kv.ErrWritesStopped))
+	return err != nil && !isRefused(err) && (ctx.Err() != nil || !ofFile || errors.Is(err, kv.ErrDiskFull) || errors.Is(err, kv.ErrWritesStopped))
+}
+
+// isRefused reports whether an error says that a capture must not be kept.
+func isRefused(err error) bool {
+	return errors.Is(err, catalog.ErrWithdrawn) || errors.Is(err, crawler.ErrNeverKept)
 }
 
 // captureError is the error of a capture whose bytes cannot be kept.

@@ -14,12 +14,13 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/warc"
 	"odarchive/crawler/warc/payload"
+	"odarchive/crawler/web/fetch"
 )
 
-// refuses reports whether bytes were withdrawn, so that no WARC file may have them. If that cannot be read, they are
-// written: the transaction of the visit fails, too.
-func (c *Crawl) refuses(sha256 [32]byte) bool {
-	return errors.Is(c.store.Archive.Refused(sha256), catalog.ErrWithdrawn)
+// refuses reports whether bytes were withdrawn, or whether their host asks not to keep them, so that no WARC file may have
+// them. If the former cannot be read, they are written: the transaction of the visit fails, too.
+func (c *Crawl) refuses(ex *fetch.Exchange) bool {
+	return c.Pipeline.OptOut(ex) != "" || errors.Is(c.store.Archive.Refused(ex.Body.Digests().SHA256), catalog.ErrWithdrawn)
 }
 
 // answersPrefix is the prefix of the names of files with what interfaces answered.

@@ -31,5 +31,5 @@ func (c *Crawl) ReloadCrawl(ctx context.Context, settings config.Fetch) error {
 	c.hours.Store(&hours)
 	c.Fetcher.SetBandwidth(float64(settings.Bandwidth))
 	c.Pipeline.SetWorkers(settings.Workers)
-	return errors.Join(c.Timetable.Reload(settings.Harvests), c.Scope.Reload(ctx, settings.ScopeAllow, settings.ScopeDeny), c.WakeHosts(ctx))
+	return errors.Join(c.Timetable.Reload(settings.Harvests), c.Scope.Reload(ctx, settings.ScopeAllow, settings.Denied()), c.WakeHosts(ctx))
 }

@@ -30,8 +30,8 @@ import (
 
 // Tape writes the exchanges of fetches to a directory of WARC files. Its methods may be called concurrently.
 type Tape struct {
-	// Refuses reports whether a body, by its SHA-256, must not be written; nil for none.
-	Refuses func(sha256 [32]byte) bool
+	// Refuses reports whether the body of an exchange, which is not nil, must not be written; nil for none.
+	Refuses func(ex *fetch.Exchange) bool
 
 	dir    *warc.Dir
 	now    func() time.Time // the archive's clock
@@ -93,7 +93,7 @@ func (t *Tape) Record(_ context.Context, ex *fetch.Exchange, original *fetch.Ori
 
 // refuses reports whether the body of an exchange must not be written.
 func (t *Tape) refuses(ex *fetch.Exchange) bool {
-	return t.Refuses != nil && ex.Body != nil && t.Refuses(ex.Body.Digests().SHA256)
+	return t.Refuses != nil && ex.Body != nil && t.Refuses(ex)
 }
 
 // isPlain reports whether the last response of an exchange consists of exactly its head and the bytes of the body.
