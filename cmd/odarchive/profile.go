@@ -17,6 +17,8 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/rdfprofile"
+	"odarchive/crawler/inspect/tables"
+	"odarchive/crawler/inspect/unpack"
 
 	"github.com/spf13/cobra"
 )
@@ -74,6 +76,9 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 	}
 	if size > 0 && !mayBeDelimited(name, file, found) {
 		why := "there is no table in it"
+		if in == nil && !strings.HasPrefix(found.Type, "text/") && !tables.Known(found.Type) && !unpack.Known(found.Type) {
+			why = "files of this kind are not read"
+		}
 		if in != nil && len(in.Faults) > 0 {
 			why = strings.ReplaceAll("; "+strings.Join(in.Faults, "; "), "; "+name+": ", "; ")[2:]
 		}
@@ -95,7 +100,8 @@ func mayBeDelimited(name string, file io.ReaderAt, d detect.Detection) bool {
 		}
 	}
 	switch d.Type {
-	case "text/html", "application/json", "application/xml", "text/xml", "application/rtf", "application/pdf":
+	case "text/html", "application/json", "application/xml", "text/xml", "application/rtf", "application/pdf", "application/x-sylk",
+		"application/x-dif", "image/x-xpixmap":
 		return false
 	}
 	return d.Charset != "" && !strings.HasSuffix(d.Type, "+xml") && !strings.HasSuffix(d.Type, "+json")

@@ -92,10 +92,13 @@ func byNulls(b []byte) (Guess, bool) {
 // control characters, as UTF-16 they are text.
 func byControls(b []byte) (Guess, bool) {
 	n := min(len(b), 4096) &^ 1
-	control := 0
+	control, latin := 0, 0
 	for _, c := range b[:n] {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1b || c == 0x7f {
+		switch {
+		case c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\v' && c != '\f' && c != 0x1b || c == 0x7f:
 			control++
+		case c < 0x7f:
+			latin++
 		}
 	}
 	if n < 8 || control*25 < n {
@@ -121,6 +124,9 @@ func byControls(b []byte) (Guess, bool) {
 		} else {
 			le = 0
 		}
+	}
+	if latin*5 >= n*4 { // one byte a character: pairs of them would be signs of Chinese, whatever they say
+		le, be = 0, 0
 	}
 	switch {
 	case le >= 0.97 && le > be:

@@ -50,6 +50,22 @@ func TestMetadataBesideATableShapesItsTriples(t *testing.T) {
 	}
 }
 
+func TestTemplatesThatAreNotStringsStandForTheTable(t *testing.T) {
+	t.Parallel()
+	for property, want := range map[string]string{
+		"aboutUrl":    "<http://example.org/t.csv <http://example.org/t.csv#id \"1",
+		"propertyUrl": " <http://example.org/t.csv \"1",
+		"valueUrl":    " <http://example.org/t.csv#id <http://example.org/t.csv",
+	} {
+		load := files(map[string]string{"http://example.org/t.csv": "id\n1\n",
+			"http://example.org/t.csv-metadata.json": `{"@context":"http://www.w3.org/ns/csvw","url":"t.csv","` + property + `":true}`})
+		got := converted(t, Source{URL: "http://example.org/t.csv", Load: load}, Options{Minimal: true})
+		if len(got) != 1 || !strings.HasSuffix(got[0], want) {
+			t.Errorf("%s: got %q, want %q", property, got, want)
+		}
+	}
+}
+
 func TestDocumentsThatCannotBeProcessedAreErrors(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{"", "[]", "{}", `{"@context":"http://example.org/"}`, `{"@context":"http://www.w3.org/ns/csvw"}`, `{"@context":"http://www.w3.org/ns/csvw","tables":[]}`,

@@ -128,7 +128,15 @@ func (p *parser) inherit(o object) (inherited, error) {
 		}
 		return &s
 	}
-	i.aboutURL, i.propertyURL, i.valueURL = text("aboutUrl"), text("propertyUrl"), text("valueUrl")
+	// A URI template that is not a string counts as an empty one, which stands for the table's URL (Metadata Vocabulary 5.1.3).
+	template := func(key string) *string {
+		s := text(key)
+		if _, there := o[key]; there && s == nil {
+			s = new(string)
+		}
+		return s
+	}
+	i.aboutURL, i.propertyURL, i.valueURL = template("aboutUrl"), template("propertyUrl"), template("valueUrl")
 	i.deflt = text("default")
 	if v, ok := o["separator"]; ok && v != nil {
 		i.separator = text("separator")

@@ -20,6 +20,7 @@ import (
 	"io"
 	"math/bits"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
 
@@ -169,7 +170,7 @@ func (f *file) decode(g charset.Guess) ([]byte, bool) {
 func printable(b []byte) bool {
 	control, nul := 0, 0
 	count := func(c byte) {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1b || c == 0x7f {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\v' && c != '\f' && c != 0x1b || c == 0x7f {
 			control++
 			if c == 0 {
 				nul++
@@ -188,7 +189,17 @@ func printable(b []byte) bool {
 	for _, c := range rest {
 		count(c)
 	}
-	return control*50 <= len(b) && nul*100 <= len(b) || markup(b) && control*5 <= len(b)
+	return control*50 <= len(b) && nul*100 <= len(b) || strays(b, control) || markup(b) && control*5 <= len(b)
+}
+
+// strays reports whether a short text of lines has one or two control characters, as where a program left a zero byte.
+func strays(b []byte, control int) bool {
+	return control <= 2 && control*3 <= len(b) && len(b) < 1024 && ascii(b) && b[len(b)-1] == '\n'
+}
+
+// ascii reports whether all bytes are below 128.
+func ascii(b []byte) bool {
+	return bytes.IndexFunc(b, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 // markup reports whether a text with control characters is a web page nevertheless.

@@ -262,7 +262,7 @@ func TestControlCharactersAreSeenWhereverTheyStand(t *testing.T) {
 		for at := range 100 {
 			text := bytes.Repeat([]byte{'a'}, 100)
 			text[at], text[(at+1)%100], text[(at+9)%100] = byte(c), byte(c), byte(c)
-			want := c >= ' ' && c != 0x7f || strings.IndexByte("\n\r\t\f\x1b", byte(c)) >= 0 // three are too many of a hundred
+			want := c >= ' ' && c != 0x7f || strings.IndexByte("\n\r\t\v\f\x1b", byte(c)) >= 0 // three are too many of a hundred
 			if printable(text) != want {
 				t.Fatalf("%q at %d of a text: printable %v", byte(c), at, !want)
 			}

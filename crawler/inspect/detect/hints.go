@@ -76,7 +76,8 @@ func textKind(t string) bool {
 		"application/yaml", "application/toml", "text/x-perl", "text/x-ruby", "text/x-php", "text/x-lua", "text/x-tex", "text/x-rst", "text/x-diff",
 		"text/vtt", "application/x-subrip", "text/x-log", "application/x-sh", "text/x-go", "text/x-rust", "text/x-scala", "text/x-fortran", "text/x-matlab",
 		"text/n3", "text/x-ini", "application/x-httpd-php", "application/sparql-query", "text/shex", "text/x-pcaxis", "application/x-bibtex",
-		"application/x-research-info-systems", "text/troff", "chemical/x-pdb", "text/x-arcgrid":
+		"application/x-research-info-systems", "text/troff", "chemical/x-pdb", "text/x-arcgrid", "text/x-scss", "text/x-makefile",
+		"text/x-msdos-batch", "text/x-gettext-translation", "text/x-protobuf", "text/x-sas":
 		return true
 	}
 	return false
@@ -176,7 +177,16 @@ text/x-go go
 text/x-rust rs
 text/x-scala scala
 text/x-fortran f f90 for
-text/x-ini ini cfg properties
+text/x-ini ini cfg properties conf
+text/x-scss scss sass less
+text/x-makefile mk mak
+text/x-msdos-batch bat cmd
+text/x-gettext-translation po
+text/x-protobuf proto
+text/x-sas sas
+application/x-sylk slk sylk
+application/x-dif dif
+image/x-xpixmap xpm
 application/x-r-data rdata rda rds
 `
 

@@ -14,6 +14,9 @@ func (f *file) signature() (Detection, bool) {
 			return Detection{Type: s.mime, Compression: compressionOf(s.mime), Confidence: 0.97, Because: "it begins as " + s.what + " does"}, true
 		}
 	}
+	if t, what := binaryForm(b); t != "" {
+		return Detection{Type: t, Confidence: 0.97, Because: "it begins as " + what + " does"}, true
+	}
 	switch {
 	case bytes.HasPrefix(b, []byte("PK\x03\x04")) || bytes.HasPrefix(b, []byte("PK\x05\x06")) || bytes.HasPrefix(b, []byte("PK\x07\x08")):
 		return f.zip(), true
@@ -54,6 +57,16 @@ var signatures = []struct {
 	{0, "\x28\xb5\x2f\xfd", "application/zstd", "Zstandard"},
 	{0, "\x04\x22\x4d\x18", "application/x-lz4", "LZ4"},
 	{4, "1AY&SY", "application/x-bzip2", "bzip2"},
+	// What is stored in an archive, and the strings of an image, may look like another file or like text.
+	{0, "Rar!\x1a\x07\x00", "application/vnd.rar", "a RAR archive"},
+	{0, "Rar!\x1a\x07\x01\x00", "application/vnd.rar", "a RAR 5 archive"},
+	{0, "7z\xbc\xaf\x27\x1c", "application/x-7z-compressed", "a 7z archive"},
+	{0, "MSCF\x00\x00\x00\x00", "application/vnd.ms-cab-compressed", "a cabinet"},
+	{0, "wOFF\x00\x01\x00\x00", "font/woff", "a WOFF font"}, {0, "wOFFOTTO", "font/woff", "a WOFF font"}, {0, "wOFFtrue", "font/woff", "a WOFF font"},
+	{0, "wOF2\x00\x01\x00\x00", "font/woff2", "a WOFF 2 font"}, {0, "wOF2OTTO", "font/woff2", "a WOFF 2 font"},
+	{0, "\x76\x2f\x31\x01", "image/x-exr", "OpenEXR"},
+	{0, "\xb1\x68\xde\x3a", "image/x-dcx", "DCX"},
+	{0, "\x78\x9f\x3e\x22", "application/vnd.ms-tnef", "a mail's attachments in TNEF"},
 	{0, "ARROW1\x00\x00", "application/vnd.apache.arrow.file", "an Arrow file"},
 	{0, "FEA1", "application/vnd.apache.arrow.file", "a Feather file"},
 	{0, "ORC", "application/vnd.apache.orc", "an ORC file"},

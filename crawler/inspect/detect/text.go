@@ -94,6 +94,7 @@ func opening(b []byte) (Detection, bool) {
 		{"-- PostgreSQL database dump", "application/sql", "a database dump"},
 		{"--\n-- PostgreSQL database dump", "application/sql", "a database dump"},
 		{"%PDF-", "application/pdf", "PDF"},
+		{"/* XPM */", "image/x-xpixmap", "an image in XPM"},
 	} {
 		if bytes.HasPrefix(b, []byte(o.start)) {
 			return Detection{Type: o.mime, Confidence: 0.95, Because: "it begins as " + o.what + " does"}, true
@@ -101,6 +102,10 @@ func opening(b []byte) (Detection, bool) {
 	}
 	head := b[:min(len(b), 4096)]
 	switch {
+	case sylk(head):
+		return Detection{Type: "application/x-sylk", Confidence: 0.95, Because: "the records of a spreadsheet in SYLK"}, true
+	case dif(head):
+		return Detection{Type: "application/x-dif", Confidence: 0.95, Because: "the header of a table in the Data Interchange Format"}, true
 	case (bytes.HasPrefix(b, []byte("CHARSET=")) || bytes.HasPrefix(b, []byte("AXIS-VERSION="))) && bytes.Contains(head, []byte("MATRIX=")):
 		return Detection{Type: "text/x-pcaxis", Confidence: 0.95, Because: "the keywords of PC-Axis"}, true
 	case bytes.HasPrefix(b, []byte("ncols")) && bytes.Contains(head, []byte("nrows")) && bytes.Contains(head, []byte("cellsize")):
@@ -113,6 +118,43 @@ func opening(b []byte) (Detection, bool) {
 		return Detection{Type: "application/x-bibtex", Confidence: 0.9, Because: "entries of BibTeX"}, true
 	}
 	return Detection{}, false
+}
+
+// sylk recognises a spreadsheet by its ID record and the records after it: one or two letters and fields after
+// semicolons.
+func sylk(b []byte) bool {
+	if !bytes.HasPrefix(b, []byte("ID;")) {
+		return false
+	}
+	records := 0
+	for line := range bytes.Lines(b) {
+		kind, _, ok := bytes.Cut(bytes.TrimSpace(line), []byte{';'})
+		switch string(kind) {
+		case "ID", "P", "F", "B", "C", "NN", "NE", "NU", "O", "W":
+			if !ok {
+				return false
+			}
+			records++
+		case "E", "":
+		default:
+			return records >= 4 // a line longer than the sample, or what a program has added
+		}
+		if records == 4 {
+			return true
+		}
+	}
+	return records >= 2
+}
+
+// dif recognises a table by the topic TABLE, its version, and a topic after its title.
+func dif(b []byte) bool {
+	var lines []string
+	for line := range bytes.Lines(b) {
+		if lines = append(lines, strings.TrimSpace(string(line))); len(lines) == 4 {
+			break
+		}
+	}
+	return len(lines) == 4 && lines[0] == "TABLE" && strings.HasPrefix(lines[1], "0,") && strings.HasPrefix(lines[2], `"`) && lines[3] == strings.ToUpper(lines[3])
 }
 
 // dxf recognises a drawing by its first section, possibly after comments (group 999).

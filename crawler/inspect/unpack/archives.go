@@ -124,11 +124,7 @@ func (w *walker) tar(r io.Reader, prefix string, depth int) error {
 func (w *walker) sevenzip(r io.ReaderAt, size int64, prefix string, depth int) error {
 	z, err := sevenzip.NewReader(r, size)
 	if err != nil {
-		var enc *sevenzip.ReadError
-		if errors.As(err, &enc) && enc.Encrypted {
-			return fmt.Errorf("7z: %w", ErrEncrypted)
-		}
-		return fmt.Errorf("7z: %w", err)
+		return fmt.Errorf("7z: %w", locked(err))
 	}
 	for _, f := range z.File {
 		if f.FileInfo().IsDir() || !f.Mode().IsRegular() {
@@ -137,19 +133,34 @@ func (w *walker) sevenzip(r io.ReaderAt, size int64, prefix string, depth int) e
 		m := Member{Size: int64(min(f.UncompressedSize, 1<<62)), Modified: f.Modified, Depth: depth, Open: func() (io.ReadCloser, error) {
 			rc, err := f.Open()
 			if err != nil {
-				var enc *sevenzip.ReadError
-				if errors.As(err, &enc) && enc.Encrypted {
-					err = ErrEncrypted
-				}
-				return nil, err
+				return nil, locked(err)
 			}
-			return &counted{Reader: rc, b: w.budget, close: rc.Close}, nil
+			return &counted{Reader: unlocking{rc}, b: w.budget, close: rc.Close}, nil
 		}}
 		if err := w.member(prefix, f.Name, m); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// locked returns ErrEncrypted for an error of bytes that were decrypted without their password, else err.
+func locked(err error) error {
+	if enc := (*sevenzip.ReadError)(nil); errors.As(err, &enc) && enc.Encrypted {
+		return ErrEncrypted
+	}
+	return err
+}
+
+// unlocking is a reader of a member that may be encrypted: only its bytes show that the password is not "".
+type unlocking struct{ io.Reader }
+
+func (u unlocking) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err != nil {
+		err = locked(err)
+	}
+	return n, err
 }
 
 func (w *walker) rar(r io.ReaderAt, size int64, prefix string, depth int) error {

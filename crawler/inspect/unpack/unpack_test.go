@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"io"
 	"os"
@@ -248,6 +249,32 @@ func TestBrokenArchivesAreErrors(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: %d members and no error", name, members)
 		}
+	}
+}
+
+// TestMembersThatAreEncryptedSayThatTheyAre reads a 7z archive whose list of members is open and whose members are not:
+// testdata/t4.7z of github.com/bodgit/sevenzip (BSD 3-clause).
+func TestMembersThatAreEncryptedSayThatTheyAre(t *testing.T) {
+	t.Parallel()
+	b, err := base64.StdEncoding.DecodeString("N3q8ryccAAQZPwq/fQAAAAAAAAAgAAAAAAAAADfp0uy/yFjkFdadbTq6EDSfSOaTAACBMweuD87ysgwHsMPa919FipdTgilRmAEQAhLTPSSWedwNTLs1pIFAusGbXPphDu/LJSNENG45EQ990gX2H8aWbJqUvttxWjo0kngSGUx1uxodfPul72dl4+qZuzA/mOdWwQ4P3fgEgQAAABcGEAEJbQAHCwEAASMDAQEFXQAQAAAMdgoBVofKcwAA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := 0
+	err = Walk(t.Context(), bytes.NewReader(b), int64(len(b)), "application/x-7z-compressed", Limits{}, func(m Member) error {
+		members++
+		rc, err := m.Open()
+		if err == nil {
+			_, err = io.Copy(io.Discard, rc)
+			rc.Close()
+		}
+		if !errors.Is(err, ErrEncrypted) {
+			t.Errorf("%s: %v", m.Path, err)
+		}
+		return nil
+	})
+	if err != nil || members == 0 {
+		t.Errorf("%d members, %v", members, err)
 	}
 }
 
