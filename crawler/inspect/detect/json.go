@@ -41,6 +41,8 @@ func (f *file) json(b []byte) (Detection, bool) {
 		return found("application/vnd.sdmx.data+json", "JSON that names the schema of SDMX data")
 	case strings.Contains(facts.schema, "sdmx-json-structure"):
 		return found("application/vnd.sdmx.structure+json", "JSON that names the schema of SDMX structures")
+	case k["dataSets"] && (k["structure"] || k["structures"]):
+		return found("application/vnd.sdmx.data+json", "the keys of SDMX data")
 	case facts.typ == "Topology" && k["arcs"]:
 		return found("application/topo+json", "a JSON object of type Topology with arcs")
 	case k["@context"] && strings.Contains(facts.context, "w3.org/ns/csvw"):

@@ -106,7 +106,7 @@ func opening(b []byte) (Detection, bool) {
 		return Detection{Type: "application/x-sylk", Confidence: 0.95, Because: "the records of a spreadsheet in SYLK"}, true
 	case dif(head):
 		return Detection{Type: "application/x-dif", Confidence: 0.95, Because: "the header of a table in the Data Interchange Format"}, true
-	case (bytes.HasPrefix(b, []byte("CHARSET=")) || bytes.HasPrefix(b, []byte("AXIS-VERSION="))) && bytes.Contains(head, []byte("MATRIX=")):
+	case (bytes.HasPrefix(b, []byte("CHARSET=")) || bytes.HasPrefix(b, []byte("AXIS-VERSION="))) && bytes.Contains(head, []byte("MATRIX=")) || pcAxis(b):
 		return Detection{Type: "text/x-pcaxis", Confidence: 0.95, Because: "the keywords of PC-Axis"}, true
 	case bytes.HasPrefix(b, []byte("ncols")) && bytes.Contains(head, []byte("nrows")) && bytes.Contains(head, []byte("cellsize")):
 		return Detection{Type: "text/x-arcgrid", Confidence: 0.9, Because: "the header of an ESRI ASCII grid"}, true

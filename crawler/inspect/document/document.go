@@ -77,6 +77,18 @@ func readerOf(mediaType string) reader {
 		return page
 	case "application/epub+zip":
 		return epub
+	case "application/zip":
+		return feed
+	case "application/json":
+		return jsonStat
+	case "text/csv":
+		return csv
+	case "text/x-pcaxis":
+		return pcAxis
+	case "application/vnd.sdmx.data+json":
+		return sdmxJSON
+	case "application/vnd.sdmx.genericdata+xml", "application/vnd.sdmx.structurespecificdata+xml", "application/vnd.sdmx.structure+xml":
+		return sdmxML
 	}
 	switch {
 	case strings.HasPrefix(t, "application/vnd.openxmlformats-officedocument."), strings.HasPrefix(t, "application/vnd.ms-") && strings.Contains(t, ".macroenabled."):

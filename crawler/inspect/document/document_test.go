@@ -75,6 +75,39 @@ func TestDocumentsSayWhatTheyAre(t *testing.T) {
 	}
 }
 
+func TestStandardsOfTables(t *testing.T) {
+	t.Parallel()
+	gtfs := []string{"agency.txt", "\ufeffagency_id,agency_name,agency_lang\n1,Wiener Linien,de\n", "feed/stops.txt", "stop_id\n", "routes.txt", "x\n", "trips.txt", "x\n", "stop_times.txt", "x\n", "calendar.txt", "x\n",
+		"feed_info.txt", "feed_publisher_name,feed_lang,feed_start_date,feed_version\nVOR,en,20240101,7\n"}
+	d := read(t, "application/zip", zipOf(t, gtfs...))
+	want := Document{Standard: "GTFS", Conforms: d.Conforms, Creator: "VOR", Languages: []string{"en", "de"}, Title: "Timetable of Wiener Linien", Attributes: []Attribute{{"feed_version", "7"}, {"feed_start_date", "2024-01-01"}}}
+	if !reflect.DeepEqual(*d, want) {
+		t.Errorf("%+v", d)
+	}
+	if d := read(t, "application/zip", zipOf(t, gtfs[2:]...)); d != nil {
+		t.Errorf("a zip without agencies is %+v", d)
+	}
+	for text, standard := range map[string]string{
+		"DATAFLOW,FREQ,TIME_PERIOD,OBS_VALUE\nx": "SDMX", "\"STRUCTURE[;]\",STRUCTURE_ID,ACTION,DIM_1\nx": "SDMX", "STRUCTURE;STRUCTURE_ID;A\n": "SDMX",
+		"DATAFLOW,b,c\n": "", "a,b,c\n": "", "structure,b,c": "", "": "",
+	} {
+		got := ""
+		if d := read(t, "text/csv", []byte(text)); d != nil {
+			got = d.Standard
+		}
+		if got != standard {
+			t.Errorf("%q is %q, want %q", text, got, standard)
+		}
+	}
+	d = read(t, "application/json", []byte(`{"class":"dataset","version":"2.0","label":"L","updated":"2024-01-31","id":["a"],"size":[1],"dimension":{"a":{"category":{"label":{"k":"v"}}}},"value":[1]}`))
+	if d == nil || d.Standard != "JSON-stat" || d.Title != "L" || d.Modified != "2024-01-31" || len(d.Dimensions) != 1 {
+		t.Errorf("%+v", d)
+	}
+	if d := read(t, "application/json", []byte(`{"a":1}`)); d != nil {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestTimesAndLanguages(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/tables/cubes"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -23,8 +24,13 @@ const (
 )
 
 // jsonArrays profiles every array of objects in a JSON text, at the top or in members of objects, and every array of
-// rows whose first is a header.
+// rows whose first is a header, or the cubes of JSON-stat.
 func jsonArrays(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+	if cubes.IsJSONStat(in) {
+		if found, err := cubes.JSONStat(ctx, in, o); len(found) > 0 || err != nil {
+			return found, err
+		}
+	}
 	s := &jsonScan{ctx: ctx, dec: json.NewDecoder(in.Text()), o: o}
 	s.dec.UseNumber()
 	err := s.value("", 0)

@@ -13,6 +13,7 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/columnar"
+	"odarchive/crawler/inspect/tables/cubes"
 	"odarchive/crawler/inspect/tables/source"
 	"odarchive/crawler/inspect/tables/sqlite"
 )
@@ -52,6 +53,7 @@ func readerOf(mediaType string) source.Reader {
 	for _, family := range []func(mediaType string) source.Reader{
 		columnar.Reader,
 		sqlite.Reader,
+		cubes.Reader,
 	} {
 		if r := family(t); r != nil {
 			return r
