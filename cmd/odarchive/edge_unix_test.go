@@ -94,7 +94,7 @@ func TestAProxyAtAUnixSocketSaysWhoAsks(t *testing.T) {
 func TestHTTPSIsServedWithACertificateThatIsRenewed(t *testing.T) {
 	dir := t.TempDir()
 	certFile, keyFile, log := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "log")
-	h := newHangups(t, log)
+	h := newHangups(t, "", log)
 	writePair(t, "first.example", certFile, keyFile)
 	address := strings.TrimPrefix(start(t, []string{"serve", "--data", filepath.Join(dir, "data"), "--no-crawl", "--listen", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--log-file", log}), "http://")
 	get := func() (protocol, name, page string) {

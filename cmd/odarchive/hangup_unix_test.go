@@ -5,11 +5,8 @@ package main
 import (
 	"io"
 	"net/http"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,21 +14,10 @@ import (
 )
 
 func TestAHangupReadsTheSettingsOfHostsAgain(t *testing.T) {
-	signals := make(chan os.Signal, 1) // or a signal before the server listens would end the tests
-	signal.Notify(signals, syscall.SIGHUP)
-	defer signal.Stop(signals)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "odarchive.toml")
-	write := func(text string) {
-		err := os.WriteFile(file+".new", []byte(text), 0o600)
-		if err == nil {
-			err = os.Rename(file+".new", file) // a hangup may be on its way
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("[[host]]\nmatch = \"a.example\"\ndelay = \"9s\"\n")
+	h := newHangups(t, file, "")
+	h.write("[[host]]\nmatch = \"a.example\"\ndelay = \"9s\"\n")
 	base := start(t, []string{"--config", file, "--data", filepath.Join(dir, "data"), "serve", "--listen", "127.0.0.1:0", "--token", "secret", "--no-crawl"})
 	delay := func() string {
 		req, err := http.NewRequest(http.MethodGet, base+"/crawl/settings?host=a.example", nil)
@@ -57,10 +43,8 @@ func TestAHangupReadsTheSettingsOfHostsAgain(t *testing.T) {
 	} {
 		deadline := time.Now().Add(time.Minute)
 		for c.text != "" {
-			write(c.text)
-			if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-				t.Fatal(err)
-			}
+			h.write(c.text)
+			h.hangUp()
 			time.Sleep(20 * time.Millisecond)
 			if strings.Contains(delay(), c.want) || time.Now().After(deadline) {
 				break
@@ -73,24 +57,13 @@ func TestAHangupReadsTheSettingsOfHostsAgain(t *testing.T) {
 }
 
 func TestAHangupReadsTheTokensAgain(t *testing.T) {
-	signals := make(chan os.Signal, 1) // as above
-	signal.Notify(signals, syscall.SIGHUP)
-	defer signal.Stop(signals)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "odarchive.toml")
-	write := func(text string) {
-		err := os.WriteFile(file+".new", []byte(text), 0o600)
-		if err == nil {
-			err = os.Rename(file+".new", file) // a hangup may be on its way
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	h := newHangups(t, file, "")
 	table := func(secret string) string {
 		return "[[token]]\nname = \"chief\"\nrights = [\"admin\"]\nhash = \"" + access.FormatHash(access.Digest(secret)) + "\"\n"
 	}
-	write(table("first"))
+	h.write(table("first"))
 	base := start(t, []string{"--config", file, "--data", filepath.Join(dir, "data"), "serve", "--listen", "127.0.0.1:0", "--no-crawl"})
 	status := func(secret string) int {
 		req, err := http.NewRequest(http.MethodGet, base+"/tokens", nil)
@@ -108,22 +81,18 @@ func TestAHangupReadsTheTokensAgain(t *testing.T) {
 	if got := status("first"); got != http.StatusOK {
 		t.Fatalf("before: %d", got)
 	}
-	write(table("second"))
+	h.write(table("second"))
 	for deadline := time.Now().Add(time.Minute); status("first") != http.StatusForbidden; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a token that is no longer in the settings is still valid")
 		}
-		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		h.hangUp()
 	}
 	if got := status("second"); got != http.StatusOK {
 		t.Errorf("the new token: %d", got)
 	}
-	write("[[token]]\nname = \"chief\"\n") // what is wrong changes nothing
-	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
+	h.write("[[token]]\nname = \"chief\"\n") // what is wrong changes nothing
+	h.hangUp()
 	if got := status("second"); got != http.StatusOK {
 		t.Errorf("after a broken table: %d", got)
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"sync"
+	"syscall"
 )
 
 // logFile is the file of --log-file. Programs that rotate logs rename it and send SIGHUP, at which it is opened again.
@@ -21,13 +23,17 @@ func openLog(name string) (*logFile, error) {
 	return l, l.reopen()
 }
 
-// reopen opens the file again, which another program may have renamed. After an error, the one before stays open. It does
-// nothing if l is nil.
+// reopen opens the file again, which another program may have renamed. After an error, the one before stays open. A pipe
+// that nobody reads is an error; to wait for a reader would hold up the reload and the end of a server. It does nothing if
+// l is nil.
 func (l *logFile) reopen() error {
 	if l == nil {
 		return nil
 	}
-	f, err := os.OpenFile(l.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(l.name, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o600)
+	if errors.Is(err, syscall.ENXIO) {
+		err = fmt.Errorf("%s is a pipe that nobody reads", l.name)
+	}
 	if err != nil {
 		return fmt.Errorf("--log-file: %w", err)
 	}

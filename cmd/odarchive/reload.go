@@ -12,6 +12,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/config"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -70,7 +71,10 @@ func (r *reloader) reload(ctx context.Context) {
 			r.sayCertificate(cert, err)
 		}
 	}
-	fresh, values, err := r.reread()
+	fresh, values, err := r.reread(ctx)
+	if ctx.Err() != nil {
+		return // the server ends
+	}
 	if err == nil {
 		err = r.node.ReloadCrawl(ctx, fresh.cfg.Fetch)
 	}
@@ -85,20 +89,33 @@ func (r *reloader) reload(ctx context.Context) {
 	r.report(values, tablesOf(fresh.cfg))
 }
 
-// reread reads the settings as the start of the program did: from the same command line, the environment and the file.
-func (r *reloader) reread() (fresh *cli, values map[string]string, err error) {
-	fresh = newCLI(r.args, nil, io.Discard, io.Discard)
-	cmd, rest, err := fresh.root().Find(r.args)
-	if err == nil {
-		err = cmd.ParseFlags(rest)
+// reread reads the settings as the start of the program did: from the same command line, the environment and the file. It
+// waits for a pipe in the place of a file, but not longer than until ctx ends.
+func (r *reloader) reread(ctx context.Context) (fresh *cli, values map[string]string, err error) {
+	read := make(chan struct{})
+	var cmd *cobra.Command
+	var failed error
+	again := newCLI(r.args, nil, io.Discard, io.Discard)
+	go func() {
+		defer close(read)
+		var rest []string
+		cmd, rest, failed = again.root().Find(r.args)
+		if failed == nil {
+			failed = cmd.ParseFlags(rest)
+		}
+		if failed == nil {
+			failed = again.readSettings(cmd)
+		}
+	}()
+	select {
+	case <-read:
+	case <-ctx.Done(): // the goroutine changes nothing that anybody uses
+		return nil, nil, ctx.Err()
 	}
-	if err == nil {
-		err = fresh.readSettings(cmd)
+	if failed != nil {
+		return nil, nil, failed
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return fresh, valuesOf(cmd.Flags()), nil
+	return again, valuesOf(cmd.Flags()), nil
 }
 
 // report logs what has changed, a line a setting, and remembers the new values.

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"odarchive/crawler"
+	"odarchive/crawler/spelling"
 	"odarchive/triplestore"
 )
 
@@ -186,6 +187,17 @@ func (l *Library) Topic(word string) *Page {
 		return nil
 	}
 	return found[0]
+}
+
+// Hint asks whether a topic was meant that exists, for a word of which there is none; "" if no topic is much like it.
+func (l *Library) Hint(word string) string {
+	var names []string
+	for _, p := range l.order {
+		if p.Group != "" {
+			names = append(names, p.Path, path.Base(p.Path))
+		}
+	}
+	return spelling.Hint(word, names)
 }
 
 // Picture returns the bytes of a file in pictures.
