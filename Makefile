@@ -9,7 +9,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 REDOCLY := @redocly/cli@2.77.0
 
-.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults vuln fuzz golden w3c clean help
+.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults vuln fuzz fuzz-smoke golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -114,10 +114,11 @@ fuzz: ## every fuzz target for FUZZTIME
 	@for p in $(MODULES); do for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -c6-); do \
 	  echo "$$p $$f"; $(GO) test ./$$p -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) || exit 1; done; done
 
-# It needs the network: the tool, and the database at vuln.go.dev.
-GOVULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.1.4
-vuln: ## ask the Go vulnerability database about the code that is called
-	GOFLAGS= $(GO) run $(GOVULNCHECK) ./...
+fuzz-smoke: ## as many fuzz targets as fit into two and a half minutes, a second each; each commit begins with another one
+	@.ci/fuzz
+
+vuln: ## ask the Go vulnerability database about the code that is called; says so where it cannot be reached
+	@.ci/vuln
 
 bench-store: ## the triple store against one key per triple, and the RDF syntaxes against knakk/rdf
 	$(GO) test ./triplestore ./triplestore/rdfio -run '^$$' -bench . -timeout 2h

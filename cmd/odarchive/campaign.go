@@ -15,6 +15,7 @@ import (
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/campaign"
+	"odarchive/sparqlapi/access"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
@@ -144,8 +145,8 @@ func (c *cli) campaignRun() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "run FILE.toml", Short: "Run the campaign of a file", Args: exactly("FILE.toml"),
-		Long: `Run the campaign of a file to its end. If a server holds the directory, or with --endpoint, the server is told to run it, and
-the command does not wait. The file is TOML. A campaign that follows links, as 'odarchive follow' does:
+		Long: `Run the campaign of a file to its end. If a server holds the archive, or with --endpoint, that server runs it; Ctrl-C ends
+only the waiting. The file is TOML. A campaign that follows links, as 'odarchive follow' does:
 
   name = "city"
   seeds = ["https://data.example.org/"]
@@ -196,19 +197,12 @@ settings, and Socrata, udata and Kaggle as documents, are in crawler/harvest/web
   odarchive campaign run trees.toml --json --endpoint http://localhost:8080/ --token "$SECRET"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			d, err := readCampaign(args[0])
+			d, err := c.readCampaign(args[0])
 			if err != nil {
 				return err
 			}
 			if dry {
 				return c.previewCampaign(ctx, d)
-			}
-			if r := c.remote(ctx); r != nil {
-				one, err := r.RunCampaign(ctx, d)
-				if err != nil {
-					return err
-				}
-				return c.print(one, "%s", summaryOf(one))
 			}
 			return c.runCampaign(ctx, d)
 		},
@@ -216,46 +210,70 @@ settings, and Socrata, udata and Kaggle as documents, are in crawler/harvest/web
 	f := cmd.Flags()
 	f.BoolVar(&dry, "dry-run", false, "only show the first requests, and what one item becomes")
 	f.BoolVar(&c.json, "json", false, "machine-readable summary")
-	f.StringVar(&c.server, "endpoint", "", "address of a running odarchive to ask; by default the server that holds --data, if there is one")
-	c.cfg.TokenFlags(f, "the server's token")
 	c.cfg.FetchFlags(f)
 	c.cfg.AnswersFlag(f)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl, inputs: campaignFiles})
+}
+
+// campaignFiles returns the files that readCampaign opens. Faults of the first are for the server to tell.
+func campaignFiles(args []string) []string {
+	files := args[:1:1]
+	in, err := os.Open(args[0])
+	if err != nil {
+		return files
+	}
+	defer in.Close()
+	text, err := readBounded(in)
+	if err != nil {
+		return files
+	}
+	_, _ = campaign.Parse(text, func(name string) ([]byte, error) {
+		files = append(files, besideCampaign(args[0], name))
+		return nil, nil
+	})
+	return files
+}
+
+// besideCampaign returns the name of a file that a campaign's file names.
+func besideCampaign(file, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(file), name)
 }
 
 // readCampaign reads the document of a campaign, and the file of keywords beside it if it names one.
-func readCampaign(file string) (campaign.Document, error) {
-	text, err := readBounded(file)
+func (c *cli) readCampaign(file string) (campaign.Document, error) {
+	read := func(name string) ([]byte, error) {
+		in, err := c.openInput(name)
+		if err != nil {
+			return nil, err
+		}
+		defer in.Close()
+		text, err := readBounded(in)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return text, nil
+	}
+	text, err := read(file)
 	if err != nil {
 		return campaign.Document{}, err
 	}
-	d, err := campaign.Parse(text, func(name string) ([]byte, error) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(filepath.Dir(file), name)
-		}
-		return readBounded(name)
-	})
+	d, err := campaign.Parse(text, func(name string) ([]byte, error) { return read(besideCampaign(file, name)) })
 	if err != nil {
 		return d, usagef("%s: %s", file, sentence(err))
 	}
 	return d, nil
 }
 
-// readBounded reads a file of at most campaign.MaxFile bytes.
-func readBounded(file string) ([]byte, error) {
-	in, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
+// readBounded reads at most campaign.MaxFile bytes.
+func readBounded(in io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(in, campaign.MaxFile+1))
 	if err == nil && len(text) > campaign.MaxFile {
 		err = fmt.Errorf("more than %d bytes", campaign.MaxFile)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return text, nil
+	return text, err
 }
 
 // previewCampaign prints the first requests of a campaign and what one item becomes.

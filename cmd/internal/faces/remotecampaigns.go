@@ -2,7 +2,6 @@ package faces
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 
@@ -20,16 +19,6 @@ func (r *Remote) Campaigns(ctx context.Context) (all []campaign.Campaign, err er
 // Campaign returns a campaign with its tasks.
 func (r *Remote) Campaign(ctx context.Context, name string) (c campaign.Shown, err error) {
 	err = r.answer(ctx, http.MethodGet, campaignsPath+"/"+url.PathEscape(name), "", nil, &c)
-	return c, err
-}
-
-// RunCampaign makes the server run a campaign. It does not wait for its end.
-func (r *Remote) RunCampaign(ctx context.Context, d campaign.Document) (c campaign.Campaign, err error) {
-	body, err := json.Marshal(d)
-	if err != nil {
-		return c, err
-	}
-	err = r.answer(ctx, http.MethodPost, campaignsPath, "application/json", body, &c)
 	return c, err
 }
 
