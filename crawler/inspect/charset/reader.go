@@ -116,6 +116,27 @@ var decoders = map[string]encoding.Encoding{
 	"big5hkscs":   traditionalchinese.Big5,
 }
 
+// Decoder returns a function that decodes one text after another to UTF-8, for formats with many short ones, nil if there
+// is no decoder of that name. The function must not be called concurrently.
+func Decoder(name string) func([]byte) string {
+	n := canonical(name)
+	if n == "utf-8" || n == "ascii" || n == "" {
+		return func(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
+	}
+	enc := lookup(n)
+	if enc == nil {
+		return nil
+	}
+	dec := enc.NewDecoder()
+	return func(b []byte) string {
+		out, err := dec.Bytes(b)
+		if err != nil {
+			return strings.ToValidUTF8(string(b), "\ufffd")
+		}
+		return string(out)
+	}
+}
+
 // lookup returns the decoder for a canonical name, nil if there is none.
 func lookup(n string) encoding.Encoding {
 	if e, ok := decoders[n]; ok {

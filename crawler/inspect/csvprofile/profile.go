@@ -76,7 +76,14 @@ type Column struct {
 	MaxLen    int      `json:"maxlen"`
 	Top       []Count  `json:"top,omitempty"`    // most frequent values, most frequent first; of many values, only those that occur more than once
 	Mostly    string   `json:"mostly,omitempty"` // datatype of at least 95 % of the values of a string column
+	Labels    []Label  `json:"labels,omitempty"` // what codes stand for, if the file says so
 	Sketch    Sketch   `json:"sketch,omitempty"`
+}
+
+// Label is what a code stands for.
+type Label struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
 }
 
 // Count is a value and its number of occurrences.

@@ -16,6 +16,7 @@ import (
 	"odarchive/crawler/inspect/tables/cubes"
 	"odarchive/crawler/inspect/tables/source"
 	"odarchive/crawler/inspect/tables/sqlite"
+	"odarchive/crawler/inspect/tables/statistical"
 )
 
 // ErrFormat is in the chain of errors about files that do not match their media type.
@@ -54,6 +55,7 @@ func readerOf(mediaType string) source.Reader {
 		columnar.Reader,
 		sqlite.Reader,
 		cubes.Reader,
+		statistical.Reader,
 	} {
 		if r := family(t); r != nil {
 			return r

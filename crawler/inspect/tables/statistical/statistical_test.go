@@ -1,0 +1,239 @@
+package statistical
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/tables/source"
+)
+
+// read returns the tables of a file, and their rows as CSV with long cells cut.
+func read(b []byte, mediaType string) (found []*csvprofile.Profile, rows []string, err error) {
+	in := source.Input{Type: mediaType, Size: int64(len(b)), Body: bytes.NewReader(b)}
+	found, err = Reader(mediaType)(context.Background(), in, source.Options{}.WithDefaults())
+	each := make([]strings.Builder, len(found))
+	_, again := Reader(mediaType)(context.Background(), in, source.Options{Each: func(table int, cells [][]byte) error {
+		if table >= len(found) {
+			return fmt.Errorf("rows of table %d of %d", table, len(found))
+		}
+		w := csv.NewWriter(&each[table])
+		var row []string
+		for _, c := range cells {
+			row = append(row, short(string(c)))
+		}
+		_ = w.Write(row)
+		w.Flush()
+		return nil
+	}}.WithDefaults())
+	if (err == nil) != (again == nil) {
+		return found, nil, fmt.Errorf("the rows are read with %v, the profile with %v", again, err)
+	}
+	for i, p := range found {
+		var names []string
+		for _, c := range p.Columns {
+			names = append(names, c.Name)
+		}
+		rows = append(rows, strings.Join(names, ",")+"\n"+each[i].String())
+		if n := int64(strings.Count(each[i].String(), "\n")); err == nil && n < p.Rows {
+			return found, rows, fmt.Errorf("%d rows are read, %d were counted", n, p.Rows)
+		}
+	}
+	return found, rows, err
+}
+
+// short replaces a long run of one letter by its length.
+func short(s string) string {
+	if len(s) > 50 && strings.Trim(s, s[:1]) == "" {
+		return fmt.Sprintf("%d%s", len(s), s[:1])
+	}
+	return s
+}
+
+// typeOf detects a file.
+func typeOf(t *testing.T, name string, b []byte) string {
+	t.Helper()
+	d, err := detect.File(context.Background(), detect.Input{Name: name, Size: int64(len(b)), Body: bytes.NewReader(b)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Type
+}
+
+const people = `id,height,town,day,at,vote
+1,1.75,Zürich,2020-02-29,2021-03-04T05:06:07,1
+2,,Köln,1899-12-31,1970-01-01T00:00:00,2
+3,-0.5,,,,2
+4,1E20,łódź,2024-01-01,1959-12-31T23:59:59.5,3
+`
+
+// noted adds a column to people.
+func noted(cells ...string) string {
+	lines := strings.Split(strings.TrimSuffix(people, "\n"), "\n")
+	for i := range lines {
+		lines[i] += "," + cells[i]
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func TestFilesOfStatisticsProgramsAreRead(t *testing.T) {
+	const small = "1,1.5,0.1,Zürich,%s,0,70000%s\n2,,1E-07,Köln,%s,1,-70000%s\n3,-2,3E18,,,0,0%s\n"
+	for _, c := range []struct{ file, want string }{
+		{"114.dta", "id,x,y,town,day,kind,n\n" + fmt.Sprintf(small, "2020-02-29", "", "1960-01-01", "", "")},
+		{"117.dta", "id,x,y,town,day,kind,n,month\n" + fmt.Sprintf(small, "2020-02-29T00:00:00", ",2020-02", "1960-01-01T00:00:00", ",1960-01", ",")},
+		{"119.dta", "id,x,y,town,day,kind,n,month\n" + fmt.Sprintf(small, "2020-02-26", ",2020-Q1", "1960-01-01", ",1960-Q1", ",")},
+		{"118.dta", people},
+		{"118-long.dta", noted("note", "3000x", "x", "", "2500x")},
+		{"plain.sav", people},
+		{"bytes.sav", noted("note", "700y", "y", "", "255y")},
+		{"blocks.zsav", noted("note", "700y", "y", "", "255y")},
+		{"people.por", "ID,HEIGHT,TOWN,DAY,VOTE\n1,1.75,Zurich,13802313600,1\n2,,Koln,10010304000,2\n3,-0.5,,,2\n4,9.223372036854776E18,lodz,13923446400,3\n"},
+		{"5.xpt", people},
+		{"8.xpt", strings.Replace(people, "vote", "vote_in_the_council", 1)},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			b, err := os.ReadFile(filepath.Join("testdata", c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, rows, err := read(b, typeOf(t, c.file, b))
+			if err != nil || len(rows) != 1 {
+				t.Fatalf("%d tables, %v", len(rows), err)
+			}
+			if rows[0] != c.want {
+				t.Errorf("got\n%swant\n%s", rows[0], c.want)
+			}
+			checkLabels(t, c.file, found[0])
+		})
+	}
+}
+
+// checkLabels checks titles and labels of the columns that have them.
+func checkLabels(t *testing.T, file string, p *csvprofile.Profile) {
+	t.Helper()
+	for _, c := range p.Columns {
+		switch name := strings.ToLower(c.Name); {
+		case name == "height" && (len(c.Titles) != 1 || !strings.HasPrefix(c.Titles[0], "height in metres")):
+			t.Errorf("titles of height: %q", c.Titles)
+		case name == "height" && c.Datatype != "double" || c.Name == "day" && !strings.HasPrefix(c.Datatype, "date") || name == "id" && c.Datatype != "integer":
+			t.Errorf("datatype of %s: %s", c.Name, c.Datatype)
+		case name == "vote" && !strings.HasSuffix(file, ".xpt") && (len(c.Labels) != 2 || c.Labels[1] != csvprofile.Label{Value: "2", Label: "no"}):
+			t.Errorf("labels of vote: %v", c.Labels)
+		}
+	}
+}
+
+// TestDamagedFilesDoNoHarm cuts each file at many places, flips bits, and writes great numbers into it.
+func TestDamagedFilesDoNoHarm(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.*")
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil || strings.HasSuffix(file, ".md") {
+			continue
+		}
+		kind := typeOf(t, file, b)
+		if Reader(kind) == nil {
+			continue
+		}
+		damage(t, file, b, func(b []byte) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			o := source.Options{MaxRows: 10_000, MaxUnpack: 16 << 20}.WithDefaults()
+			found, err := Reader(kind)(ctx, source.Input{Type: kind, Size: int64(len(b)), Body: bytes.NewReader(b)}, o)
+			for _, p := range found {
+				if p == nil || p.Rows == 0 {
+					t.Errorf("%s: an empty table, %v", file, err)
+				}
+			}
+		})
+	}
+}
+
+// damage calls f with damaged copies of b.
+func damage(t *testing.T, name string, b []byte, f func([]byte)) {
+	t.Helper()
+	defer func() {
+		if x := recover(); x != nil {
+			t.Errorf("%s: panic: %v", name, x)
+			panic(x)
+		}
+	}()
+	flips := 200
+	if testing.Short() {
+		flips = 50
+	}
+	for i := range 40 {
+		f(b[:len(b)*i/40])
+	}
+	random := rand.New(rand.NewPCG(1, uint64(len(b))))
+	for range flips {
+		c := bytes.Clone(b)
+		c[random.IntN(len(c))] ^= 1 << random.IntN(8)
+		f(c)
+	}
+	for range flips {
+		c := bytes.Clone(b)
+		at := random.IntN(min(len(c)-8, 4096))
+		copy(c[at:], [][]byte{{0xff, 0xff, 0xff, 0x7f}, {0x7f, 0xff, 0xff, 0xff}, {0xff, 0xff, 0xff, 0xff}, {0, 0, 0, 0x80}, {0, 0, 0, 0}}[random.IntN(5)])
+		f(c)
+	}
+}
+
+func TestOrdinaryNumbersKeepTheirForm(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", -3: "-3", 1e14: "100000000000000", 1e15: "1E15", 0.1: "0.1", 1e-5: "0.00001", 1.5e-9: "1.5E-09", 123456.75: "123456.75"} {
+		if got := number(v, 64); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+	}
+	if got := number(float64(float32(0.1)), 32); got != "0.1" {
+		t.Error(got)
+	}
+	for format, want := range map[byte]string{5: "13802367601", 20: "2020-02-29", 22: "2020-02-29T15:00:01", 39: "2020-02-29", 21: "3833991:00:01"} {
+		if got := spssNumber(13802367601, format); got != want {
+			t.Errorf("format %d: %s, want %s", format, got, want)
+		}
+	}
+	for seconds, want := range map[float64]string{0: "00:00:00", 86399.5: "23:59:59.5", 90000: "25:00:00", -60: "-00:01:00"} {
+		if got := clock(seconds); got != want {
+			t.Errorf("%g: %s, want %s", seconds, got, want)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.*")
+	for _, file := range files {
+		if b, err := os.ReadFile(file); err == nil {
+			f.Add(b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, kind := range kinds(b) {
+			in := source.Input{Type: kind, Size: int64(len(b)), Body: bytes.NewReader(b)}
+			_, _ = Reader(kind)(context.Background(), in, source.Options{MaxRows: 1000, MaxUnpack: 1 << 20}.WithDefaults())
+		}
+	})
+}
+
+// kinds returns the types as which b is worth reading.
+func kinds(b []byte) []string {
+	switch {
+	case len(b) == 0:
+		return nil
+	case b[0] == '$':
+		return []string{"application/x-spss-sav"}
+	case b[0] == '<' || b[0] >= 104 && b[0] < 120:
+		return []string{"application/x-stata-dta"}
+	case b[0] == 'H':
+		return []string{"application/x-sas-xport"}
+	}
+	return []string{"application/x-spss-por"}
+}
