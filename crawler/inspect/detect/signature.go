@@ -36,6 +36,8 @@ func (f *file) signature() (Detection, bool) {
 		return Detection{Type: "application/x-spss-por", Confidence: 0.95, Because: "the header of an SPSS portable file"}, true
 	case len(b) > 1 && b[0] == 0x1e && (b[1] == '{' || b[1] == '['):
 		return f.json(b)
+	case rdata(b):
+		return Detection{Type: "application/x-r-data", Confidence: 0.9, Because: "the header of a value that R saved"}, true
 	case stata(b):
 		return Detection{Type: "application/x-stata-dta", Confidence: 0.8, Because: "the header of a Stata data set"}, true
 	case dbase(b, f.Size):

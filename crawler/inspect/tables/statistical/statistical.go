@@ -30,6 +30,10 @@ func Reader(mediaType string) source.Reader {
 		return por
 	case "application/x-sas-xport":
 		return xport
+	case "application/x-sas-data":
+		return sas
+	case "application/x-r-data":
+		return rdata
 	case "application/x-stata-dta":
 		return stata
 	}

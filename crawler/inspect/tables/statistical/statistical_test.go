@@ -75,6 +75,13 @@ const people = `id,height,town,day,at,vote
 4,1E20,łódź,2024-01-01,1959-12-31T23:59:59.5,3
 `
 
+const ofR = `id,height,town,day,at,vote,ok
+1,1.75,Zürich,2020-02-29,2021-03-04T05:06:07Z,yes,true
+2,,Köln,1899-12-31,1970-01-01T00:00:00Z,no,
+3,-0.5,,,,no,false
+4,1E20,łódź,2024-01-01,1959-12-31T23:59:59.5Z,,true
+`
+
 // noted adds a column to people.
 func noted(cells ...string) string {
 	lines := strings.Split(strings.TrimSuffix(people, "\n"), "\n")
@@ -97,6 +104,8 @@ func TestFilesOfStatisticsProgramsAreRead(t *testing.T) {
 		{"blocks.zsav", noted("note", "700y", "y", "", "255y")},
 		{"people.por", "ID,HEIGHT,TOWN,DAY,VOTE\n1,1.75,Zurich,13802313600,1\n2,,Koln,10010304000,2\n3,-0.5,,,2\n4,9.223372036854776E18,lodz,13923446400,3\n"},
 		{"5.xpt", people},
+		{"people.sas7bdat", people},
+		{"2.rds", ofR}, {"3.rds", ofR}, {"little.rds", ofR},
 		{"8.xpt", strings.Replace(people, "vote", "vote_in_the_council", 1)},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -121,11 +130,11 @@ func checkLabels(t *testing.T, file string, p *csvprofile.Profile) {
 	t.Helper()
 	for _, c := range p.Columns {
 		switch name := strings.ToLower(c.Name); {
-		case name == "height" && (len(c.Titles) != 1 || !strings.HasPrefix(c.Titles[0], "height in metres")):
+		case name == "height" && !strings.HasSuffix(file, ".rds") && (len(c.Titles) != 1 || !strings.HasPrefix(c.Titles[0], "height in metres")):
 			t.Errorf("titles of height: %q", c.Titles)
 		case name == "height" && c.Datatype != "double" || c.Name == "day" && !strings.HasPrefix(c.Datatype, "date") || name == "id" && c.Datatype != "integer":
 			t.Errorf("datatype of %s: %s", c.Name, c.Datatype)
-		case name == "vote" && !strings.HasSuffix(file, ".xpt") && (len(c.Labels) != 2 || c.Labels[1] != csvprofile.Label{Value: "2", Label: "no"}):
+		case name == "vote" && strings.Contains("118.dta plain.sav bytes.sav blocks.zsav people.por", file) && (len(c.Labels) != 2 || c.Labels[1] != csvprofile.Label{Value: "2", Label: "no"}):
 			t.Errorf("labels of vote: %v", c.Labels)
 		}
 	}
@@ -187,6 +196,38 @@ func damage(t *testing.T, name string, b []byte, f func([]byte)) {
 	}
 }
 
+func TestAFileOfRHasATableForEachValueThatIsOne(t *testing.T) {
+	b, err := os.ReadFile("testdata/several.RData")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, rows, err := read(b, typeOf(t, "x", b))
+	if err != nil || len(rows) != 2 || found[0].Name != "people" || found[1].Name != "numbers" {
+		t.Fatalf("%d tables, %v", len(found), err)
+	}
+	if rows[0] != ofR || rows[1] != "a,b,c\n1,3,5\n2,4,6\n" {
+		t.Error(rows)
+	}
+}
+
+func TestPackedRowsOfSAS(t *testing.T) {
+	for _, c := range []struct {
+		packing  byte
+		in, want string
+	}{
+		{'r', "\x82abc\xe1\xc0x\xf0", "abc   xxx\x00\x00"},
+		{'r', "\x60\x00\x81ab", strings.Repeat(" ", 17) + "ab"},
+		{'d', "\x18\x00abc\x30\x00\x02z", "abcabczzzzz"},
+	} {
+		if got, err := unpackRow(c.packing, []byte(c.in), len(c.want)); string(got) != c.want || err != nil {
+			t.Errorf("%q: %q, want %q, %v", c.in, got, c.want, err)
+		}
+		if _, err := unpackRow(c.packing, []byte(c.in), len(c.want)+1); err == nil {
+			t.Errorf("%q is too short", c.in)
+		}
+	}
+}
+
 func TestOrdinaryNumbersKeepTheirForm(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", -3: "-3", 1e14: "100000000000000", 1e15: "1E15", 0.1: "0.1", 1e-5: "0.00001", 1.5e-9: "1.5E-09", 123456.75: "123456.75"} {
 		if got := number(v, 64); got != want {
@@ -232,6 +273,10 @@ func kinds(b []byte) []string {
 		return []string{"application/x-spss-sav"}
 	case b[0] == '<' || b[0] >= 104 && b[0] < 120:
 		return []string{"application/x-stata-dta"}
+	case b[0] == 0 || b[0] == 0xc2:
+		return []string{"application/x-sas-data"}
+	case len(b) > 1 && b[1] == '\n' || b[0] == 'R':
+		return []string{"application/x-r-data"}
 	case b[0] == 'H':
 		return []string{"application/x-sas-xport"}
 	}
