@@ -15,6 +15,7 @@ func (o Options) evidenceRoutes(r, text chi.Router) {
 	}
 	if e := o.Evidence; e != nil {
 		read(r, "/log/checkpoint", e.Checkpoint)
+		read(r, "/log/checkpoint.tsr", e.TimeStamp)
 		read(text, "/log/tile/*", e.Tile)
 		read(r, "/log/key", e.Key)
 		read(text, "/proof/{id}", e.Proof)

@@ -38,6 +38,8 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 				return usagef("cite needs URL or VERSION-IRI, or --all")
 			case all && (len(args) > 0 || dir == ""):
 				return usagef("--all needs --dir, and no URL")
+			case dir != "" && (c.call != nil || c.server != ""): // a server must not write where a client says
+				return usagef("--dir cannot be combined with --endpoint: it writes files here")
 			case dir != "" && out != "-":
 				return usagef("-o cannot be combined with --dir")
 			case !slices.Contains(citation.Names(), format):
@@ -98,7 +100,7 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 	f.BoolVar(&c.json, "json", false, "with --dir: machine-readable summary")
 	c.cfg.ARKFlag(f)
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{alone: func() bool { return dir != "" }})
 }
 
 // formatted returns the citation, and the extension of its file.

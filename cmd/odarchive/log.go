@@ -19,7 +19,7 @@ import (
 func (c *cli) transparencyLog() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log",
-		Short: "Sign, show, publish and witness the transparency log",
+		Short: "Sign, show, publish, witness and audit the transparency log",
 		Long: `Each version is a leaf of the archive's transparency log: an append-only Merkle tree over URL, number, time, bytes and HTTP
 head of all versions. A checkpoint is the size and the root hash of the tree, signed with a key that you keep. Whoever has a
 checkpoint can prove which files the archive held ('odarchive prove', 'odarchive verify'), and finds out if the archive ever
@@ -35,11 +35,12 @@ The log is served at /log/ as C2SP tlog-tiles has it, and can be exported as sta
   odarchive log sign -o checkpoint.txt
   odarchive log show --json
   odarchive log publish /srv/www/log
-  odarchive log witness new witness.example/w1 > witness.key`,
+  odarchive log witness new witness.example/w1 > witness.key
+  odarchive log audit https://archive.example.org/ --since checkpoint.txt`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.logShow(), c.logSign(), c.logPublish(), c.logKey(), c.logWitness())
+	cmd.AddCommand(c.logShow(), c.logSign(), c.logTimestamp(), c.logPublish(), c.logKey(), c.logWitness(), c.logAudit())
 	return cmd
 }
 
@@ -102,7 +103,8 @@ func (c *cli) logSign() *cobra.Command {
 		Use:   "sign",
 		Short: "Sign the log as it is now, and print the checkpoint",
 		Long: `Sign the log as it is now, and print the checkpoint. Keep checkpoints elsewhere, or give them to others: they are what the
-archive cannot take back. If a server holds the archive, or with --endpoint, that server signs with its key.
+archive cannot take back. With --log-witness URL#KEY witnesses are asked to cosign it, and with --tsa an authority to stamp
+it. If a server holds the archive, or with --endpoint, that server signs with its key, and asks whom its settings name.
 
 Exit status: 0 signed, 1 not signed: there is no key, or the log does not continue what the key has signed before.`,
 		Example: `  odarchive log sign -o checkpoint.txt
@@ -117,16 +119,18 @@ Exit status: 0 signed, 1 not signed: there is no key, or the log does not contin
 				return c.writeBytes(out, signed.Note)
 			}
 			return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error {
-				signed, err := n.SignLog(cmd.Context())
-				if err != nil {
+				signed, err := signAndAsk(cmd.Context(), n)
+				if len(signed.Note) == 0 {
 					return err
 				}
-				return c.writeBytes(out, signed.Note)
+				return errors.Join(c.writeBytes(out, signed.Note), err)
 			})
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "-", "file to write, - for standard output")
 	c.cfg.LogKeyFlag(cmd.Flags())
+	c.cfg.VouchFlags(cmd.Flags())
+	c.cfg.FetchFlags(cmd.Flags())
 	c.remoteFlags(cmd)
 	return cmd
 }

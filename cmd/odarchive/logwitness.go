@@ -30,12 +30,14 @@ func (c *cli) logWitness() *cobra.Command {
 		Long: `Read the checkpoint of another archive, compare it with the one that was seen before, and cosign it if it contains that one
 (C2SP tlog-cosignature). The file of --state has what was seen; run the command as often as you like, for example daily.
 With --submit the cosignature is sent to the archive, which takes it if its --log-witness names your key. 'witness new' makes
-a key of your own and prints it; its public part is printed by 'witness show'.
+a key of your own and prints it; its public part is printed by 'witness show'. 'witness serve' waits until logs send their
+checkpoints instead.
 
 Exit status: 0 cosigned, 1 not cosigned. If the log has changed what it had, its checkpoint is printed nevertheless: with
 the file of --state it proves that.`,
 		Example: `  odarchive log witness new witness.example/w1 > witness.key
   odarchive log witness show --witness-key witness.key
+  odarchive log witness serve --key keys.txt --witness-key witness.key --state seen
   odarchive log witness https://archive.example.org/ --key archive.example.org/log+1a2b3c4d+AQ… --witness-key witness.key --state seen.txt --submit`,
 		Args: exactly("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,12 +73,10 @@ the file of --state it proves that.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&keys, "key", nil, "key of the other archive's log, or a file with it (repeatable)")
-	f.StringVar(&secret, "witness-key", "", "file with your key")
-	f.StringVar(&state, "state", "", "file with the checkpoint that was seen last; it is made by the first run")
+	witnessFlags(cmd, &keys, &secret, &state)
 	f.StringVarP(&out, "output", "o", "-", "file for the cosigned checkpoint, - for standard output")
 	f.BoolVar(&submit, "submit", false, "send the cosignature to the archive")
-	cmd.AddCommand(c.witnessNew(), c.witnessShow())
+	cmd.AddCommand(c.witnessNew(), c.witnessShow(), c.witnessServe())
 	return cmd
 }
 

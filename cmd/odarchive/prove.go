@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/crawler/archive/timestamp"
 	"odarchive/crawler/archive/transparency"
 	"odarchive/ns"
 	"odarchive/triplestore/disk"
@@ -28,8 +29,8 @@ func (c *cli) prove() *cobra.Command {
 		Short: "Write the proof that the archive held a version",
 		Long: `Write the proof (C2SP tlog-proof) that a version is in the archive's transparency log, as its latest checkpoint has it. With
 --checkpoint, the proof is for that one, which somebody kept. 'odarchive verify PROOF FILE' checks it without the archive. The
-version may also be named by its id, {ID}_{N}, or by the URL of the file: then it is the latest, or that of --version. With
---endpoint, a server is asked, which needs an IRI or id, and has proofs for its latest checkpoint.`,
+version may also be named by its id, {ID}_{N}, or by the URL of the file: then it is the latest, or that of --version. The server
+that holds the archive is asked, or that of --endpoint. The proof of a version that was withdrawn shows its digest, not its address.`,
 		Example: `  odarchive prove http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0 -o trees.tlog-proof
   odarchive prove https://example.org/data.csv --version 0 -o data.tlog-proof
   odarchive prove 0123456789abcdef01234567_0 --checkpoint yesterday.txt -o trees.tlog-proof
@@ -39,19 +40,9 @@ version may also be named by its id, {ID}_{N}, or by the URL of the file: then i
 			var old []byte
 			if checkpoint != "" {
 				var err error
-				if old, err = disk.ReadFile(disk.OS{}, checkpoint, maxKeyText); err != nil {
+				if old, err = c.readInput(checkpoint, maxKeyText); err != nil {
 					return err
 				}
-			}
-			if c.server != "" && old == nil {
-				proof, err := c.remote(cmd.Context()).Proof(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return c.writeBytes(out, proof)
-			}
-			if c.server != "" {
-				return usagef("--checkpoint cannot be combined with --endpoint: a server has proofs for its latest checkpoint only")
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
 				id := args[0]
@@ -84,20 +75,41 @@ version may also be named by its id, {ID}_{N}, or by the URL of the file: then i
 	f.IntVar(&version, "version", -1, "with URL: number of the version, 0 for the first; the latest by default")
 	c.cfg.LogKeyFlag(f)
 	c.readOnlyFlag(cmd)
-	c.remoteFlags(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{inputs: func([]string) []string {
+		if checkpoint == "" {
+			return nil
+		}
+		return []string{checkpoint}
+	}})
+}
+
+// readInput reads a file that the command line names, at most max bytes.
+func (c *cli) readInput(name string, max int64) ([]byte, error) {
+	in, err := c.openInput(name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(in, max+1))
+	if err = errors.Join(err, in.Close()); err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > max {
+		return nil, fmt.Errorf("%s has more than %d bytes", name, max)
+	}
+	return b, nil
 }
 
 func (c *cli) verify() *cobra.Command {
 	var keys []string
-	var checkpoint, against string
+	var checkpoint, against, roots string
 	cmd := &cobra.Command{
 		Use:   "verify [PROOF FILE]",
 		Short: "Check a proof, or that an archive's log continues an old checkpoint",
 		Long: `Check that PROOF proves that an archive held FILE: the proof, the file, and nothing else is read, no archive and no network.
 Without --key or --checkpoint the proof is checked with the key that it names itself: compare that key, which is printed,
 with the one that the archive publishes. With --key, a trusted key must have signed; it may also be that of a witness.
-With --checkpoint FILE the proof must be for that checkpoint, which you kept or got from others.
+With --checkpoint FILE the proof must be for that checkpoint, which you kept or got from others. With --tsa-roots the proof must
+have a time stamp of an authority that you trust; without, the authority's certificate is not checked.
 
 With --checkpoint OLD --against URL|DIR there is no proof: the command checks that the archive's log still begins with
 everything that was in the old checkpoint. URL is an archive, DIR the directory of an archive or of an exported log.
@@ -106,6 +118,7 @@ Exit status: 0 it holds, 1 it does not hold or could not be checked, 2 wrong usa
 		Example: `  odarchive verify trees.tlog-proof trees.csv
   odarchive verify trees.tlog-proof trees.csv --key archive.example.org/log+1a2b3c4d+AQ…
   odarchive verify trees.tlog-proof trees.csv --checkpoint yesterday.txt --json
+  odarchive verify trees.tlog-proof trees.csv --tsa-roots tsa-root.pem
   odarchive verify --checkpoint yesterday.txt --against https://archive.example.org/`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if against == "" && len(args) != 2 {
@@ -127,6 +140,15 @@ Exit status: 0 it holds, 1 it does not hold or could not be checked, 2 wrong usa
 					return err
 				}
 			}
+			if roots != "" {
+				text, err := disk.ReadFile(disk.OS{}, roots, maxRoots)
+				if err != nil {
+					return err
+				}
+				if trusted.Roots, err = timestamp.Roots(text); err != nil {
+					return usageError{fmt.Errorf("--tsa-roots %s: %w", roots, err)}
+				}
+			}
 			if against != "" {
 				return c.verifyLog(cmd.Context(), against, trusted)
 			}
@@ -137,6 +159,7 @@ Exit status: 0 it holds, 1 it does not hold or could not be checked, 2 wrong usa
 	f.StringArrayVar(&keys, "key", nil, "key of the log or of a witness, or a file with it (repeatable)")
 	f.StringVar(&checkpoint, "checkpoint", "", "file with a checkpoint that you trust")
 	f.StringVar(&against, "against", "", "archive, or directory of an archive or an exported log, to compare the checkpoint with")
+	f.StringVar(&roots, "tsa-roots", "", "file (PEM) with certificates of time-stamping authorities: the proof must have a time stamp that leads to one")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }
@@ -180,6 +203,13 @@ func (c *cli) verifyProof(proof, file string, trusted transparency.Trusted) erro
 	var seen []string
 	for _, w := range v.Witnesses {
 		seen = append(seen, fmt.Sprintf("\nwitness: %s at %s", printable(w.Name), w.At.Format("2006-01-02 15:04:05 UTC")))
+	}
+	if s := v.TimeStamp; s != nil {
+		trusted := "; its certificate was not checked: give --tsa-roots"
+		if s.Trusted {
+			trusted = ", an authority that you trust"
+		}
+		seen = append(seen, fmt.Sprintf("\ntime stamp: %s by %s%s", s.Time.Format("2006-01-02 15:04:05 UTC"), printable(s.Authority), trusted))
 	}
 	return c.print(v, "%s is version %d of %s, archived %s\nlog: %s, leaf %d of %d, %s%s", file, v.N, what, when, printable(v.Log), v.Index, v.Size, trust, strings.Join(seen, ""))
 }

@@ -14,6 +14,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
+
+	"odarchive/crawler/archive/timestamp/tsatest"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -148,4 +151,30 @@ func cmdNowhere(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s has no files", root)
 		}
 	}
+}
+
+// cmdTSA implements "tsa VAR FILE", which starts a time-stamping authority, sets VAR to its address, and writes its root
+// certificate to FILE. At /late it stamps with a time long ago, and at /big it answers with zeros without end.
+func cmdTSA(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: tsa VAR FILE")
+	}
+	good, err := tsatest.New()
+	ts.Check(err)
+	late := *good
+	late.Clock = func() time.Time { return time.Now().AddDate(0, -3, 0) }
+	mux := http.NewServeMux()
+	mux.Handle("/", good)
+	mux.Handle("/late", &late)
+	mux.HandleFunc("/big", func(w http.ResponseWriter, _ *http.Request) {
+		for zeros := make([]byte, 1<<16); ; {
+			if _, err := w.Write(zeros); err != nil {
+				return
+			}
+		}
+	})
+	server := httptest.NewServer(mux)
+	ts.Defer(server.Close)
+	ts.Setenv(args[0], server.URL)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), good.Roots, 0o600))
 }

@@ -52,6 +52,11 @@ func (a *API) Checkpoint(w http.ResponseWriter, r *http.Request) error {
 	return a.file(w, r, transparency.CheckpointFile, plainText, "public, max-age=5")
 }
 
+// TimeStamp answers GET /log/checkpoint.tsr with the time stamp of the latest checkpoint.
+func (a *API) TimeStamp(w http.ResponseWriter, r *http.Request) error {
+	return a.file(w, r, transparency.TimeStampFile, "application/timestamp-reply", "public, max-age=5")
+}
+
 // Tile answers GET /log/tile/….
 func (a *API) Tile(w http.ResponseWriter, r *http.Request) error {
 	return a.file(w, r, "tile/"+target.Value(r, "*"), "application/octet-stream", "public, max-age=31536000, immutable")
@@ -60,8 +65,11 @@ func (a *API) Tile(w http.ResponseWriter, r *http.Request) error {
 func (a *API) file(w http.ResponseWriter, r *http.Request, name, mediaType, cache string) error {
 	b, err := a.Files(r.Context(), name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if name == transparency.CheckpointFile {
+		switch name {
+		case transparency.CheckpointFile:
 			return problem.Newf(http.StatusNotFound, "Nothing is signed yet", "the operator of this archive has signed no checkpoint of its transparency log")
+		case transparency.TimeStampFile:
+			return problem.Newf(http.StatusNotFound, "Not stamped", "no time-stamping authority has stamped the latest checkpoint")
 		}
 		return problem.Newf(http.StatusNotFound, "No such tile", "the log has no %s; /log/checkpoint says how large it is", name)
 	}

@@ -62,7 +62,7 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 		job("words", n.Triples.IndexLiterals) // likewise
 	}
 	if !n.DB.ReadOnly() && n.Config.Evidence.SignEvery > 0 {
-		job("transparency log", n.KeepSigned)
+		job("transparency log", n.keepEvidence)
 	}
 	if !n.DB.ReadOnly() {
 		job("withdrawals", n.KeepWithdrawn)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
@@ -17,7 +15,7 @@ import (
 // evidence returns what serves the transparency log.
 func (a *Faces) evidence(pages *ui.UI) *evidence.API {
 	return &evidence.API{
-		Archive: a.store.Archive, Files: transparency.OfArchive(a.store.DB), Keys: a.store.LogKeys, Sign: a.SignLog, Cosign: a.cosign, Page: pages.Proof,
+		Archive: a.store.Archive, Files: transparency.OfArchive(a.store.DB), Keys: a.store.LogKeys, Sign: a.store.SignLog, Cosign: a.cosign, Page: pages.Proof,
 	}
 }
 
@@ -30,25 +28,20 @@ func (a *Faces) proved(v catalog.Version) (bool, error) {
 	return err == nil && index < signed, err
 }
 
-// SignLog signs the transparency log as it is now.
-func (a *Faces) SignLog(ctx context.Context) (transparency.Checkpoint, error) {
-	c, err := a.store.Signer().Sign(ctx)
-	if err == nil {
-		a.store.Log.Info("transparency log signed", "versions", c.Size)
-	}
-	return c, err
-}
-
 // cosign adds the cosignatures in a note of witnesses that the settings name.
 func (a *Faces) cosign(ctx context.Context, note []byte) (added int, err error) {
 	witnesses, err := a.store.Config.LogWitnesses()
 	if err != nil {
 		return 0, err
 	}
-	return transparency.AddCosignatures(ctx, a.store.DB, note, witnesses)
+	var keys []transparency.Verifier
+	for _, w := range witnesses {
+		keys = append(keys, w.Key)
+	}
+	return transparency.AddCosignatures(ctx, a.store.DB, note, keys)
 }
 
-// SignLog is Faces.SignLog.
+// SignLog makes the server sign its transparency log as it is now.
 func (r *Remote) SignLog(ctx context.Context) (c transparency.Checkpoint, err error) {
 	in, err := r.do(ctx, http.MethodPost, "/log/sign", "", nil)
 	if err != nil {
@@ -61,15 +54,4 @@ func (r *Remote) SignLog(ctx context.Context) (c transparency.Checkpoint, err er
 	_, tree, err := transparency.ParseNote(c.Note)
 	c.Size = tree.N
 	return c, err
-}
-
-// Proof returns the proof of a version, by its IRI or id, for the server's latest checkpoint.
-func (r *Remote) Proof(ctx context.Context, version string) ([]byte, error) {
-	id := version[strings.LastIndex(version, "/")+1:]
-	in, err := r.do(ctx, http.MethodGet, "/proof/"+url.PathEscape(id)+"?format=txt", "", nil)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return io.ReadAll(io.LimitReader(in, transparency.MaxProof))
 }

@@ -43,6 +43,7 @@ var floors = [][]string{
 		"triplestore/spatial",
 		"triplestore/naive",
 		"crawler/archive/content",
+		"crawler/archive/timestamp/...",
 		"crawler/archive/transparency",
 		"crawler/archive/wordindex",
 		"crawler/inspect/diff/...",

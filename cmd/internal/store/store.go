@@ -44,13 +44,14 @@ type Store struct {
 	ReadOnlyReason string // a sentence; empty if the archive can be written
 
 	signer    *transparency.Signer
+	signed    chan struct{}
 	described described
 	closers   []func() error // in the order of opening
 }
 
 // Open opens the archive in cfg.Data.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options) (*Store, error) {
-	s := &Store{Config: cfg, Log: log, Clock: opts.Clock}
+	s := &Store{Config: cfg, Log: log, Clock: opts.Clock, signed: make(chan struct{}, 1)}
 	if s.Clock == nil {
 		s.Clock = time.Now
 	}

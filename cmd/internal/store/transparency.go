@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"time"
 
 	"odarchive/crawler/archive/transparency"
 )
@@ -38,27 +37,24 @@ func (s *Store) Leaves() (n int64, err error) {
 	return n, err
 }
 
-// lookForKeyEvery is how often KeepSigned looks whether there is something to sign.
-const lookForKeyEvery = 10 * time.Minute
-
-// KeepSigned signs the transparency log as often as the settings say, if it has grown, until ctx ends. Without a key it
-// waits for one.
-func (s *Store) KeepSigned(ctx context.Context) error {
-	failed := ""
-	for {
-		if err := s.signIfDue(ctx); err != nil && !errors.Is(err, transparency.ErrNoKey) && ctx.Err() == nil && err.Error() != failed {
-			failed = err.Error() // said once
-			s.Log.Error("the transparency log is not signed", "error", err)
-		}
+// SignLog signs the transparency log as it is now.
+func (s *Store) SignLog(ctx context.Context) (transparency.Checkpoint, error) {
+	c, err := s.signer.Sign(ctx)
+	if err == nil {
+		s.Log.Info("transparency log signed", "versions", c.Size)
 		select {
-		case <-time.After(min(s.Config.Evidence.SignEvery, lookForKeyEvery)):
-		case <-ctx.Done():
-			return ctx.Err()
+		case s.signed <- struct{}{}:
+		default: // there is a signal that nobody has taken
 		}
 	}
+	return c, err
 }
 
-func (s *Store) signIfDue(ctx context.Context) error {
+// Signed gets a value after each SignLog, unless there is one already.
+func (s *Store) Signed() <-chan struct{} { return s.signed }
+
+// SignIfDue signs the transparency log as often as the settings say, if it has grown.
+func (s *Store) SignIfDue(ctx context.Context) error {
 	last, signed, err := s.Checkpoint()
 	if err != nil {
 		return err
@@ -67,9 +63,6 @@ func (s *Store) signIfDue(ctx context.Context) error {
 	if err != nil || size == 0 || signed && (size == last.Size || s.Clock().Sub(last.Signed) < s.Config.Evidence.SignEvery) {
 		return err
 	}
-	c, err := s.signer.Sign(ctx)
-	if err == nil {
-		s.Log.Info("transparency log signed", "versions", c.Size)
-	}
+	_, err = s.SignLog(ctx)
 	return err
 }

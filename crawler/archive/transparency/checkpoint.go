@@ -152,5 +152,12 @@ func (t Txn) CheckpointFor(signed []byte) (c Checkpoint, err error) {
 	if err != nil {
 		return c, err
 	}
-	return Checkpoint{Size: tree.N, Note: signed}, t.contains(signed, "this checkpoint")
+	c = Checkpoint{Size: tree.N, Note: signed}
+	if err := t.contains(signed, "this checkpoint"); err != nil {
+		return c, err
+	}
+	if own, ok, err := t.checkpoint(signed); err == nil && ok { // else only the time stamp is missing
+		c.Signed, c.TimeStamp = own.Signed, own.TimeStamp
+	}
+	return c, nil
 }

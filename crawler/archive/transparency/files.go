@@ -95,11 +95,7 @@ func (r tiles) SaveTiles([]tlog.Tile, [][]byte) {}
 func (r tiles) ReadTiles(list []tlog.Tile) (data [][]byte, err error) {
 	for _, t := range list {
 		want := tile{t.L, t.N, t.W}
-		b, err := r.files(r.ctx, want.path())
-		if errors.Is(err, fs.ErrNotExist) && t.W < tileWidth { // the full tile may have replaced it
-			want.width = tileWidth
-			b, err = r.files(r.ctx, want.path())
-		}
+		b, err := r.files.tile(r.ctx, want)
 		if err != nil {
 			return nil, err
 		}
@@ -109,6 +105,16 @@ func (r tiles) ReadTiles(list []tlog.Tile) (data [][]byte, err error) {
 		data = append(data, b[:t.W*tlog.HashSize])
 	}
 	return data, nil
+}
+
+// tile returns the file of a tile, or of the full one that may have replaced it.
+func (f Files) tile(ctx context.Context, t tile) ([]byte, error) {
+	b, err := f(ctx, t.path())
+	if errors.Is(err, fs.ErrNotExist) && t.width < tileWidth {
+		t.width = tileWidth
+		b, err = f(ctx, t.path())
+	}
+	return b, err
 }
 
 // Consistent returns nil if the later tree begins with the leaves of the earlier one. It reads the tiles of the later
@@ -169,7 +175,14 @@ func Export(ctx context.Context, db *kv.DB, dir string) (c Checkpoint, written i
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		return disk.WriteFile(disk.OS{}, filepath.Join(dir, CheckpointFile), c.Note, 0o644)
+		stamp := filepath.Join(dir, TimeStampFile)
+		if err := os.Remove(stamp); err != nil && !errors.Is(err, fs.ErrNotExist) { // of the checkpoint before
+			return err
+		}
+		if err := disk.WriteFile(disk.OS{}, filepath.Join(dir, CheckpointFile), c.Note, 0o644); err != nil || len(c.TimeStamp) == 0 {
+			return err
+		}
+		return disk.WriteFile(disk.OS{}, stamp, c.TimeStamp, 0o644)
 	})
 	if err != nil {
 		return c, written, fmt.Errorf("export the transparency log: %w", err)

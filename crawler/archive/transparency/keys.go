@@ -156,6 +156,12 @@ func publicKey(secret string) (string, error) {
 	return note.NewEd25519VerifierKey(parts[2], ed25519.NewKeyFromSeed(raw[1:]).Public().(ed25519.PublicKey))
 }
 
+// verifiers returns the verifiers of the keys, which parseKey has made itself.
+func (k *Key) verifiers() (list []note.Verifier) {
+	list, _ = Verifiers(k.Public)
+	return list
+}
+
 // Verifier checks signatures of a log, or cosignatures of a witness.
 type Verifier = note.Verifier
 

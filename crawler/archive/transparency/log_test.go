@@ -140,6 +140,10 @@ func TestLevelsAboveTheSecondAreStoredAndProved(t *testing.T) {
 	if err := Consistent(t.Context(), treeOf(t, db, 61_234), tree, OfArchive(db)); err != nil {
 		t.Error(err)
 	}
+	sign(t, newSigner(t, db))
+	if a, err := Audit(t.Context(), OfArchive(db), AuditOptions{}); err != nil || a.AllFaults > 0 {
+		t.Errorf("%+v %v", a, err)
+	}
 }
 
 func TestTilesAreThoseOfTheSpecification(t *testing.T) {

@@ -2,6 +2,7 @@ package transparency
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
+	"odarchive/crawler/archive/timestamp"
 	"odarchive/ns"
 
 	"golang.org/x/mod/sumdb/note"
@@ -42,6 +44,8 @@ type Subject struct {
 	Head    string   `json:"head,omitempty"`
 	Leaf    []byte   `json:"leaf"`
 	Keys    []string `json:"keys,omitempty"` // verifier keys, to be compared with those that the archive publishes
+	// TimeStamp is a response of a time-stamping authority (RFC 3161, DER) over the checkpoint's body.
+	TimeStamp []byte `json:"timestamp,omitempty"`
 }
 
 // SetHead sets the digest of the HTTP head.
@@ -68,6 +72,7 @@ func (t Txn) Prove(index int64, c Checkpoint, subject Subject) (p Proof, err err
 	if index >= c.Size {
 		return p, fmt.Errorf("%w at the checkpoint of %d versions", ErrNotLogged, c.Size)
 	}
+	subject.TimeStamp = c.TimeStamp
 	hashes, err := tlog.ProveRecord(c.Size, index, t)
 	return Proof{subject, index, hashes, c.Note}, err
 }
@@ -138,27 +143,31 @@ const (
 
 // Verified is what a proof proves.
 type Verified struct {
-	Version   string      `json:"version"` // IRI, of which the id is proved, not the address of the archive
-	URL       string      `json:"url"`     // "" if the proof does not show it
-	N         int         `json:"number"`
-	At        time.Time   `json:"time"`
-	SHA256    string      `json:"sha256"`
-	Head      string      `json:"headSHA256,omitempty"`
-	Recorded  bool        `json:"fromRecords,omitempty"` // logged later than stored; see FromRecords
-	Others    bool        `json:"fromOthers,omitempty"`  // see FromOthers
-	Log       string      `json:"log"`                   // origin
-	Index     int64       `json:"index"`
-	Size      int64       `json:"size"`
-	Root      string      `json:"root"`
-	Trust     string      `json:"trust"`
-	Signed    []string    `json:"signed"` // names of those who signed and were checked
-	Witnesses []Witnessed `json:"witnesses,omitempty"`
+	Version   string           `json:"version"` // IRI, of which the id is proved, not the address of the archive
+	URL       string           `json:"url"`     // "" if the proof does not show it
+	N         int              `json:"number"`
+	At        time.Time        `json:"time"`
+	SHA256    string           `json:"sha256"`
+	Head      string           `json:"headSHA256,omitempty"`
+	Recorded  bool             `json:"fromRecords,omitempty"` // logged later than stored; see FromRecords
+	Others    bool             `json:"fromOthers,omitempty"`  // see FromOthers
+	Log       string           `json:"log"`                   // origin
+	Index     int64            `json:"index"`
+	Size      int64            `json:"size"`
+	Root      string           `json:"root"`
+	Trust     string           `json:"trust"`
+	Signed    []string         `json:"signed"` // names of those who signed and were checked
+	Witnesses []Witnessed      `json:"witnesses,omitempty"`
+	TimeStamp *timestamp.Stamp `json:"timeStamp,omitempty"`
 }
 
 // Trusted is what the caller of Verify believes already.
 type Trusted struct {
 	Keys       []note.Verifier // of the log and of witnesses
 	Checkpoint []byte          // a checkpoint that the caller got from elsewhere, or earlier; nil for none
+	// Roots are certificates of time-stamping authorities. If they are given, the proof must have a time stamp whose
+	// certificate leads to one of them.
+	Roots *x509.CertPool
 }
 
 // Verify checks that a proof proves that the archive held a file with a digest. It needs nothing but its arguments.
@@ -196,7 +205,30 @@ func (p Proof) Verify(file [32]byte, trusted Trusted) (v Verified, err error) {
 	if v.URL != "" {
 		v.Head = p.Subject.Head
 	}
+	if err := p.stamp(&v, trusted.Roots); err != nil {
+		return Verified{}, err
+	}
 	return v, p.trust(&v, trusted)
+}
+
+// stamp checks the time stamp of the checkpoint.
+func (p Proof) stamp(v *Verified, roots *x509.CertPool) error {
+	if len(p.Subject.TimeStamp) == 0 {
+		if roots != nil {
+			return fmt.Errorf("%w: its checkpoint has no time stamp", ErrNoProof)
+		}
+		return nil
+	}
+	digest, err := StampDigest(p.Checkpoint)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoProof, err)
+	}
+	s, err := timestamp.Verify(p.Subject.TimeStamp, timestamp.Expected{Digest: digest, Roots: roots})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoProof, err)
+	}
+	v.TimeStamp = &s
+	return nil
 }
 
 // trust finds out who vouches for the checkpoint.

@@ -1,13 +1,10 @@
 package transparency
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -96,7 +93,21 @@ func (s *Signer) Sign(ctx context.Context) (c Checkpoint, err error) {
 		return c, fmt.Errorf("sign the transparency log: %w", err)
 	}
 	c = Checkpoint{Size: tree.N, Signed: now().UTC().Truncate(time.Millisecond), Note: signed}
-	return c, s.DB.Update(ctx, func(txn *kv.Txn) error { return Txn{txn}.saveCheckpoint(c) })
+	err = s.DB.Update(ctx, func(txn *kv.Txn) error {
+		t := Txn{txn}
+		if before, ok, err := t.checkpoint(signed); err != nil {
+			return err
+		} else if ok { // with other keys: what witnesses and authorities said of the tree stays
+			n, err := note.Open(signed, note.VerifierList(key.verifiers()...))
+			if err != nil {
+				return err
+			}
+			c.Note, _ = withSignatures(before.Note, n.Sigs)
+			c.TimeStamp = before.TimeStamp
+		}
+		return t.saveCheckpoint(c)
+	})
+	return c, err
 }
 
 // continues returns ErrForked if the tree does not contain that of the file beside the key.
@@ -133,70 +144,7 @@ func (t Txn) contains(checkpoint []byte, what string) error {
 
 // hasSigned reports whether a note has a body and the signatures of all keys.
 func (k *Key) hasSigned(signed []byte, body string) bool {
-	verifiers, err := Verifiers(k.Public)
-	if err != nil {
-		return false
-	}
+	verifiers := k.verifiers()
 	n, err := note.Open(signed, note.VerifierList(verifiers...))
 	return err == nil && n.Text == body && len(n.Sigs) == len(verifiers)
-}
-
-// maxCosignatures bounds the signatures of a checkpoint.
-const maxCosignatures = 50
-
-// AddCosignatures adds the signatures of a note to the checkpoint with the same body, if they are of the given
-// witnesses. It returns how many it added.
-func AddCosignatures(ctx context.Context, db *kv.DB, signed []byte, witnesses []note.Verifier) (added int, err error) {
-	n, err := note.Open(signed, note.VerifierList(witnesses...))
-	if err != nil {
-		return 0, fmt.Errorf("%w: it has no signature of a witness that this archive knows: %w", ErrNote, err)
-	}
-	origin, tree, err := ParseBody([]byte(n.Text))
-	if err != nil {
-		return 0, err
-	}
-	err = db.Update(ctx, func(txn *kv.Txn) error {
-		t := Txn{txn}
-		k := checkpointKey(tree.N, origin)
-		raw, ok, err := t.Get(space, k)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return fmt.Errorf("%w: this archive has signed no tree of %d versions as %s", ErrNotLogged, tree.N, origin)
-		}
-		c, err := decodeCheckpoint(k, raw)
-		if err != nil {
-			return err
-		}
-		if body, err := Body(c.Note); err != nil || string(body) != n.Text {
-			return fmt.Errorf("%w: the checkpoint of %d versions is another one", ErrForked, tree.N)
-		}
-		if c.Note, added = withSignatures(c.Note, n.Sigs); added == 0 {
-			return nil
-		}
-		return t.saveCheckpoint(c)
-	})
-	return added, err
-}
-
-// withSignatures returns a note with more signatures. A signature replaces an earlier one of the same key.
-func withSignatures(signed []byte, sigs []note.Signature) (with []byte, added int) {
-	body, rest, _ := bytes.Cut(signed, []byte("\n\n"))
-	lines := strings.SplitAfter(strings.TrimSuffix(string(rest), "\n")+"\n", "\n")
-	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
-	for _, s := range sigs {
-		line := "— " + s.Name + " " + s.Base64 + "\n"
-		if slices.Contains(lines, line) {
-			continue
-		}
-		same := func(l string) bool { return strings.HasPrefix(l, "— "+s.Name+" "+s.Base64[:5]) } // 30 bits of the key's hash
-		lines = slices.DeleteFunc(lines, same)
-		if len(lines) >= maxCosignatures {
-			continue
-		}
-		lines = append(lines, line)
-		added++
-	}
-	return []byte(string(body) + "\n\n" + strings.Join(lines, "")), added
 }

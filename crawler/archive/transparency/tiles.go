@@ -14,8 +14,10 @@ import (
 // The names of files below the address of a log (C2SP tlog-tiles).
 const (
 	CheckpointFile = "checkpoint"
-	tileDir        = "tile/"
-	entriesDir     = "entries"
+	// TimeStampFile is the time stamp of the checkpoint, if there is one. tlog-tiles does not know it.
+	TimeStampFile = "checkpoint.tsr"
+	tileDir       = "tile/"
+	entriesDir    = "entries"
 )
 
 // maxTileFile bounds a file of a log, in bytes: a full bundle of entries.
@@ -75,7 +77,7 @@ func (t tile) within(size int64) bool {
 	return t.n*tileWidth+int64(t.width) <= size>>(tileHeight*max(t.level, 0))
 }
 
-// File returns a file of the log as it is published: "checkpoint", or a tile or a bundle of entries by its path. Tiles
+// File returns a file of the log as it is published: "checkpoint", its time stamp, or a tile or a bundle of entries by its path. Tiles
 // and bundles never change. They are computed when they are asked for. The error is fs.ErrNotExist for other names and
 // for what the tree does not have yet.
 func (t Txn) File(ctx context.Context, name string) ([]byte, error) {
@@ -85,6 +87,13 @@ func (t Txn) File(ctx context.Context, name string) ([]byte, error) {
 			err = fmt.Errorf("no checkpoint has been signed: %w", fs.ErrNotExist)
 		}
 		return c.Note, err
+	}
+	if name == TimeStampFile {
+		c, _, err := t.Latest()
+		if err == nil && len(c.TimeStamp) == 0 {
+			err = fmt.Errorf("the checkpoint has no time stamp: %w", fs.ErrNotExist)
+		}
+		return c.TimeStamp, err
 	}
 	tile, ok := parseTile(name)
 	size, err := t.Size()

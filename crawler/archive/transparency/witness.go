@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"odarchive/triplestore/disk"
 
@@ -40,16 +41,23 @@ func OpenNote(signed []byte, keys []note.Verifier) (origin string, tree tlog.Tre
 	return "", tree, fmt.Errorf("checkpoint of %s: the key is of another log", origin)
 }
 
-// Witness compares the present checkpoint of a log with the one that it saw before, which is in a file, and cosigns it
-// if it contains that one. The file is durable before Witness returns the cosigned note. If the log has changed or lost
+// Witness compares the present checkpoint of a log with the one that it saw before, which is in a file, or in the file
+// for this log (SeenFile) below a directory, and cosigns it if it contains that one. The file is durable before Witness returns the cosigned note. If the log has changed or lost
 // what it had, the error is ErrForked, the file stays, and the note is the proof against the log.
 func Witness(ctx context.Context, log Files, keys []note.Verifier, by *Cosigner, file string) (cosigned []byte, tree tlog.Tree, err error) {
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		_, origin, _, err := log.Read(ctx, keys)
+		if err != nil {
+			return nil, tree, fmt.Errorf("witness: %w", err)
+		}
+		file = SeenFile(file, origin)
+	}
 	unlock, err := lock(file + ".lock")
 	if err != nil {
 		return nil, tree, fmt.Errorf("witness: %w", err)
 	}
 	defer unlock()
-	signed, origin, tree, err := log.Read(ctx, keys)
+	signed, origin, tree, err := log.Read(ctx, keys) // behind the lock, since another process may see a later one
 	if err != nil {
 		return nil, tree, fmt.Errorf("witness: %w", err)
 	}
@@ -72,18 +80,27 @@ func Witness(ctx context.Context, log Files, keys []note.Verifier, by *Cosigner,
 	if err := disk.WriteFile(disk.OS{}, file, signed, 0o644); err != nil {
 		return nil, tree, fmt.Errorf("witness: %w", err)
 	}
+	sigs, err := by.cosign(signed)
+	if err != nil {
+		return nil, tree, fmt.Errorf("witness: %w", err)
+	}
+	cosigned, _ = withSignatures(signed, sigs)
+	return cosigned, tree, nil
+}
+
+// cosign returns the cosignature of a checkpoint.
+func (c *Cosigner) cosign(signed []byte) ([]note.Signature, error) {
 	body, err := Body(signed)
 	if err != nil {
-		return nil, tree, err
+		return nil, err
 	}
-	own, err := note.Sign(&note.Note{Text: string(body)}, by.signer)
+	own, err := note.Sign(&note.Note{Text: string(body)}, c.signer)
 	if err != nil {
-		return nil, tree, fmt.Errorf("witness: %w", err)
+		return nil, err
 	}
-	n, err := note.Open(own, note.VerifierList(by.signer))
+	n, err := note.Open(own, note.VerifierList(c.signer))
 	if err != nil {
-		return nil, tree, fmt.Errorf("witness: %w", err)
+		return nil, err
 	}
-	cosigned, _ = withSignatures(signed, n.Sigs)
-	return cosigned, tree, nil
+	return n.Sigs, nil
 }
