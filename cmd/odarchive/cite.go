@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -44,6 +45,8 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 				return usagef("-o cannot be combined with --dir")
 			case !slices.Contains(citation.Names(), format):
 				return usagef("--format %q: expected %s", format, strings.Join(citation.Names(), ", "))
+			case format == "datacite-xml" && len(args) > 1 && dir == "":
+				return usagef("--format datacite-xml needs --dir for several works, since each is a document")
 			case prefix != "" && !strings.HasPrefix(format, "datacite"):
 				return usagef("--doi-prefix needs --format datacite or datacite-xml")
 			case prefix != "" && !citation.IsDOIPrefix(prefix):
@@ -53,7 +56,7 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.reading(cmd.Context(), func(n *app.Node) error {
-				var text []byte
+				var texts [][]byte
 				written := 0
 				one := func(w citation.Work) error {
 					body, extension, err := formatted(w, format, prefix)
@@ -61,10 +64,13 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 						return err
 					}
 					if dir == "" {
-						text = append(text, body...)
+						texts = append(texts, body)
 						return nil
 					}
 					written++
+					if format == "csl" {
+						body = jsonArray([][]byte{body})
+					}
 					return disk.WriteFile(disk.OS{}, filepath.Join(dir, fileID(w)+extension), body, 0o644)
 				}
 				if dir != "" {
@@ -87,6 +93,10 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 				if dir != "" {
 					return c.print(map[string]any{"files": written, "dir": dir}, "%s: %d files", dir, written)
 				}
+				text := bytes.Join(texts, nil)
+				if format == "csl" || format == "datacite" && len(texts) > 1 { // CSL-JSON is a list, as its schema has it
+					text = jsonArray(texts)
+				}
 				return c.writeBytes(out, text)
 			})
 		},
@@ -101,6 +111,15 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 	c.cfg.ARKFlag(f)
 	c.readOnlyFlag(cmd)
 	return c.beside(cmd, besideOptions{alone: func() bool { return dir != "" }})
+}
+
+// jsonArray returns JSON values as an array.
+func jsonArray(values [][]byte) []byte {
+	trimmed := make([][]byte, len(values))
+	for i, v := range values {
+		trimmed[i] = bytes.TrimSpace(v)
+	}
+	return slices.Concat([]byte("[\n"), bytes.Join(trimmed, []byte(",\n")), []byte("\n]\n"))
 }
 
 // formatted returns the citation, and the extension of its file.

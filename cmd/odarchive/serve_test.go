@@ -9,7 +9,9 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,6 +22,7 @@ import (
 
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/sampleweb"
+	"odarchive/crawler/archive/timestamp/tsatest"
 )
 
 // served is an archive with two states of the sample web, served by `odarchive serve`.
@@ -65,6 +68,17 @@ func serveBelow(t *testing.T, base string) served {
 	for _, command := range []string{"key new", "sign"} {
 		odarchive(t, append(append([]string{"log"}, strings.Fields(command)...), common...)...)
 	}
+	authority, err := tsatest.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tsa := httptest.NewServer(authority)
+	defer tsa.Close()
+	roots := filepath.Join(t.TempDir(), "roots.pem")
+	if err := os.WriteFile(roots, authority.Roots, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	odarchive(t, append([]string{"log", "timestamp", "--tsa", tsa.URL, "--tsa-roots", roots, "--allow-private-hosts"}, common...)...)
 	return served{start(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--no-crawl", "--token", "t0k"}, common...)), web}
 }
 
