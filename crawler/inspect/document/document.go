@@ -83,6 +83,8 @@ func readerOf(mediaType string) reader {
 		return jsonStat
 	case "text/csv":
 		return csv
+	case "application/x-netcdf", "application/x-hdf5":
+		return array
 	case "text/x-pcaxis":
 		return pcAxis
 	case "application/vnd.sdmx.data+json":

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/tables/arrays"
 	"odarchive/crawler/inspect/tables/columnar"
 	"odarchive/crawler/inspect/tables/cubes"
 	"odarchive/crawler/inspect/tables/source"
@@ -56,6 +57,7 @@ func readerOf(mediaType string) source.Reader {
 		sqlite.Reader,
 		cubes.Reader,
 		statistical.Reader,
+		arrays.Reader,
 	} {
 		if r := family(t); r != nil {
 			return r
