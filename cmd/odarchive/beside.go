@@ -25,6 +25,8 @@ type besideOptions struct {
 	inputs func(args []string) []string
 	// expand returns the arguments with lists of files, which are the client's, replaced by what they name. nil keeps them.
 	expand func(args []string) ([]string, error)
+	// ends returns the client's end of a command that exchanges versions with the server. nil means that there is none.
+	ends func(ctx context.Context, args []string) (*clientEnd, error)
 	// settings are flags for settings of the server that a client may nevertheless give.
 	settings []string
 	// alone reports whether the flags make the command ask nobody; nil means that they never do.
@@ -212,14 +214,27 @@ func (c *cli) ask(r *faces.Remote, cmd *cobra.Command, args []string, o besideOp
 		file.name = out.Value.String()
 	}
 	bars := &remoteBars{cli: c}
+	open := c.openInput
 	var into io.Writer = file
-	if file.name == "-" || file.name == "" {
+	var client *clientEnd
+	if o.ends != nil {
+		if client, err = o.ends(cmd.Context(), order.Arguments); err != nil {
+			return err
+		}
+		order.Inputs, into, file.name = client.inputs, client.file, "nothing"
+		if client.open != nil {
+			open = client.open
+		}
+	} else if file.name == "-" || file.name == "" {
 		into = c.stdout
 	}
-	result, err := r.RunCommand(cmd.Context(), name, order, faces.Terminal{Stdout: c.stdout, Stderr: c.stderr, File: into, Progress: bars.set, Open: c.openInput})
+	result, err := r.RunCommand(cmd.Context(), name, order, faces.Terminal{Stdout: c.stdout, Stderr: c.stderr, File: into, Progress: bars.set, Open: open})
 	bars.done()
 	if err == nil {
 		err = errorOf(result)
+	}
+	if client != nil {
+		return client.end(err)
 	}
 	return file.end(err)
 }

@@ -63,6 +63,7 @@ var floors = [][]string{
 		"crawler/web/ranges",
 		"crawler/inspect",
 		"crawler/web/webtest",
+		"crawler/preserve/...",
 		"crawler/warc/...",
 		"crawler/scrape",
 		"crawler/links",
