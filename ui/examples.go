@@ -68,6 +68,15 @@ LIMIT 50`},
   FILTER regex(?name, "date|datum", "i")
 }
 LIMIT 500`},
+		{"Columns that may identify people", "Columns with names of people, or how to reach them. It is a guess by the values: look before you publish or withdraw.", `SELECT ?version ?name ?kind WHERE {
+  ?column arc:personalData true ;
+          csvw:name ?name ;
+          rdfs:range ?kind .
+  ?schema csvw:column ?column .
+  ?table csvw:tableSchema ?schema ;
+         csvw:url ?version .
+}
+LIMIT 500`},
 		{"Large tables", "CSV versions by their number of rows.", `SELECT ?version ?rows ?columns ?delimiter ?encoding WHERE {
   ?table csvw:url ?version ;
          arc:rows ?rows ;

@@ -19,6 +19,7 @@ import (
 // funcs returns the functions that templates may call.
 func (u *UI) funcs() template.FuncMap {
 	return template.FuncMap{
+		"thing":   thing,
 		"bytes":   humanBytes,
 		"count":   humanCount,
 		"when":    when,

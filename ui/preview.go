@@ -22,7 +22,8 @@ type preview struct {
 	Text   string
 	Header []string
 	Rows   [][]string
-	More   bool // the file is longer
+	Things []string // classes of the columns, as far as they are known
+	More   bool     // the file is longer
 	Note   string
 }
 
@@ -62,6 +63,7 @@ func (u *UI) preview(ctx context.Context, v catalog.Version, profile *csvprofile
 			dialect = profile.Dialect
 		}
 		if t := tablePreview(text, dialect, cut); len(t.Rows) > 0 || len(t.Header) > 0 {
+			t.Things = classesOf(profile)
 			return t, nil
 		}
 	}

@@ -32,6 +32,26 @@ func tablePreview(text string, d csvprofile.Dialect, cut bool) preview {
 	return p
 }
 
+// classesOf returns the classes of the columns that a preview shows, nil without a profile.
+func classesOf(profile *csvprofile.Profile) []string {
+	if profile == nil {
+		return nil
+	}
+	classes := make([]string, min(len(profile.Columns), previewCols))
+	for i := range classes {
+		classes[i] = profile.Columns[i].Class
+	}
+	return classes
+}
+
+// thing returns the address of what a cell identifies, "" if nothing is known of that.
+func thing(classes []string, column int, cell string) string {
+	if column >= len(classes) {
+		return ""
+	}
+	return csvprofile.LinkOf(classes[column], cell)
+}
+
 func cells(raw [][]byte) []string {
 	out := make([]string, min(len(raw), previewCols))
 	for i := range out {
@@ -72,7 +92,7 @@ type column struct {
 	I                                int
 	Name, Datatype, Format, Distinct string
 	Nulls, Min, Max, Mean, Class     string
-	Key                              bool
+	Key, Personal                    bool
 	Plot                             template.HTML
 	Top                              string // most frequent values, shown on hover
 }
@@ -98,7 +118,7 @@ func tableFacts(p *csvprofile.Profile) *table {
 			line.Mean = decimal(*c.Mean)
 		}
 		if c.Class != "" {
-			line.Class = curie(c.Class, "")
+			line.Class, line.Personal = curie(c.Class, ""), csvprofile.Personal(c.Class)
 		}
 		var top []string
 		for _, v := range c.Top[:min(len(c.Top), 5)] {

@@ -48,6 +48,8 @@ const (
 	MaxLength = NS + "maxLength" // column -> length of the longest cell in characters
 	UniqueKey = NS + "uniqueKey" // column -> true if no two rows have the same value
 	Format    = NS + "format"    // column -> pattern of its values
+
+	PersonalData = NS + "personalData" // column -> true if its values seem to identify people
 )
 
 // What files say of themselves.
@@ -159,6 +161,19 @@ const (
 	MonthName    = NS + "MonthName"
 	WeekdayName  = NS + "WeekdayName"
 	Uuid         = NS + "Uuid"
+
+	SubdivisionCode  = NS + "SubdivisionCode"
+	MunicipalityCode = NS + "MunicipalityCode"
+	UnitOfMeasure    = NS + "UnitOfMeasure"
+	Coordinates      = NS + "Coordinates"
+	PersonName       = NS + "PersonName"
+	Doi              = NS + "Doi"
+	Orcid            = NS + "Orcid"
+	WikidataItem     = NS + "WikidataItem"
+	Gtin             = NS + "Gtin"
+	Isbn             = NS + "Isbn"
+	Issn             = NS + "Issn"
+	Lei              = NS + "Lei"
 )
 
 // Metadata quality: dimensions (dqv:Dimension), then metrics (dqv:Metric).

@@ -133,6 +133,9 @@ func (g *graph) column(c csvprofile.Column) {
 	if c.Class != "" {
 		g.add(rdfs.Range, term.IRI(c.Class))
 	}
+	if csvprofile.Personal(c.Class) {
+		g.add(arc.PersonalData, boolean(true))
+	}
 	g.add(arc.Distinct, integer(c.Distinct))
 	g.add(arc.Nulls, integer(c.Nulls))
 	g.text(arc.Format, c.Format)

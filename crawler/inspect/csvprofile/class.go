@@ -1,11 +1,13 @@
 package csvprofile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"odarchive/crawler/inspect/csvprofile/gazetteer"
+	"odarchive/triplestore/geometry"
 )
 
 // The classes of columns, for rdfs:range. They are from schema.org and GeoSPARQL if these have one, else from the
@@ -28,6 +30,18 @@ const (
 	classMonth        = classNS + "MonthName"
 	classWeekday      = classNS + "WeekdayName"
 	classUUID         = classNS + "Uuid"
+	classSubdivision  = classNS + "SubdivisionCode"
+	classMunicipality = classNS + "MunicipalityCode"
+	classUnit         = classNS + "UnitOfMeasure"
+	classCoordinates  = classNS + "Coordinates"
+	classPersonName   = classNS + "PersonName"
+	classDOI          = classNS + "Doi"
+	classORCID        = classNS + "Orcid"
+	classWikidata     = classNS + "WikidataItem"
+	classGTIN         = classNS + "Gtin"
+	classISBN         = classNS + "Isbn"
+	classISSN         = classNS + "Issn"
+	classLEI          = classNS + "Lei"
 
 	classNS = "https://archiver.ai.wu.ac.at/ns/csvw#"
 )
@@ -38,34 +52,50 @@ func classOf(col *Column, sample func() []string) string {
 	named := func(words ...string) bool { return nameHas(col.Name, words...) }
 	switch col.Datatype {
 	case "anyURI":
-		return classURL
-	case "decimal", "double", "integer":
+		return cmp.Or(linkedClass(samples(sample())), classURL)
+	case "decimal", "double":
 		return numberClass(col, named)
+	case "integer":
+		return cmp.Or(numberClass(col, named), numberedClass(col, named, samples(sample())))
 	case "string":
-	default:
-		return ""
+		return textClass(col, named, valuesOf(sample()))
 	}
-	all := sample()
+	return ""
+}
+
+// samples are some values of a column.
+type samples []string
+
+// valuesOf returns the samples that are values. It overwrites all.
+func valuesOf(all []string) samples {
 	values := all[:0]
 	for _, v := range all {
 		if is, strong := nullWordIn(v); !is || !strong && len(v) == 2 {
 			values = append(values, v)
 		}
 	}
+	return values
+}
+
+// mostly reports whether at least that share of the samples passes a test.
+func (s samples) mostly(share float64, test func(string) bool) bool {
+	rest := len(s) // samples that may still pass
+	for _, v := range s {
+		if !test(v) {
+			if rest--; float64(rest) < share*float64(len(s)) {
+				return false
+			}
+		}
+	}
+	return len(s) > 0
+}
+
+// textClass returns the class of a column of texts.
+func textClass(col *Column, named func(...string) bool, values samples) string {
 	if len(values) == 0 {
 		return ""
 	}
-	mostly := func(share float64, test func(string) bool) bool {
-		rest := len(values) // values that may still pass
-		for _, v := range values {
-			if !test(v) {
-				if rest--; float64(rest) < share*float64(len(values)) {
-					return false
-				}
-			}
-		}
-		return true
-	}
+	mostly := values.mostly
 	few := len(values) < 3
 	switch {
 	case mostly(0.9, isEmail):
@@ -77,14 +107,26 @@ func classOf(col *Column, sample func() []string) string {
 	case mostly(0.9, isIBAN):
 		return classIBAN
 	case mostly(0.95, isURL):
-		return classURL
+		return cmp.Or(linkedClass(values), classURL)
+	}
+	if class := identifierClass(named, values, few); class != "" {
+		return class
+	}
+	switch {
 	case named("nuts", "nuts1", "nuts2", "nuts3", "nutscode") && mostly(0.9, isNUTS) || !few && mostly(0.98, isNUTS) && mostly(0.5, hasDigit):
 		return classNUTS
+	case named(municipalityWords...) && mostly(0.95, isMunicipality):
+		return classMunicipality
+	case (col.Distinct >= 3 || named("iso", "subdivision", "region", "state", "province", "bundesland", "kanton", "canton")) && mostly(0.98, gazetteer.IsSubdivision):
+		return classSubdivision
 	case named("currency", "währung", "waehrung", "devise", "moneda", "valuta") && mostly(0.9, gazetteer.IsCurrency):
 		return classCurrency
 	case named("language", "lang", "sprache", "langue", "idioma") && mostly(0.9, gazetteer.IsLanguage):
 		return classLanguageCode
-	case (!few || named("country", "iso", "geo", "land", "staat", "nation", "pays", "code")) && mostly(0.95, gazetteer.IsCountryCode):
+	case named("unit", "units", "einheit", "einheiten", "unité", "unite", "unità", "unita", "unidad", "eenheid", "jednotka", "uom", "masseinheit", "maßeinheit", "mesure", "measure") &&
+		mostly(0.9, gazetteer.IsUnit):
+		return classUnit
+	case (col.Distinct >= 5 || named(countryCodeWords...)) && mostly(0.95, gazetteer.IsCountryCode):
 		return classCountryCode
 	case !few && mostly(0.98, gazetteer.IsCurrency):
 		return classCurrency
@@ -96,13 +138,20 @@ func classOf(col *Column, sample func() []string) string {
 		return classCountry
 	case named("phone", "tel", "telephone", "telefon", "mobile", "fax", "téléphone", "telefono", "teléfono", "telefonnummer") && mostly(0.8, isPhone) || !few && mostly(0.9, isInternational):
 		return classPhone
-	case named("zip", "plz", "postcode", "postalcode", "postleitzahl", "zipcode", "cap", "psč", "postal") && mostly(0.9, isPostal) || !few && mostly(0.9, isUKPostcode):
+	case named(postalWords...) && mostly(0.9, isPostal) || !few && mostly(0.9, isUKPostcode):
 		return classPostalCode
+	case latitudeFirst(col.Name, geometry.Box{}) && mostly(0.95, isPair) || named("lonlat", "lnglat", "longlat") && mostly(0.95, isPair):
+		return classCoordinates
 	case mostly(0.6, gazetteer.IsCity) && !few || named("city", "town", "stadt", "ort", "ville", "ciudad", "città", "place", "gemeinde", "municipality") && mostly(0.3, gazetteer.IsCity):
 		return classCity
+	case isPersonal(named, values):
+		return classPersonName
 	}
 	return ""
 }
+
+// countryCodeWords name columns of codes of countries. Few codes of two letters are those of other things, too.
+var countryCodeWords = []string{"country", "countrycode", "iso", "iso2", "iso3", "alpha2", "alpha3", "geo", "land", "staat", "nation", "pays", "jurisdiction", "territory"}
 
 func numberClass(col *Column, named func(...string) bool) string {
 	within := func(limit float64) bool {
@@ -113,7 +162,7 @@ func numberClass(col *Column, named func(...string) bool) string {
 		return classLatitude
 	case named("lon", "lng", "long", "longitude", "längengrad", "laengengrad", "länge", "longitud", "longitudine") && within(180) && col.Datatype != "integer":
 		return classLongitude
-	case col.Datatype == "integer" && named("zip", "plz", "postcode", "postalcode", "postleitzahl", "zipcode", "cap", "psč", "postal") && col.MinLen >= 3 && col.MaxLen <= 6:
+	case col.Datatype == "integer" && named(postalWords...) && col.MinLen >= 3 && col.MaxLen <= 6:
 		return classPostalCode
 	}
 	return ""
@@ -142,139 +191,4 @@ func nameHas(name string, words ...string) bool {
 	parts := strings.FieldsFunc(low, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	whole := strings.Join(parts, "")
 	return slices.ContainsFunc(words, func(w string) bool { return w == whole || slices.Contains(parts, w) })
-}
-
-func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
-
-func isEmail(s string) bool {
-	at := strings.IndexByte(s, '@')
-	if at < 1 || strings.ContainsAny(s, " \t,;<>\"()") || strings.Count(s, "@") != 1 {
-		return false
-	}
-	host := s[at+1:]
-	dot := strings.LastIndexByte(host, '.')
-	return dot > 0 && len(host)-dot > 2
-}
-
-func isURL(s string) bool {
-	return isURI([]byte(s)) || strings.HasPrefix(s, "www.") && strings.Count(s, ".") >= 2 && !strings.Contains(s, " ")
-}
-
-func isUUID(s string) bool {
-	s = strings.Trim(s, "{}")
-	if len(s) != 36 {
-		return false
-	}
-	for i := range len(s) {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		c := s[i] | 0x20
-		if dash != (s[i] == '-') || !dash && !(s[i] >= '0' && s[i] <= '9' || c >= 'a' && c <= 'f') {
-			return false
-		}
-	}
-	return true
-}
-
-// isWKT reports whether s is a geometry in well-known text (OGC 06-103r4, 7).
-func isWKT(s string) bool {
-	s = strings.ToUpper(s)
-	if strings.HasPrefix(s, "SRID=") {
-		_, s, _ = strings.Cut(s, ";")
-	}
-	if strings.HasPrefix(s, "<") { // GeoSPARQL begins with the reference system
-		_, s, _ = strings.Cut(s, ">")
-		s = strings.TrimSpace(s)
-	}
-	for _, k := range []string{"POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION"} {
-		if rest, ok := strings.CutPrefix(s, k); ok {
-			rest = strings.TrimLeft(rest, " ZM")
-			return strings.HasPrefix(rest, "(") || rest == "EMPTY"
-		}
-	}
-	return false
-}
-
-// isIBAN checks form and check digits (ISO 13616).
-func isIBAN(s string) bool {
-	s = strings.ReplaceAll(s, " ", "")
-	if len(s) < 15 || len(s) > 34 {
-		return false
-	}
-	rem := 0
-	for _, c := range s[4:] + s[:4] {
-		switch {
-		case c >= '0' && c <= '9':
-			rem = (rem*10 + int(c-'0')) % 97
-		case c >= 'A' && c <= 'Z':
-			rem = (rem*100 + int(c-'A') + 10) % 97
-		default:
-			return false
-		}
-	}
-	return rem == 1 && s[0] >= 'A' && s[1] >= 'A' && s[2] <= '9' && s[3] <= '9'
-}
-
-// isNUTS reports whether s has the form of a code of the European nomenclature of territorial units, levels 0 to 3.
-func isNUTS(s string) bool {
-	if len(s) < 2 || len(s) > 5 {
-		return false
-	}
-	switch s[:2] {
-	case "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "EL", "ES", "FI", "FR", "HR", "HU", "IE", "IT", "LT", "LU", "LV", "MT", "NL", "PL", "PT", "RO", "SE", "SI",
-		"SK", "UK", "CH", "IS", "LI", "NO", "AL", "ME", "MK", "RS", "TR":
-	default:
-		return false
-	}
-	for _, c := range s[2:] {
-		if !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z') {
-			return false
-		}
-	}
-	return true
-}
-
-func isPhone(s string) bool {
-	digits := 0
-	for _, c := range s {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case strings.ContainsRune("+-/().  ", c):
-		default:
-			return false
-		}
-	}
-	return digits >= 5 && digits <= 15
-}
-
-func isInternational(s string) bool {
-	return (strings.HasPrefix(s, "+") || strings.HasPrefix(s, "00")) && len(s) >= 9 && isPhone(s) && strings.ContainsAny(s, " /-(+")
-}
-
-// isPostal reports whether s may be a postal code somewhere.
-func isPostal(s string) bool {
-	if len(s) < 3 || len(s) > 10 {
-		return false
-	}
-	digits := 0
-	for _, c := range s {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'A' && c <= 'Z' || c == ' ' || c == '-':
-		default:
-			return false
-		}
-	}
-	return digits >= 1
-}
-
-// isUKPostcode reports whether s has the form of a British postcode, "SW1A 1AA".
-func isUKPostcode(s string) bool {
-	out, in, ok := strings.Cut(s, " ")
-	if !ok || len(in) != 3 || len(out) < 2 || len(out) > 4 {
-		return false
-	}
-	letter := func(c byte) bool { return c >= 'A' && c <= 'Z' }
-	return isDigit(in[0]) && letter(in[1]) && letter(in[2]) && letter(out[0]) && hasDigit(out)
 }

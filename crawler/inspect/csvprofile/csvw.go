@@ -58,6 +58,7 @@ func (p *Profile) csvw(url string) map[string]any {
 		Null     any    `json:"null,omitempty"`
 		Required bool   `json:"required,omitempty"`
 		Suppress bool   `json:"suppressOutput,omitempty"`
+		ValueURL string `json:"valueUrl,omitempty"`
 	}
 	used := map[string]bool{}
 	columns := make([]column, 0, len(p.Columns))
@@ -74,6 +75,9 @@ func (p *Profile) csvw(url string) map[string]any {
 			out.Titles = c.Titles
 		case p.Dialect.Header && !strings.HasPrefix(c.Name, "_col."):
 			out.Titles = c.Name
+		}
+		if before := addressOf(c.Class); before != "" && c.Datatype == "string" {
+			out.ValueURL = before + "{+" + name + "}"
 		}
 		if c.Format != "" || c.Decimal != "" || c.Group != "" {
 			out.Datatype = datatype{c.Datatype, csvwFormat(c)}
