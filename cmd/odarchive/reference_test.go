@@ -114,12 +114,15 @@ func commandPages(pages map[string]string, root *cobra.Command) {
 			}
 		}
 		pages["commands/"+cmd.Name()+".md"] = finish(page.String())
-		fmt.Fprintf(&index, "| [%s](commands/%s.md) | %s |\n", cmd.Name(), cmd.Name(), cell(cmd.Short))
+		fmt.Fprintf(&index, "| [%s](commands/%s.md) | %s", cmd.Name(), cmd.Name(), cell(cmd.Short))
+		before := ": "
 		for _, sub := range commandsOf(cmd) {
 			if pages["commands/"+cmd.Name()+"-"+sub.Name()+".md"] != "" {
-				fmt.Fprintf(&index, "| [%s %s](commands/%s-%s.md) | %s |\n", cmd.Name(), sub.Name(), cmd.Name(), sub.Name(), cell(sub.Short))
+				fmt.Fprintf(&index, "%s[%s](commands/%s-%s.md)", before, sub.Name(), cmd.Name(), sub.Name())
+				before = ", "
 			}
 		}
+		index.WriteString(" |\n")
 	}
 	pages["commands.md"] = finish(index.String())
 }
