@@ -186,7 +186,9 @@ func shortType(mime string) string {
 		"text/html": "HTML", "text/plain": "Text", "application/pdf": "PDF", "application/zip": "ZIP", "text/turtle": "Turtle", "application/rdf+xml": "RDF/XML",
 		"application/n-triples": "N-Triples", "application/vnd.hdt": "HDT", "application/ld+json": "JSON-LD", "application/vnd.ms-excel": "XLS", "application/gzip": "GZIP",
 		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX", "application/vnd.oasis.opendocument.spreadsheet": "ODS",
-		"application/vnd.google-earth.kml+xml": "KML", "application/octet-stream": "Binary",
+		"application/vnd.google-earth.kml+xml": "KML", "application/vnd.google-earth.kmz": "KMZ", "application/gpx+xml": "GPX", "application/topo+json": "TopoJSON",
+		"application/vnd.shp": "Shapefile", "application/vnd.dbf": "DBF", "application/geopackage+sqlite3": "GeoPackage", "application/vnd.sqlite3": "SQLite",
+		"application/vnd.flatgeobuf": "FlatGeobuf", "application/octet-stream": "Binary",
 	}
 	if s, ok := known[mime]; ok {
 		return s

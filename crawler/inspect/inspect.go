@@ -61,6 +61,8 @@ type Input struct {
 	Base  string           // its URL, the base of relative IRIs; "" if none
 	Size  int64
 	Body  io.ReaderAt
+
+	beside func(extension string) (io.ReaderAt, int64, bool) // of a member; tables.Input.Beside
 }
 
 // reader returns a reader of the whole file.
@@ -233,7 +235,7 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 		}
 		return []*csvprofile.Profile{profile}
 	case tables.Known(in.Found.Type):
-		found, err := tables.Read(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: l.limits.TempDir}, tables.Options{})
+		found, err := tables.Read(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: l.limits.TempDir, Beside: in.beside}, tables.Options{})
 		if err != nil {
 			l.fault(name, err)
 		}

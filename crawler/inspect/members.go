@@ -30,6 +30,7 @@ func (l *look) members(in Input) {
 	if err != nil && !errors.Is(err, errEnough) {
 		l.fault(in.Name, err)
 	}
+	l.shapefiles(in)
 }
 
 // unpack returns the limits for opening an archive. They are the same for listing its members and for extracting one,
@@ -74,7 +75,7 @@ func (l *look) member(m unpack.Member, base string) (Member, error) {
 	if found.Compression == "" {
 		member.Document = l.document(m.Path, inner)
 	}
-	if found.Compression == "" && !unpack.Known(found.Type) {
+	if found.Compression == "" && !unpack.Known(found.Type) && found.Type != shapefileType { // shapefiles wait for their parts
 		member.Tables, member.RDF = l.boundTables(l.tables(m.Path, inner)), l.boundRDF(l.rdf(inner))
 	}
 	return member, nil

@@ -27,9 +27,12 @@ var errStopped = errors.New("no more rows are wanted")
 // columns, or more. EachRow ends when f returns an error, and returns it.
 func EachRow(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limits Limits, f func(cells [][]byte) error) error {
 	if member != "" {
-		var err error
+		archive, err := in, error(nil)
 		if in, err = memberInput(ctx, in, member, limits); err != nil {
 			return err
+		}
+		if typ == shapefileType {
+			in.beside = beside(ctx, archive, member, limits, nil, nil)
 		}
 	}
 	in.Found = detect.Detection{Type: typ, Charset: charset}
@@ -95,7 +98,7 @@ func (r *rowReader) one(cells [][]byte) error {
 
 // read reads the table with the package that profiled it (look.tables).
 func (r *rowReader) read(ctx context.Context, in Input, index int, limits Limits) (err error) {
-	input := tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: limits.TempDir}
+	input := tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: limits.TempDir, Beside: in.beside}
 	each := func(table int, cells [][]byte) error {
 		switch {
 		case table < index:

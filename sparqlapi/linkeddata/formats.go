@@ -24,6 +24,7 @@ func euFormat(mime string) string {
 		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX", "application/vnd.oasis.opendocument.spreadsheet": "ODS",
 		"application/msword": "DOC", "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "DOCX",
 		"application/vnd.google-earth.kml+xml": "KML", "application/vnd.google-earth.kmz": "KMZ", "application/gml+xml": "GML", "application/gpx+xml": "GPX",
+		"application/vnd.shp": "SHP", "application/vnd.dbf": "DBF", "application/geopackage+sqlite3": "GPKG", "application/topo+json": "TOPOJSON", "application/vnd.sqlite3": "SQLITE",
 		"image/png": "PNG", "image/jpeg": "JPEG", "image/tiff": "TIFF", "image/svg+xml": "SVG", "application/octet-stream": "BIN", "application/vnd.apache.parquet": "PARQUET",
 	}[mime]
 	if !ok {

@@ -55,7 +55,7 @@ var formats = []struct {
 	{format{"HDF", true, true}, "hdf hdf5 h5 application/x-hdf application/x-hdf5"},
 	{format{"Parquet", true, true}, "parquet application/vnd.apache.parquet application/parquet"},
 	{format{"SQLite", true, true}, "sqlite sqlite3 db application/vnd.sqlite3 application/x-sqlite3"},
-	{format{"DBF", false, true}, "dbf application/dbase application/x-dbf"},
+	{format{"DBF", false, true}, "dbf application/dbase application/x-dbf application/vnd.dbf"},
 	{format{"Access", false, true}, "mdb accdb application/msaccess application/x-msaccess"},
 	{format{"SPSS", false, true}, "sav por spss application/x-spss-sav"},
 	{format{"Stata", false, true}, "dta stata application/x-stata"},

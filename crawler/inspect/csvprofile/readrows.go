@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"odarchive/triplestore/geometry"
-	"odarchive/vocab/geosparql"
 )
 
 // ReadRows profiles a table whose rows do not come from delimited text, such as a sheet or records. next returns one
@@ -135,10 +132,6 @@ type Records struct {
 
 	// Each is Options.Each. It must be set before the first Add. A row has a cell for each column known by then.
 	Each func(cells [][]byte) error
-
-	extent    geometry.Box // of the geometries
-	located   bool         // there is one
-	displaced bool         // a geometry is not in degrees
 }
 
 // NewRecords returns an empty table of records.
@@ -173,23 +166,6 @@ func (r *Records) Add(keys, values []string) bool {
 	return all
 }
 
-// Locate adds the geometry of a record, as GeoJSON, to the extent of the table.
-func (r *Records) Locate(geoJSON string) {
-	g, err := geometry.Parse(geoJSON, geosparql.GeoJSONLiteral)
-	if err != nil || g.Empty() {
-		return
-	}
-	b := g.Bounds()
-	if b.MinX < -180 || b.MaxX > 180 || b.MinY < -90 || b.MaxY > 90 { // of an older GeoJSON with another reference system
-		r.displaced = true
-		return
-	}
-	if r.located {
-		b = b.Or(r.extent)
-	}
-	r.extent, r.located = b, true
-}
-
 // Err returns the first error of Each. After it, Add passes no more rows on.
 func (r *Records) Err() error { return r.table.err }
 
@@ -202,9 +178,6 @@ func (r *Records) Profile(name string) *Profile {
 	r.table.finish(p)
 	p.Sample = r.sample
 	p.Dialect.Footer = 0
-	if b := r.extent; r.located && !r.displaced {
-		p.locate(b)
-	}
 	return p
 }
 

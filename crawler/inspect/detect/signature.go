@@ -9,6 +9,9 @@ import (
 // signature recognises binary formats, and texts with a fixed beginning.
 func (f *file) signature() (Detection, bool) {
 	b := f.head
+	if d, ok := f.geographic(); ok {
+		return d, true
+	}
 	for _, s := range signatures {
 		if len(b) >= s.at && bytes.HasPrefix(b[s.at:], []byte(s.magic)) {
 			return Detection{Type: s.mime, Compression: compressionOf(s.mime), Confidence: 0.97, Because: "it begins as " + s.what + " does"}, true
@@ -41,7 +44,7 @@ func (f *file) signature() (Detection, bool) {
 	case stata(b):
 		return Detection{Type: "application/x-stata-dta", Confidence: 0.8, Because: "the header of a Stata data set"}, true
 	case dbase(b, f.Size):
-		return Detection{Type: "application/x-dbf", Confidence: 0.9, Because: "the header and field descriptions of a dBASE table"}, true
+		return Detection{Type: "application/vnd.dbf", Confidence: 0.9, Because: "the header and field descriptions of a dBASE table"}, true
 	case f.spanned():
 		return Detection{Type: "application/zip", Confidence: 0.6, Because: "it ends with the directory of a zip whose beginning is elsewhere"}, true
 	}

@@ -13,6 +13,7 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/cubes"
+	"odarchive/crawler/inspect/tables/shape"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -37,6 +38,9 @@ func jsonArrays(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
+	for p, sum := range s.geometries {
+		locate(p, sum, s.system)
+	}
 	if err != nil && len(s.found) == 0 && ctx.Err() == nil {
 		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
@@ -48,6 +52,9 @@ type jsonScan struct {
 	dec   *json.Decoder
 	o     Options
 	found []*csvprofile.Profile
+
+	geometries map[*csvprofile.Profile]*shape.Summary // of the tables that have any
+	system     string                                 // what the member "crs" of an older GeoJSON names
 }
 
 // value reads one value. Arrays of objects in it become tables.
@@ -80,6 +87,9 @@ func (s *jsonScan) value(path string, level int) error {
 	case json.Delim('['):
 		return s.array(path)
 	}
+	if name, ok := tok.(string); ok && path == "crs.properties.name" {
+		s.system = name
+	}
 	return nil
 }
 
@@ -105,8 +115,7 @@ func (s *jsonScan) pass() error {
 
 // array reads the elements of an array. Objects are records.
 func (s *jsonScan) array(path string) error {
-	records := csvprofile.NewRecords()
-	records.Sample, records.Each = s.o.Sample, s.o.RowsOf(len(s.found))
+	records := newFeatures(s.o, len(s.found))
 	truncated := false
 	n := 0
 	var header []string // if the elements are rows
@@ -127,8 +136,8 @@ func (s *jsonScan) array(path string) error {
 		}
 		switch {
 		case header != nil:
-			addRow(records, header, raw)
-		case !addRecord(records, raw) && n == 1:
+			addRow(records.Records, header, raw)
+		case !records.addRecord(raw) && n == 1:
 			header = headerRow(raw)
 		}
 		if err := records.Err(); err != nil {
@@ -140,12 +149,16 @@ func (s *jsonScan) array(path string) error {
 }
 
 // end adds the table of an array, if it has rows.
-func (s *jsonScan) end(r *csvprofile.Records, path string, truncated bool, err error) error {
+func (s *jsonScan) end(r *features, path string, truncated bool, err error) error {
 	if r.Rows() > 0 {
 		p := r.Profile(path)
 		p.Truncated = truncated
 		if source.Worthwhile(p) {
 			s.found = append(s.found, p)
+			if s.geometries == nil {
+				s.geometries = map[*csvprofile.Profile]*shape.Summary{}
+			}
+			s.geometries[p] = &r.geometries
 		}
 	}
 	return err
@@ -193,7 +206,7 @@ func cellText(v json.RawMessage) string {
 }
 
 // addRecord adds an object as one row and reports whether raw is one.
-func addRecord(r *csvprofile.Records, raw json.RawMessage) bool {
+func (r *features) addRecord(raw json.RawMessage) bool {
 	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' || len(raw) > maxRecord {
 		return false
 	}
@@ -203,7 +216,7 @@ func addRecord(r *csvprofile.Records, raw json.RawMessage) bool {
 	}
 	r.Add(keys, values)
 	if i := slices.Index(keys, "geometry"); i >= 0 && strings.HasPrefix(values[i], "{") {
-		r.Locate(values[i])
+		r.locate(values[i])
 	}
 	return true
 }
@@ -244,14 +257,13 @@ func flatten(raw json.RawMessage, prefix string, level int, keys, values *[]stri
 // jsonLines profiles a text of one object per line.
 func jsonLines(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	r := bufio.NewReaderSize(in.Text(), 256<<10)
-	records := csvprofile.NewRecords()
-	records.Sample, records.Each = o.Sample, o.RowsOf(0)
+	records := newFeatures(o, 0)
 	bad := 0
 	truncated := false
 	for {
 		line, err := readLine(r)
 		line = bytes.TrimLeft(bytes.TrimSpace(line), "\x1e")
-		if len(line) > 0 && !addRecord(records, line) {
+		if len(line) > 0 && !records.addRecord(line) {
 			if bad++; bad > 1000 && records.Rows() == 0 {
 				return nil, ErrFormat
 			}
@@ -278,6 +290,7 @@ func jsonLines(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile,
 	}
 	p := records.Profile("")
 	p.Truncated = truncated
+	locate(p, &records.geometries, "")
 	if bad > 0 {
 		p.Note("%d lines are not JSON objects", bad)
 	}

@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler/inspect/tables/arrays"
 	"odarchive/crawler/inspect/tables/columnar"
 	"odarchive/crawler/inspect/tables/cubes"
+	"odarchive/crawler/inspect/tables/geo"
 	"odarchive/crawler/inspect/tables/source"
 	"odarchive/crawler/inspect/tables/sqlite"
 	"odarchive/crawler/inspect/tables/statistical"
@@ -54,6 +55,7 @@ func readerOf(mediaType string) source.Reader {
 	}
 	for _, family := range []func(mediaType string) source.Reader{
 		columnar.Reader,
+		geo.Reader,
 		sqlite.Reader,
 		cubes.Reader,
 		statistical.Reader,

@@ -170,6 +170,11 @@ func (s *Summary) AddBox(kind string, b geometry.Box) {
 	s.box = s.box.Or(b)
 }
 
+// InDegrees reports whether all coordinates may be longitudes and latitudes.
+func (s *Summary) InDegrees() bool {
+	return s.count == 0 || s.box.MinX >= -180 && s.box.MaxX <= 180 && s.box.MinY >= -90 && s.box.MaxY <= 90
+}
+
 // Count returns the number of geometries.
 func (s *Summary) Count() int64 { return s.count }
 

@@ -23,6 +23,10 @@ type Input struct {
 	Size    int64
 	Body    io.ReaderAt
 	TempDir string // for what a decoder unpacks; "" = the system's
+
+	// Beside, if not nil, returns the file that has the same name with another extension (".dbf"), for formats that consist
+	// of several files. It reports whether there is one.
+	Beside func(extension string) (body io.ReaderAt, size int64, ok bool)
 }
 
 // Text returns a reader of the text in UTF-8.
