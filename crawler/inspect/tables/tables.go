@@ -40,6 +40,8 @@ func readerOf(mediaType string) source.Reader {
 	case "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/vnd.ms-excel.sheet.macroenabled.12",
 		"application/vnd.openxmlformats-officedocument.spreadsheetml.template":
 		return xlsx
+	case "application/vnd.ms-excel.sheet.binary.macroenabled.12":
+		return xlsb
 	case "application/vnd.ms-excel":
 		return xlsBook
 	case "application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.spreadsheet-template":
