@@ -1,4 +1,5 @@
-// Package columnar reads tables that are stored by column: Parquet.
+// Package columnar reads tables in files of columns or rows with a schema: Parquet, Arrow and Feather, ORC,
+// Avro.
 package columnar
 
 import "odarchive/crawler/inspect/tables/source"
@@ -8,6 +9,10 @@ func Reader(mediaType string) source.Reader {
 	switch mediaType {
 	case "application/vnd.apache.parquet":
 		return parquetFile
+	case "application/vnd.apache.arrow.file", "application/vnd.apache.arrow.stream":
+		return arrowTable
+	case "application/vnd.apache.avro+binary":
+		return avroTable
 	}
 	return nil
 }

@@ -3,30 +3,14 @@ package statistical
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
+
+	"odarchive/crawler/inspect/tables/source"
 )
 
-// number formats a number of 32 or 64 bits: whole ones without a point, others with the fewest digits that tell them
-// apart. What is not a number is "".
-func number(v float64, bits int) string {
-	switch a := math.Abs(v); {
-	case math.IsNaN(v):
-		return ""
-	case math.IsInf(v, 1):
-		return "INF"
-	case math.IsInf(v, -1):
-		return "-INF"
-	case v == 0:
-		return "0"
-	case a < 1e15 && v == math.Trunc(v):
-		return strconv.FormatInt(int64(v), 10)
-	case a < 1e15 && a >= 1e-5:
-		return strconv.FormatFloat(v, 'f', -1, bits)
-	}
-	return strings.Replace(strconv.FormatFloat(v, 'E', -1, bits), "E+", "E", 1)
-}
+// number formats a number of 32 or 64 bits, as source.Number does.
+func number(v float64, bits int) string { return source.Number(v, bits) }
 
 // calendar is the day from which a program counts.
 type calendar struct{ epoch time.Time }
