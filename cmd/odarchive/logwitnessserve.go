@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -62,22 +61,20 @@ func (c *cli) serveWitness(ctx context.Context, keys []string, secret, state, ad
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return err
 	}
-	listeners, err := listen.Open(cmp.Or(address, "127.0.0.1:8090"), 0o660)
+	listeners, err := listen.Open(address, 0o660)
 	if err != nil {
 		return usageError{err}
 	}
-	fmt.Fprintf(c.stderr, "The witness is ready at %s. Its key:\n%s\n", places(listeners), by.Public)
+	fmt.Fprintf(c.stderr, "The witness is ready at %s. Its key:\n%s\n", placesOf(address, listeners), by.Public)
 	return faces.Serve(ctx, c.log, &transparency.WitnessService{Keys: trusted, By: by, Dir: state, Report: func(origin string, err error) {
 		c.log.Error("a checkpoint was refused", "log", origin, "error", err)
 	}}, listeners...)
 }
 
-func places(listeners []net.Listener) (text string) {
-	for _, l := range listeners {
-		if text != "" {
-			text += ", "
-		}
-		text += l.Addr().String()
+// placesOf says where listeners listen: the port of an address may be any free one.
+func placesOf(address string, listeners []net.Listener) string {
+	if len(listeners) == 1 && listeners[0].Addr().Network() == "tcp" {
+		return listeners[0].Addr().String()
 	}
-	return text
+	return address
 }

@@ -220,7 +220,7 @@ func keepHead(t records.Txn, v catalog.Version) error {
 }
 
 // Prove returns the proof that a version is in the tree of the latest checkpoint, or of the one in checkpoint, a signed
-// note, unless that is nil. The error is transparency.ErrNotLogged if the tree does not have the version, or if nothing
+// note, unless that is nil. That of a version that was withdrawn has its digests only. The error is transparency.ErrNotLogged if the tree does not have the version, or if nothing
 // has been signed yet, and transparency.ErrForked if the checkpoint is not of a tree that this archive has.
 func (a *Archive) Prove(versionID string, checkpoint []byte, keys []string) (p transparency.Proof, err error) {
 	err = a.view(func(t records.Txn) error {
@@ -238,7 +238,7 @@ func (a *Archive) Prove(versionID string, checkpoint []byte, keys []string) (p t
 		if err != nil && !errors.Is(err, records.ErrBadRecord) {
 			return err
 		}
-		if transparency.Identity(v.URL, head) == leaf.Identity {
+		if v.Withdrawn == nil && transparency.Identity(v.URL, head) == leaf.Identity { // of what was withdrawn, digests only
 			subject.URL = v.URL
 			subject.SetHead(head)
 		}

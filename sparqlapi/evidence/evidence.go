@@ -38,6 +38,8 @@ type API struct {
 	Sign func(context.Context) (transparency.Checkpoint, error)
 	// Cosign adds the cosignatures in a note of witnesses that the archive knows, and returns how many were new.
 	Cosign func(ctx context.Context, note []byte) (added int, err error)
+	// Witnesses returns the witnesses that the archive knows; nil for none.
+	Witnesses func() ([]transparency.Verifier, error)
 	// Page answers with a page about a proof; nil for none.
 	Page func(w http.ResponseWriter, r *http.Request, p transparency.Proof, v transparency.Verified) error
 }
@@ -181,7 +183,13 @@ func (a *API) Proof(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := p.Describe()
+	var witnesses []transparency.Verifier
+	if a.Witnesses != nil {
+		if witnesses, err = a.Witnesses(); err != nil {
+			return err
+		}
+	}
+	v, err := p.Describe(witnesses)
 	if err != nil {
 		return err
 	}

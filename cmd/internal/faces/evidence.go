@@ -15,7 +15,7 @@ import (
 // evidence returns what serves the transparency log.
 func (a *Faces) evidence(pages *ui.UI) *evidence.API {
 	return &evidence.API{
-		Archive: a.store.Archive, Files: transparency.OfArchive(a.store.DB), Keys: a.store.LogKeys, Sign: a.store.SignLog, Cosign: a.cosign, Page: pages.Proof,
+		Archive: a.store.Archive, Files: transparency.OfArchive(a.store.DB), Keys: a.store.LogKeys, Sign: a.store.SignLog, Cosign: a.cosign, Witnesses: a.witnesses, Page: pages.Proof,
 	}
 }
 
@@ -28,15 +28,20 @@ func (a *Faces) proved(v catalog.Version) (bool, error) {
 	return err == nil && index < signed, err
 }
 
+// witnesses returns the keys of the witnesses that the settings name.
+func (a *Faces) witnesses() (keys []transparency.Verifier, err error) {
+	list, err := a.store.Config.LogWitnesses()
+	for _, w := range list {
+		keys = append(keys, w.Key)
+	}
+	return keys, err
+}
+
 // cosign adds the cosignatures in a note of witnesses that the settings name.
 func (a *Faces) cosign(ctx context.Context, note []byte) (added int, err error) {
-	witnesses, err := a.store.Config.LogWitnesses()
+	keys, err := a.witnesses()
 	if err != nil {
 		return 0, err
-	}
-	var keys []transparency.Verifier
-	for _, w := range witnesses {
-		keys = append(keys, w.Key)
 	}
 	return transparency.AddCosignatures(ctx, a.store.DB, note, keys)
 }

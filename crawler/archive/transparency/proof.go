@@ -291,11 +291,19 @@ func isVersion(iri, link string, n int) bool {
 }
 
 // Describe returns what the proof says of itself, after Verify has found it whole with the digest in its own leaf and
-// the keys in the proof. It is for the archive that made the proof.
-func (p Proof) Describe() (Verified, error) {
+// the keys in the proof, and who of some witnesses has cosigned it. It is for the archive that made the proof.
+func (p Proof) Describe(witnesses []note.Verifier) (Verified, error) {
 	leaf, err := ParseLeaf(p.Subject.Leaf)
 	if err != nil {
 		return Verified{}, err
 	}
-	return p.Verify(leaf.SHA256, Trusted{Checkpoint: p.Checkpoint})
+	v, err := p.Verify(leaf.SHA256, Trusted{Checkpoint: p.Checkpoint})
+	if err != nil || len(witnesses) == 0 {
+		return v, err
+	}
+	known := note.VerifierList(witnesses...)
+	if n, err := note.Open(p.Checkpoint, known); err == nil { // else none has
+		v.Witnesses = witnessed(n, known)
+	}
+	return v, nil
 }
