@@ -266,7 +266,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(access.NewTokens(access.Single(token)), sparqlapi.Site{Base: "http://archive.example/"}),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
-		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Rows: rows.New(nil), Feeds: &feeds.API{Archive: a, Mint: a.mint}, Push: &push.API{Subscriber: (*websub.Subscriber)(nil)}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Audits: &audit.API{}, Evidence: &evidence.API{}, Citations: &citation.API{Collector: &citation.Collector{Mint: a.mint, NAAN: "12345"}}, Access: &access.API{Keeper: keeper{}}, Control: &control.API{HarvestTable: harvests{}, Withdrawals: withdrawals{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Rows: rows.New(nil), Feeds: &feeds.API{Archive: a, Mint: a.mint}, Push: &push.API{Subscriber: (*websub.Subscriber)(nil)}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Audits: &audit.API{}, Evidence: &evidence.API{}, Citations: &citation.API{Collector: &citation.Collector{Mint: a.mint, NAAN: "12345"}}, Access: &access.API{Keeper: keeper{}}, Control: &control.API{HarvestTable: harvests{}, Withdrawals: withdrawals{}, Retained: withdrawals{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
 		Assistants: echo("assistants"),
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
@@ -359,6 +359,14 @@ func (hostSettings) ViewHost(name string) hosts.View { return hosts.View{Host: n
 
 // withdrawals withdraws nothing.
 type withdrawals struct{}
+
+func (withdrawals) PlanRetention(context.Context) (catalog.RetentionPlan, error) {
+	return catalog.RetentionPlan{}, nil
+}
+
+func (withdrawals) ApplyRetention(context.Context) (catalog.RetentionPlan, error) {
+	return catalog.RetentionPlan{}, nil
+}
 
 func (withdrawals) Withdraw(context.Context, catalog.WithdrawalOrder) (catalog.Withdrawn, error) {
 	return catalog.Withdrawn{}, nil

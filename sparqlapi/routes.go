@@ -334,6 +334,10 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 			admin.Post(base+"/withdraw", problem.Handler(c.Withdraw))
 			admin.Delete(base+"/get/file/id/{id}", problem.Handler(c.WithdrawVersion))
 		}
+		if c.Retained != nil {
+			read(admin, base+"/retention", c.RetentionPlan)
+			admin.Post(base+"/retention", problem.Handler(c.ApplyRetention))
+		}
 		admin.Post(base+"/backup", problem.Handler(c.Copy))
 	}
 	if a := o.Access; a != nil {

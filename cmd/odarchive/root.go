@@ -154,6 +154,9 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 	if c.cfg.Fetch.Harvests, err = config.HarvestPlans(file); err != nil {
 		return usageError{err}
 	}
+	if c.cfg.Retention.Rules, err = config.RetentionRules(file); err != nil {
+		return usageError{err}
+	}
 	for _, p := range c.cfg.Fetch.Harvests {
 		if !crawl.KnowsHarvest(p.Kind) {
 			return usagef("config file %s: %w", c.file, unknownKind(p.Kind))

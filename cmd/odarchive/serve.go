@@ -88,6 +88,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 	c.cfg.WARCFlag(f)
 	c.cfg.HookFlags(f)
 	c.cfg.EvidenceFlags(f)
+	c.cfg.RetentionFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }

@@ -57,6 +57,7 @@ type API struct {
 	CampaignStore CampaignStore // nil: there are no routes of campaigns
 	Scope         Scope         // nil: there are no routes of the scope
 	Withdrawals   Withdrawals   // nil: there are no routes of withdrawals
+	Retained      Retention     // nil: there are no routes of retention
 	HarvestTable  Harvests      // nil: there are no routes of planned harvests
 	Backup        func(ctx context.Context, w io.Writer, since *backup.Info) error
 	Now           func() time.Time // the archive's clock; nil for time.Now

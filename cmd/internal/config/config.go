@@ -43,9 +43,10 @@ type Config struct {
 	Hooks          []string      // addresses that are told of changes, each with what it selects (package hooks)
 	HookSecret     string        // file with the secret of their signatures; "" for none
 
-	Fetch    Fetch
-	Serve    Serve
-	Evidence Evidence
+	Fetch     Fetch
+	Serve     Serve
+	Evidence  Evidence
+	Retention Retention
 }
 
 // Fetch has the settings of everything that fetches.
@@ -226,6 +227,9 @@ func (c Config) Check() error {
 	}
 	if err := crawler.CheckStatements(c.Fetch.Honour); err != nil {
 		return fmt.Errorf("--honour: %w", err)
+	}
+	if err := c.Retention.check(); err != nil {
+		return err
 	}
 	if err := c.Evidence.check(); err != nil {
 		return err

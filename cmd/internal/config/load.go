@@ -31,6 +31,9 @@ func Load(flags *pflag.FlagSet, file *File, known []string) error {
 		if _, isList := settings[tokenTable].([]map[string]any); isList {
 			delete(settings, tokenTable) // Tokens reads it
 		}
+		if _, isList := settings[retentionTable].([]map[string]any); isList {
+			delete(settings, retentionTable) // RetentionRules reads it
+		}
 		for _, name := range slices.Sorted(maps.Keys(settings)) {
 			if !slices.Contains(known, name) {
 				return file.errorf("%s", unknown(name, tables[name], known))

@@ -109,7 +109,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Evidence:   a.evidence(pages),
 		Citations:  &citation.API{Collector: a.Citations()},
 		Access:     &access.API{Keeper: a},
-		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, HarvestTable: a.crawl, Withdrawals: a.crawl, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
+		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, HarvestTable: a.crawl, Withdrawals: a.crawl, Retained: a.crawl, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
 		LinkedData: described,
 		UI:         pages,

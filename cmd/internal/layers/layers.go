@@ -79,6 +79,7 @@ var floors = [][]string{
 		"crawler/archive/diary",
 		"crawler/archive/backup",
 		"crawler/archive/faults",
+		"crawler/retention",
 		"crawler/archive/records",
 		"crawler/archive/tallies",
 		"crawler/archive/events",
