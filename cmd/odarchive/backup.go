@@ -87,12 +87,15 @@ func packsWere(names []string) string {
 }
 
 func (c *cli) restore() *cobra.Command {
+	var withdrawals string
 	cmd := &cobra.Command{
 		Use:   "restore FILE...",
 		Short: "Restore an archive from backups",
-		Long:  "Create the data directory from a full backup and the incremental ones after it, in order. The directory must be empty or not exist.",
+		Long: `Create the data directory from a full backup and the incremental ones after it, in order. The directory must be empty or not
+exist. A backup has what was withdrawn after it was made: --withdrawals takes that away again.`,
 		Example: `  odarchive restore monday.odab --data restored
-  odarchive restore monday.odab tuesday.odab --data restored`,
+  odarchive restore monday.odab tuesday.odab --data restored
+  odarchive restore monday.odab --data restored --withdrawals withdrawals.jsonl`,
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bar := c.progress(-1, "bytes")
@@ -105,9 +108,15 @@ func (c *cli) restore() *cobra.Command {
 			if len(info.Damaged) > 0 {
 				fmt.Fprintf(c.stderr, "odarchive: warning: %s already damaged when the backup was made: run 'odarchive check --repair'\n", packsWere(info.Damaged))
 			}
+			if withdrawals != "" {
+				if err := c.withdrawAgain(cmd.Context(), withdrawals); err != nil {
+					return err
+				}
+			}
 			return c.print(info, "%s: the archive as of %s", c.cfg.Data, info.Time.UTC().Format("2006-01-02 15:04:05"))
 		},
 	}
+	cmd.Flags().StringVar(&withdrawals, "withdrawals", "", "list of what was withdrawn, as 'odarchive withdrawals --json' prints it; the restored archive forgets it, too")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }

@@ -103,6 +103,14 @@ type WithdrawnVersion struct {
 	Size int64     `json:"size"`
 }
 
+// WithdrawnBytes are bytes that were withdrawn. JSON names are stable.
+type WithdrawnBytes struct {
+	Version string `json:"version"` // id of a version that had them
+	URL     string `json:"url,omitempty"`
+	SHA256  string `json:"sha256"` // hexadecimal
+	Withdrawal
+}
+
 // Withdrawn is the answer to an order. JSON names are stable.
 type Withdrawn struct {
 	Versions  []WithdrawnVersion `json:"withdrawn"`
