@@ -85,6 +85,12 @@ func readerOf(mediaType string) reader {
 		return csv
 	case "application/x-netcdf", "application/x-hdf5":
 		return array
+	case "application/pdf":
+		return pdf
+	case "application/x-ipynb+json":
+		return notebook
+	case "text/calendar":
+		return calendar
 	case "text/x-pcaxis":
 		return pcAxis
 	case "application/vnd.sdmx.data+json":

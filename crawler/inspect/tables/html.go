@@ -21,7 +21,8 @@ const (
 )
 
 // htmlTables profiles the tables of a page that contain data: at least two rows of two cells. A table in a cell of
-// another is a table of its own.
+// another is a table of its own. Tables that only arrange a page are left out, as far as they say so (WAI-ARIA's roles
+// presentation and none).
 func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	z := html.NewTokenizer(io.LimitReader(in.Text(), htmlBytes))
 	z.SetMaxBuf(1 << 20)
@@ -56,7 +57,7 @@ func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 			switch a := atom.Lookup(tag); a {
 			case atom.Table:
 				if len(open) < 32 {
-					open = append(open, &htmlTable{})
+					open = append(open, &htmlTable{layout: isLayout(z, more)})
 				}
 			case atom.Tr:
 				if top != nil {
@@ -64,7 +65,8 @@ func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 				}
 			case atom.Td, atom.Th:
 				if cells++; top != nil && cells < htmlCells {
-					top.cell(a == atom.Th, span(z, more))
+					across, down := span(z, more)
+					top.cell(a == atom.Th, across, down)
 				}
 			case atom.Caption:
 				if top != nil {
@@ -100,17 +102,33 @@ func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	}
 }
 
-// span returns the number of columns that a cell spans.
-func span(z *html.Tokenizer, more bool) int {
+// span returns the number of columns and rows that a cell spans.
+func span(z *html.Tokenizer, more bool) (across, down int) {
+	across, down = 1, 1
 	for more {
 		var k, v []byte
 		k, v, more = z.TagAttr()
-		if string(k) == "colspan" {
-			n, _ := strconv.Atoi(strings.TrimSpace(string(v)))
-			return max(1, min(n, 100))
+		n, _ := strconv.Atoi(strings.TrimSpace(string(v)))
+		switch string(k) {
+		case "colspan":
+			across = max(1, min(n, 100))
+		case "rowspan":
+			down = max(1, min(n, 1000))
 		}
 	}
-	return 1
+	return across, down
+}
+
+// isLayout reports whether a table says that it only arranges a page.
+func isLayout(z *html.Tokenizer, more bool) bool {
+	for more {
+		var k, v []byte
+		k, v, more = z.TagAttr()
+		if role := strings.TrimSpace(strings.ToLower(string(v))); string(k) == "role" && (role == "presentation" || role == "none") {
+			return true
+		}
+	}
+	return false
 }
 
 type htmlTable struct {
@@ -121,15 +139,27 @@ type htmlTable struct {
 	inCell    bool
 	text      strings.Builder
 	span      int
+	down      int        // rows that the open cell spans
+	above     bool       // the open cell continues the one above
+	allHeads  bool       // the cells of the row are headers
+	layout    bool       // it arranges the page
+	spanned   []downward // cells of rows above that span the next rows, by column
+}
+
+// downward is a cell that spans rows.
+type downward struct {
+	text string
+	rows int // that are left
 }
 
 func (t *htmlTable) row() {
 	t.end()
+	t.cover()
 	t.rows = append(t.rows, nil)
 	t.heads = append(t.heads, 0)
 }
 
-func (t *htmlTable) cell(head bool, span int) {
+func (t *htmlTable) cell(head bool, span, down int) {
 	t.end()
 	if len(t.rows) == 0 {
 		t.row()
@@ -137,7 +167,7 @@ func (t *htmlTable) cell(head bool, span int) {
 	if head {
 		t.heads[len(t.heads)-1]++
 	}
-	t.inCell, t.span = true, span
+	t.inCell, t.span, t.down, t.above = true, span, down, false
 }
 
 // end closes the open cell.
@@ -149,13 +179,33 @@ func (t *htmlTable) end() {
 	t.text.Reset()
 	t.inCell = false
 	last := len(t.rows) - 1
+	t.cover()
+	if at := len(t.rows[last]); t.above && last > 0 && at < len(t.rows[last-1]) {
+		text = t.rows[last-1][at]
+	}
 	for i := range t.span {
+		if at := len(t.rows[last]); t.down > 1 && at < 4096 {
+			for len(t.spanned) <= at {
+				t.spanned = append(t.spanned, downward{})
+			}
+			t.spanned[at] = downward{text: map[bool]string{true: text}[i == 0], rows: t.down - 1}
+		}
 		if i > 0 {
 			text = ""
 		}
 		if len(t.rows[last]) < 4096 {
 			t.rows[last] = append(t.rows[last], text)
 		}
+	}
+}
+
+// cover appends the cells of rows above that span the last row, up to the next free column.
+func (t *htmlTable) cover() {
+	last := len(t.rows) - 1
+	for last >= 0 && len(t.rows[last]) < len(t.spanned) && t.spanned[len(t.rows[last])].rows > 0 {
+		d := &t.spanned[len(t.rows[last])]
+		d.rows--
+		t.rows[last] = append(t.rows[last], d.text)
 	}
 }
 
@@ -188,13 +238,14 @@ func (t *htmlTable) width() int {
 // keep profiles a table that has ended, if it contains data.
 func keep(ctx context.Context, found []*csvprofile.Profile, t *htmlTable, o Options) []*csvprofile.Profile {
 	t.end()
+	t.cover()
 	full := 0
 	for _, r := range t.rows {
 		if len(r) >= 2 {
 			full++
 		}
 	}
-	if full < 2 || t.width() < 2 || len(found) >= o.MaxTables {
+	if t.layout || full < 2 || t.width() < 2 || len(found) >= o.MaxTables {
 		return found
 	}
 	var header []string

@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler/inspect/tables/arrays"
 	"odarchive/crawler/inspect/tables/columnar"
 	"odarchive/crawler/inspect/tables/cubes"
+	"odarchive/crawler/inspect/tables/entries"
 	"odarchive/crawler/inspect/tables/geo"
 	"odarchive/crawler/inspect/tables/source"
 	"odarchive/crawler/inspect/tables/sqlite"
@@ -54,6 +55,13 @@ func readerOf(mediaType string) source.Reader {
 		return xmlRecords
 	case "text/html", "application/xhtml+xml":
 		return htmlTables
+	case "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+		"application/vnd.ms-word.document.macroenabled.12", "application/vnd.ms-word.template.macroenabled.12":
+		return wordTables
+	case "application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text-template":
+		return openTables
+	case "application/x-ipynb+json":
+		return notebook
 	}
 	for _, family := range []func(mediaType string) source.Reader{
 		columnar.Reader,
@@ -62,6 +70,7 @@ func readerOf(mediaType string) source.Reader {
 		cubes.Reader,
 		statistical.Reader,
 		arrays.Reader,
+		entries.Reader,
 	} {
 		if r := family(t); r != nil {
 			return r
