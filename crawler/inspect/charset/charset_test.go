@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -223,5 +224,19 @@ func BenchmarkDetect(b *testing.B) {
 	b.SetBytes(int64(min(len(text), sampleSize)))
 	for b.Loop() {
 		Detect(text, "")
+	}
+}
+
+// English texts with a few names and signs from Western Europe are not Chinese, Japanese or Baltic.
+func TestAFewForeignBytesInEnglishAreWestern(t *testing.T) {
+	t.Parallel()
+	english := strings.Repeat("17,item,the quick brown fox jumps over the lazy dog,London\n", 40)
+	western := []string{"windows-1252", "iso-8859-1", "iso-8859-15", "macintosh", "ibm850", "ibm437"}
+	for _, piece := range []string{"don\x89\xdb\xaat go", "some\x89\xdb\xd2text", "\x89\xdb\xcfquoted\x89\xdb\x9d words", "N\xfa\xf1ez", "Z\x81rich and D\x81sseldorf", "\xd2quoted\xd3", "Troms\xf8", "it\x92s", "20\xb0C"} {
+		for _, n := range []int{1, 3} {
+			if g := Detect([]byte(english+strings.Repeat("18,item,"+piece+" and more,Paris\n", n)), ""); !slices.Contains(western, g.Name) {
+				t.Errorf("%q, %d times: %s (%s)", piece, n, g.Name, g.Because)
+			}
+		}
 	}
 }

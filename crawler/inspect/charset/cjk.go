@@ -40,7 +40,7 @@ const (
 
 // scoreMultiple decodes the text and scores its characters by their frequency. ok is false if too much of it is invalid
 // in the encoding.
-func scoreMultiple(text []byte, e multiple, models map[string]*model) (score, bool) {
+func scoreMultiple(text []byte, e multiple, models map[string]*model, rare bool) (score, bool) {
 	m := models[e.langs[0]]
 	if m == nil {
 		return score{}, false
@@ -55,7 +55,12 @@ func scoreMultiple(text []byte, e multiple, models map[string]*model) (score, bo
 			s.high++
 		}
 	}
+	if rare {
+		s.bits += abroad(m, s.high)
+	}
 	bad, signs := 0, 0
+	latin := mostlyLatin(text)
+	run, before := 0, rune(0) // signs since the last other character, and that character
 	for i := 0; i < len(out); {
 		r, w := rune(out[i]), 1
 		if r >= utf8.RuneSelf {
@@ -63,8 +68,13 @@ func scoreMultiple(text []byte, e multiple, models map[string]*model) (score, bo
 		}
 		i += w
 		if r < utf8.RuneSelf {
+			if latin && run > 0 {
+				s.bits += amidLatin(before, run, r)
+			}
+			run, before = 0, r
 			continue
 		}
+		run++
 		signs++
 		switch at := m.index[r]; {
 		case r == utf8.RuneError:
@@ -87,6 +97,20 @@ func scoreMultiple(text []byte, e multiple, models map[string]*model) (score, bo
 		}
 	}
 	return s, signs > 0 && bad*20 <= signs+20
+}
+
+// amidLatin returns the cost of a run of signs between two characters of a text that is mostly Latin: a sign in a Latin
+// word, or alone, is more likely a letter or a quotation mark of another encoding.
+func amidLatin(before rune, run int, after rune) (bits float64) {
+	for _, c := range [2]rune{before, after} {
+		if c|0x20 >= 'a' && c|0x20 <= 'z' {
+			bits += costMixed
+		}
+	}
+	if run == 1 {
+		bits += costLone
+	}
+	return bits
 }
 
 // refine returns the narrowest encoding of a family that has all the bytes.

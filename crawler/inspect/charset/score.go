@@ -53,16 +53,18 @@ func singles() []single {
 
 // Costs in bits of anything but a pair of letters.
 const (
-	costInvalid = 22 // a byte without a meaning
-	costControl = 18 // C1 controls
-	costBox     = 13 // box drawing and blocks
-	costSymbol  = 11
-	costQuote   = 5  // typographic quotes, dashes, degrees, currencies
-	costForeign = 13 // a letter that is not in the language
-	costCase    = 5  // a capital after a lower-case letter
-	costWithin  = 6  // a symbol between two letters
-	costLone    = 7  // in a Latin text, a word of one letter of another script: more likely "è" or "à"
-	costMixed   = 9  // a Latin letter next to one of another script
+	costInvalid     = 22 // a byte without a meaning
+	costControl     = 18 // C1 controls
+	costBox         = 13 // box drawing and blocks
+	costSymbol      = 11
+	costQuote       = 5  // typographic quotes, dashes, degrees, currencies
+	costForeign     = 13 // a letter that is not in the language
+	costCase        = 5  // a capital after a lower-case letter
+	costWithin      = 6  // a symbol between two letters
+	costLone        = 7  // in a Latin text, a word of one letter of another script: more likely "è" or "à"
+	costForeignByte = 3  // in such a text, a byte of another script
+	costSparse      = 7  // once, for an encoding of another region in a text with hardly any bytes from 128 on
+	costMixed       = 9  // a Latin letter next to one of another script
 )
 
 // modelBytes is how much text is scored with the models.
@@ -78,7 +80,7 @@ type score struct {
 
 // byModels scores all encodings with the letter statistics of their languages.
 func byModels(b []byte, hint string) Guess {
-	text := interesting(b)
+	text, rare := interesting(b), sparse(b)
 	models := loadModels()
 	best := score{bits: 1e18}
 	var second score
@@ -93,10 +95,10 @@ func byModels(b []byte, hint string) Guess {
 		}
 	}
 	for _, e := range singles() {
-		consider(scoreSingle(text, e, models))
+		consider(scoreSingle(text, e, models, rare))
 	}
 	for _, e := range multiples() {
-		if s, ok := scoreMultiple(text, e, models); ok {
+		if s, ok := scoreMultiple(text, e, models, rare); ok {
 			consider(s)
 		}
 	}
@@ -174,20 +176,25 @@ func interesting(b []byte) []byte {
 	return out
 }
 
-// scoreSingle returns the best score of the encoding over its languages.
-func scoreSingle(text []byte, e single, models map[string]*model) score {
+// scoreSingle returns the best score of the encoding over its languages. rare says that text is from a sparse one.
+func scoreSingle(text []byte, e single, models map[string]*model, rare bool) score {
 	var table [128]rune
 	for i := range table {
 		table[i] = e.chars.DecodeByte(byte(128 + i))
 	}
 	best := score{name: e.name, bits: 1e18}
+	prior := e.prior
+	if rare && e.langs[0] != "de" { // not of Western Europe
+		_, high := letters(text)
+		prior += abroad(models[e.langs[0]], high)
+	}
 	for _, lang := range e.langs {
 		m := models[lang]
 		if m == nil {
 			continue
 		}
 		bits, high := scoreText(text, &table, m, best.bits)
-		bits += e.prior
+		bits += prior
 		if bits < best.bits {
 			best.lang, best.bits, best.high = lang, bits, high
 		}
@@ -264,9 +271,30 @@ func scoreText(text []byte, table *[128]rune, m *model, limit float64) (bits flo
 	return float64(units) / scale, high
 }
 
+// sparse reports whether text has so few bytes from 128 on that it is likely in English, with names and signs from Western
+// Europe.
+func sparse(text []byte) bool {
+	latin, high := letters(text)
+	return latin > 60*high
+}
+
+// abroad returns the cost, in a sparse text with that many bytes from 128 on, of an encoding of another region with the
+// letters of m. Words in another script would not be that rare.
+func abroad(m *model, high int) float64 {
+	if m == nil || m.index['e'] != 0 {
+		return costSparse + float64(high)
+	}
+	return costSparse + costForeignByte*float64(high)
+}
+
 // mostlyLatin reports whether there are far more ASCII letters than bytes from 128 on.
 func mostlyLatin(text []byte) bool {
-	latin, high := 0, 0
+	latin, high := letters(text)
+	return latin > 8*high
+}
+
+// letters counts ASCII letters and bytes from 128 on.
+func letters(text []byte) (latin, high int) {
 	for _, c := range text {
 		if c >= 0x80 {
 			high++
@@ -274,7 +302,7 @@ func mostlyLatin(text []byte) bool {
 			latin++
 		}
 	}
-	return latin > 8*high
+	return latin, high
 }
 
 // symbolCost returns the cost of a character other than a letter.

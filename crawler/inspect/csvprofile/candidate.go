@@ -11,6 +11,7 @@ import (
 // candidate is a dialect and the table that the sample is in it.
 type candidate struct {
 	delim, quote, esc string
+	skip              bool // blanks after delimiters are skipped, so that a quotation may begin behind them
 	rows              [][]string
 	kinds             [][]kind     // of the cells of rows; nil until needed
 	widths            []widthCount // narrow ones first
@@ -138,8 +139,13 @@ func withEscape(text []byte, d, q string, plain candidate) (candidate, bool) {
 
 // read parses the sample in one dialect. The candidate's cells share memory with text, which must not change.
 func read(text []byte, d, q, esc string) candidate {
-	c := candidate{delim: d, quote: q, esc: esc, rows: make([][]string, 0, enoughRows)}
-	r := newRowsBytes(text, Dialect{Delimiter: d, QuoteChar: q, EscapeChar: esc})
+	return readSkipping(text, d, q, esc, false)
+}
+
+// readSkipping is read; skip says that blanks after delimiters are skipped.
+func readSkipping(text []byte, d, q, esc string, skip bool) candidate {
+	c := candidate{delim: d, quote: q, esc: esc, skip: skip, rows: make([][]string, 0, enoughRows)}
+	r := newRowsBytes(text, Dialect{Delimiter: d, QuoteChar: q, EscapeChar: esc, SkipInitialSpace: skip})
 	cells := 0
 	var all []string // memory for many rows
 	agree := true    // all rows have the same number of cells, at least two

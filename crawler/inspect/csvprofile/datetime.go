@@ -1,6 +1,10 @@
 package csvprofile
 
-import "odarchive/triplestore/xsdval"
+import (
+	"bytes"
+
+	"odarchive/triplestore/xsdval"
+)
 
 // isDate reports whether a day exists in the Gregorian calendar.
 func isDate(y, m, d int) bool { return xsdval.IsDate(int64(y), m, d) }
@@ -23,7 +27,11 @@ func dateOrTime(b []byte) (value, bool) {
 	p := wa
 	sep := b[p]
 	if sep == ':' {
-		return clock(b, 0)
+		v, ok := clock(b, 0)
+		if v.forms&timeZone != 0 && v.forms&timeHM != 0 && bytes.IndexByte(b, '-') > 0 {
+			return value{}, false // 9:00-12:30 is a span of time rather than a time in a zone
+		}
+		return v, ok
 	}
 	var v value
 	v.forms = dateYear4

@@ -214,7 +214,7 @@ func anyBelow(rows [][]string, i int) bool {
 	return false
 }
 
-// yearsAcross reports whether a row is a word followed by years in steps of one size.
+// yearsAcross reports whether a row is a word followed by years in steps of one size, or in order.
 func yearsAcross(head []string) bool {
 	var years []int
 	for i, c := range head {
@@ -229,13 +229,17 @@ func yearsAcross(head []string) bool {
 	if len(years) < 2 || len(years) == len(head) && len(years) < 4 {
 		return false
 	}
-	step := years[1] - years[0]
+	even, ascending, descending := true, true, true
 	for i := 1; i < len(years); i++ {
-		if years[i]-years[i-1] != step {
-			return false
-		}
+		step := years[i] - years[i-1]
+		even = even && step == years[1]-years[0]
+		ascending, descending = ascending && step > 0, descending && step < 0
 	}
-	return step != 0
+	if !ascending && !descending {
+		return false
+	}
+	// Years with gaps between them must follow a name.
+	return even || len(years) >= 3 && len(years) < len(head) && kindOf(strings.TrimSpace(head[0])) == kindText
 }
 
 // looksLikeName reports whether a cell could be the name of a column.

@@ -44,7 +44,7 @@ func firstRecord(rows [][]string, width int) (int, string) {
 	}
 	// Titles have few filled cells, and full rows after them.
 	for j := i; j < len(rows) && j < i+40; j++ {
-		if blank(rows[j]) {
+		if blank(rows[j]) || width > 2 && labelled(rows[j]) {
 			continue
 		}
 		if looksFull(rows, j, width) || spans(rows, j, width) {
@@ -91,6 +91,12 @@ func looksFull(rows [][]string, j, width int) bool {
 		}
 	}
 	return n*2 > maxFilled
+}
+
+// labelled reports whether a record is a label and what it labels, as above a table: "Title:", "Population".
+func labelled(r []string) bool {
+	first := strings.TrimSpace(r[0])
+	return len(first) > 1 && strings.HasSuffix(first, ":") && filled(r) <= 2
 }
 
 // setApart reports whether record j is in a paragraph of records that are all too short, before a full one.

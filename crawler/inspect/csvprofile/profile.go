@@ -209,7 +209,7 @@ func (p *Profile) sniff(head []byte, whole bool, declared string) Dialect {
 	}
 	c := sniff(text, whole)
 	l := findLayout(&c)
-	d.Delimiter, d.QuoteChar, d.EscapeChar = c.delim, c.quote, c.esc
+	d.Delimiter, d.QuoteChar, d.EscapeChar, d.SkipInitialSpace = c.delim, c.quote, c.esc, c.skip
 	if d.EscapeChar != "" {
 		d.DoubleQuote = c.quote != "" && bytes.Contains(text, []byte(c.quote+c.quote))
 	}

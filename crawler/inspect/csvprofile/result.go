@@ -152,7 +152,7 @@ func (c *column) datatype(col *Column, name string) string {
 			return "boolean"
 		}
 	case n[kindDate]:
-		if format := dateFormat(f); format != "" {
+		if format := dateFormat(f); format != "" && !(outline(f) && !dateName(name)) {
 			if format != "yyyy-MM-dd" {
 				col.Format = format
 			}
@@ -248,6 +248,20 @@ func (c *column) numberType(col *Column, name string) string {
 		return "gYear"
 	}
 	return "integer"
+}
+
+// outline reports whether dates are written as numbers of an outline may be: 2.2.30, without leading zeros and century.
+func outline(f forms) bool {
+	return f&dateDot != 0 && f&dateYear2 != 0 && f&(dateYear4|datePadded) == 0
+}
+
+// dateName reports whether a column's name says that it contains dates.
+func dateName(name string) bool {
+	if nameHas(name, "date", "day", "datum", "dat", "tag", "fecha", "data", "dato", "dag", "päivä", "jour", "giorno", "dia", "día", "am", "von", "bis", "start", "end", "seit", "since", "stand") {
+		return true
+	}
+	low := strings.ToLower(name)
+	return strings.HasSuffix(low, "datum") || strings.HasSuffix(low, "date") || strings.HasSuffix(low, "tag") || strings.HasPrefix(low, "date")
 }
 
 // yearName reports whether a column's name says that it contains years.

@@ -24,6 +24,7 @@ func sniff(text []byte, whole bool) candidate {
 	text = sample(text, whole)
 	body := withoutComments(text)
 	list := delimiters(body)[1:] // without ""
+	list = append(list, lettersBetween(body)...)
 	var best candidate
 	if len(list) > 0 && usual(list[0]) {
 		best, list = withDelimiter(body, list[0]), list[1:]
@@ -56,6 +57,9 @@ func sniff(text []byte, whole bool) candidate {
 		}
 		best = read(text, best.delim, best.quote, best.esc)
 		best.score = score
+	}
+	if skipped, ok := best.skipping(body); ok {
+		best = skipped
 	}
 	if best.delim == "" && !bytes.Contains(body, []byte(",")) {
 		best.delim = "," // what a writer of one column would have put between two
@@ -127,6 +131,9 @@ func weight(d string) float64 {
 		return 0.75
 	case "-", "_", ".", "/", "'", "\"", "=", "+", "(", ")", "<", ">", "[", "]", "{", "}", "%", "\\", "`":
 		return 0.3
+	}
+	if r, _ := utf8.DecodeRuneInString(d); unicode.IsLetter(r) {
+		return 0.6 // only if it is equally often on every line (lettersBetween)
 	}
 	return 0.5
 }

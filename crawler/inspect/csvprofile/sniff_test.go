@@ -57,3 +57,36 @@ func TestQuotesOfOddTables(t *testing.T) {
 		}
 	}
 }
+
+// TestMissesSeen checks files of kinds that were misread, by what they are now.
+func TestMissesSeen(t *testing.T) {
+	t.Parallel()
+	var abanq strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&abanq, "%d\xcfA\xf1o %d\xcf%d.5\xcfCami\xf3n\n", i, 2000+i, i)
+	}
+	for text, want := range map[string]string{
+		"id, name, value\n1, Smith J, 3.5\n2, \"Doe, Jane\", 4.5\n3, x, 5\n":         `, " 0 1 id:integer name:string value:decimal`,
+		"Title:,Population,\nUnit:,persons,\nid,name,value\n1,a,2\n2,b,3\n3,c,4\n":   `,  2 1 id:integer name:string value:integer`,
+		"Land;2010;2012;2015;2020\nA;1;2;3;4\nB;2;3;4;5\n":                           `;  0 1 Land:string 2010:integer 2012:integer 2015:integer 2020:integer`,
+		"code,name\n2.2.30,a\n1.2.30,b\n3.10.11,c\n4.1.12,d\n":                       `,  0 1 code:string name:string`,
+		"Datum,name\n2.2.30,a\n1.2.30,b\n3.10.11,c\n4.1.12,d\n":                      `,  0 1 Datum:date name:string`,
+		"day,open\nMo,9:00-12:30\nTu,9:00-12:00\nWe,8:00-12:30\n":                    `,  0 1 day:string open:string`,
+		"id,t\n1,9:00:00-05:00\n2,9:30:00-05:00\n":                                   `,  0 1 id:integer t:time`,
+		"id,name\n1,x\x00\n2,y\n":                                                    `,  0 1 id:integer name:string`,
+		abanq.String():                                                               "Ï  0 0 _col.1:integer _col.2:string _col.3:decimal _col.4:string",
+		"Straße,Größe\nÄußere Straße,weiß\nGroße Straße,groß\nKleine Straße,weißß\n": `,  0 1 Straße:string Größe:string`,
+	} {
+		p, err := Read(t.Context(), strings.NewReader(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprintf("%s %s %d %d", p.Dialect.Delimiter, p.Dialect.QuoteChar, p.Dialect.Preamble, p.Dialect.HeaderRows)
+		for _, c := range p.Columns {
+			got += " " + c.Name + ":" + c.Datatype
+		}
+		if got != want {
+			t.Errorf("%.40q: %s, want %s (%q)", text, got, want, p.Why)
+		}
+	}
+}
