@@ -13,6 +13,8 @@ func Reader(mediaType string) source.Reader {
 		return arrowTable
 	case "application/vnd.apache.avro+binary":
 		return avroTable
+	case "application/vnd.apache.orc":
+		return orcTable
 	}
 	return nil
 }
