@@ -31,7 +31,11 @@ func (c *cli) profile() *cobra.Command {
 		Long: `Describe local tables: dialect, encoding, header, and the type and statistics of every column.
 
 Tables can be in CSV and similar text, XLSX, XLS, ODS, JSON, NDJSON, GeoJSON, XML, HTML, Parquet, text with columns of
-fixed width, and in files inside archives. For RDF files the command prints their statistics and syntax errors.`,
+fixed width, and in files inside archives. For RDF files the command prints their statistics and syntax errors.
+
+Tables of documents (DOCX, ODT, notebooks), of statistics offices (PC-Axis, JSON-stat, SDMX) and of scientific arrays (NetCDF,
+HDF5), events of calendars and records of web archives are read, too. What a file says of itself is printed first: title,
+language, pages, dimensions, variables.`,
 		Example: "  odarchive profile data.csv\n  odarchive profile --csvw data.csv > data.csv-metadata.json\n  odarchive profile --json workbook.xlsx",
 		Args:    atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -155,7 +155,7 @@ func pdf(ctx context.Context, in source.Input, d *Document) error {
 	root, _ := f.value(trailer["Root"]).(pdfDict)
 	d.Pages, d.Tables = pages, tables
 	if tree, ok := f.value(root["Pages"]).(pdfDict); ok {
-		if count, ok := f.value(tree["Count"]).(int); ok && count > 0 && count <= 1_000_000 && (pages == 0 || d.Encrypted) {
+		if count, ok := f.value(tree["Count"]).(int); ok && count > 0 && count <= 1_000_000 && (pages == 0 || d.Encrypted || count <= 4*pages) { // a page may be there twice
 			d.Pages = count
 		}
 	}
