@@ -201,16 +201,19 @@ func (f *rFile) value(depth int) *rValue {
 	case rTexts:
 		v.n = f.length(4)
 		for range v.n {
-			v.texts = append(v.texts, uint32(f.chars()))
+			at := f.chars()
 			if f.err != nil {
+				v.n = len(v.texts)
 				return v
 			}
+			v.texts = append(v.texts, uint32(at))
 		}
 	case rList, rExpressions:
 		v.n = f.length(4)
 		for range v.n {
 			v.items = append(v.items, f.value(depth+1))
 			if f.err != nil {
+				v.n = len(v.items)
 				return v
 			}
 		}
