@@ -14,6 +14,14 @@ const (
 	Columns   = NS + "columns"   // table -> number of columns
 )
 
+// Geometries of tables.
+const (
+	Geometries      = NS + "geometries"      // table -> number of rows with a geometry
+	GeometryType    = NS + "geometryType"    // table -> class of geometries (of the simple features of GeoSPARQL)
+	ReferenceSystem = NS + "referenceSystem" // table -> name of the reference system of its geometries
+	Bounds          = NS + "bounds"          // table -> smallest x and y, and largest, in that system
+)
+
 // Resources and fetches.
 const (
 	Host       = NS + "host"       // resource -> host name of its URL

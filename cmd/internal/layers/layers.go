@@ -53,6 +53,7 @@ var floors = [][]string{
 		"crawler/inspect/csvw/...",
 		"crawler/inspect/document/...",
 		"crawler/inspect/tables/...",
+		"crawler/inspect/extent",
 		"crawler/inspect/rdfprofile/...",
 		"crawler/archive/joins/...",
 		"crawler/schedule",

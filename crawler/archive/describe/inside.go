@@ -29,6 +29,7 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	tablesOmitted := g.tables(place{file: m.Version(v.ID), label: v.ID}, in.Tables, left)
 	g.about(term.IRI(m.Version(v.ID)))
 	g.where(v.ID, in)
+	g.when(v.ID, in)
 	for _, fault := range in.Faults {
 		g.text(arc.Fault, fault)
 	}

@@ -81,6 +81,7 @@ func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
 	if omitted := p.Width() - columns; omitted > 0 {
 		g.add(arc.ColumnsOmitted, integer(int64(omitted)))
 	}
+	g.geometry(p.Geometry)
 	if p.Dialect.Delimiter != "" {
 		g.add(csvw.DialectProp, dialect)
 	}

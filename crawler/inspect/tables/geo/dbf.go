@@ -331,7 +331,7 @@ func (d *dbf) names() []string {
 
 // note says on the profile what the table's cells lack.
 func (d *dbf) note(p *csvprofile.Profile) {
-	p.Dialect.Encoding = d.page
+	p.Note("encoding %s", d.page)
 	if d.rows < d.stated {
 		p.Note("the header states %d records, and there are %d", d.stated, d.rows)
 		p.Truncated = true
