@@ -150,8 +150,8 @@ func (c *cli) zip() *cobra.Command {
 		Use:   "zip QUERY -o FILE",
 		Short: "Write the versions that a query selects as one zip",
 		Long: `Write the versions that a SELECT query returns in any column as one zip: a version by its IRI, the latest version of a
-file by its URL, or a file inside an archive by its IRI. The zip begins with manifest.json and metadata.ttl. Files that can
-no longer be unpacked are left out, and listed there with the reason.`,
+file by its URL, or a file inside an archive by its IRI. The zip begins with manifest.json, metadata.ttl and
+ro-crate-metadata.json (RO-Crate 1.2). Files that can no longer be unpacked are left out, and listed there with the reason.`,
 		Example: `  odarchive zip 'SELECT ?v { ?f <http://purl.org/dc/terms/hasVersion> ?v }' -o versions.zip
   odarchive zip - -o versions.zip < query.rq`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -200,7 +200,7 @@ func (s served) thePapersQueryFindsVersionsAndDownloadsThemByteForByte(t *testin
 		t.Fatal(err)
 	}
 	var got [][]byte
-	for _, f := range archive.File[2:] { // after manifest.json and metadata.ttl
+	for _, f := range archive.File[3:] { // after manifest.json, metadata.ttl and ro-crate-metadata.json
 		r, err := f.Open()
 		if err != nil {
 			t.Fatal(err)

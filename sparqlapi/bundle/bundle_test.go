@@ -197,7 +197,7 @@ func compare(t testing.TB, w *world, p *Plan, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(z.File) != len(p.Entries())+2 || z.File[0].Name != "manifest.json" || z.File[1].Name != "metadata.ttl" {
+	if len(z.File) != len(p.Entries())+3 || z.File[2].Name != "ro-crate-metadata.json" || z.File[0].Name != "manifest.json" || z.File[1].Name != "metadata.ttl" {
 		t.Fatalf("%d entries", len(z.File))
 	}
 	for i, f := range z.File {
@@ -209,10 +209,10 @@ func compare(t testing.TB, w *world, p *Plan, data []byte) {
 		if err != nil {
 			t.Fatalf("%s: %v", f.Name, err)
 		}
-		if i < 2 {
+		if i < 3 {
 			continue
 		}
-		e := p.Entries()[i-2]
+		e := p.Entries()[i-3]
 		if !bytes.Equal(got, w.bytes[iriIn(e)]) || f.Name != e.Name || !f.Modified.Equal(e.At) {
 			t.Errorf("%s (%s): %d bytes, %v, want %v", f.Name, e.Name, len(got), f.Modified, e.At)
 		}
@@ -417,10 +417,10 @@ func TestMoreEntriesThanSixteenBitsCount(t *testing.T) {
 	}
 	p := plan(t, entries)
 	z, err := zip.NewReader(&readerAt{p, w.store}, p.Size())
-	if err != nil || len(z.File) != 70_002 {
+	if err != nil || len(z.File) != 70_003 {
 		t.Fatalf("%d entries, %v", len(z.File), err)
 	}
-	for _, i := range []int{2, 3, 35_000, 70_001} {
+	for _, i := range []int{3, 4, 35_000, 70_002} {
 		r, err := z.File[i].Open()
 		if err != nil {
 			t.Fatal(err)
@@ -466,7 +466,7 @@ func TestMoreBytesThanThirtyTwoBitsCount(t *testing.T) {
 		t.Fatal("too small a zip")
 	}
 	z, err := zip.NewReader(&readerAt{p, w.store}, p.Size())
-	if err != nil || len(z.File) != 602 {
+	if err != nil || len(z.File) != 603 {
 		t.Fatalf("%d entries, %v", len(z.File), err)
 	}
 	f, err := z.File[601].Open()
@@ -661,13 +661,13 @@ func TestAQueryIsAnsweredWithTheVersionsItNames(t *testing.T) {
 		t.Fatalf("%d %v", res.StatusCode, res.Header)
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil || len(z.File) != 2+len(want) {
+	if err != nil || len(z.File) != 3+len(want) {
 		t.Fatalf("%v, %d entries", err, len(z.File))
 	}
 	for i, iri := range want {
-		r, _ := z.File[i+2].Open()
+		r, _ := z.File[i+3].Open()
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, w.bytes[iri]) {
-			t.Errorf("entry %s: %v", z.File[i+2].Name, err)
+			t.Errorf("entry %s: %v", z.File[i+3].Name, err)
 		}
 	}
 	for _, post := range [][2]string{{"application/sparql-query", "SELECT"}, {"application/x-www-form-urlencoded", "q=SELECT"}, {"application/x-www-form-urlencoded; charset=utf-8", "query=SELECT"}} {
@@ -748,14 +748,14 @@ func TestFilesOfATypeAndFilesByIDCanBeHad(t *testing.T) {
 	s := serve(t, w, nil)
 	for _, name := range []string{"text/csv", "text%2Fcsv", "csv", "CSV"} {
 		res, data := do(t, "GET", s.URL+"/get/files/type/"+name, "")
-		if z, err := zip.NewReader(bytes.NewReader(data), int64(len(data))); err != nil || len(z.File) != 2+len(w.latest) {
+		if z, err := zip.NewReader(bytes.NewReader(data), int64(len(data))); err != nil || len(z.File) != 3+len(w.latest) {
 			t.Errorf("type %s: %d %v", name, res.StatusCode, err)
 		}
 	}
 	id := w.order[1][strings.LastIndex(w.order[1], "/")+1:]
 	body, _ := json.Marshal([]string{id, w.order[2], id})
 	res, data := do(t, "POST", s.URL+"/get/files", string(body))
-	if z, err := zip.NewReader(bytes.NewReader(data), int64(len(data))); err != nil || len(z.File) != 4 {
+	if z, err := zip.NewReader(bytes.NewReader(data), int64(len(data))); err != nil || len(z.File) != 5 {
 		t.Errorf("ids: %d %v", res.StatusCode, err)
 	}
 }

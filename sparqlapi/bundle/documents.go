@@ -24,6 +24,7 @@ import (
 const (
 	manifestName = "manifest.json"
 	metadataName = "metadata.ttl"
+	crateName    = "ro-crate-metadata.json"
 )
 
 // document writes one of them, with the same bytes each time.

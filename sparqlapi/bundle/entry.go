@@ -2,8 +2,8 @@
 //
 // A zip's entries are the stored deflate segments of the versions, one after another: nothing is compressed, and nothing
 // but the list of entries is held in memory. New plans the zip, Plan.Serve answers a request for it (Range, If-Range,
-// HEAD), and Plan.WriteTo writes it to a file. The first two entries, manifest.json and metadata.ttl, describe the
-// others. The same entries make the same bytes, so a download can be resumed at any later time. Files whose bytes are
+// HEAD), and Plan.WriteTo writes it to a file. The first entries, manifest.json,
+// metadata.ttl and ro-crate-metadata.json, describe the others. The same entries make the same bytes, so a download can be resumed at any later time. Files whose bytes are
 // not available are left out, and both documents name them with the reason.
 //
 // WARC and WACZ (warc.go, wacz.go) are planned and served in the same way.
@@ -25,6 +25,7 @@ type Entry struct {
 	archive.Stored         // the version; for a member, Type and Ref describe the member, and Ref has no layout
 	Name           string  // path in the zip; New makes one if it is empty, and makes it safe and unique
 	Member         *Member // nil unless the entry is a file inside the version
+	Origin         *Origin // what portals say of the file; nil if that is not known
 	LeftOut        string  // if not empty, one sentence on why the bytes are not available: the zip only names the entry
 	elsewhere      string  // the IRI of a version below another base, which is left out and has no ID
 	plain          bool    // a version whose texts need no escaping in any document

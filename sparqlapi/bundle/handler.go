@@ -32,9 +32,11 @@ type Handler struct {
 	Source   Source // for WARC and WACZ
 	Queries  Querier
 	Mint     ns.Mint
-	Limit    int   // versions in one zip; 0 means a million
-	MaxBody  int64 // bytes of a request's body; 0 means 16 MiB
-	Log      *slog.Logger
+	// Origins sets the origins of entries, perhaps of none. nil leaves them out.
+	Origins func(ctx context.Context, entries []Entry) error
+	Limit   int   // versions in one zip; 0 means a million
+	MaxBody int64 // bytes of a request's body; 0 means 16 MiB
+	Log     *slog.Logger
 
 	packages packages
 }
@@ -279,6 +281,11 @@ func (h *Handler) plan(ctx context.Context, meta Meta, find func(context.Context
 	entries, err := find(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if h.Origins != nil {
+		if err := h.Origins(ctx, entries); err != nil {
+			return nil, err
+		}
 	}
 	meta.Base = h.Mint.Base
 	plan, err := New(entries, meta)

@@ -92,7 +92,7 @@ func length(parts []string) (n int) {
 
 // isReserved reports whether s is the name of an entry that New adds.
 func isReserved(s string) bool {
-	return strings.EqualFold(s, manifestName) || strings.EqualFold(s, metadataName)
+	return strings.EqualFold(s, manifestName) || strings.EqualFold(s, metadataName) || strings.EqualFold(s, crateName)
 }
 
 // safePart replaces what some system rejects in a file name: separators, control and format characters, the characters

@@ -24,7 +24,7 @@ type Plan struct {
 	versions string // prefix of the IRIs of versions
 	entries  []Entry
 	leftOut  []Entry
-	made     []file  // manifest.json and metadata.ttl
+	made     []file  // manifest.json, metadata.ttl and ro-crate-metadata.json
 	offsets  []int64 // of the entries' local headers
 	central  int64   // offset of the central directory
 	marks    []int64 // offset of every markEvery-th entry of the directory
@@ -34,7 +34,7 @@ type Plan struct {
 	etag     string
 }
 
-var documents = [...]document{manifest, metadata}
+var documents = [...]document{manifest, metadata, crate}
 
 // New plans a zip of the entries. It takes ownership of the slice, drops repeated entries, and gives the others safe
 // and unique names. Without entries it returns ErrEmpty; if all are left out, a problem of status 422.
@@ -91,7 +91,7 @@ func (p *Plan) makeDocuments() {
 	newest := Entry{Stored: archive.Stored{At: p.modified}}
 	var running sync.WaitGroup
 	p.made = make([]file, len(documents))
-	for i, name := range []string{manifestName, metadataName} {
+	for i, name := range []string{manifestName, metadataName, crateName} {
 		running.Go(func() {
 			size, crc := measure(documents[i], p)
 			p.made[i] = file{name: name, method: methodStore, crc: crc, size: size, packed: size, modified: newest.modified()}
@@ -124,7 +124,7 @@ func (p *Plan) hash() string {
 			text(p.iri(e))
 		}
 	}
-	text("odarchive bundle 2") // raise the number with every change of how the bytes are made
+	text("odarchive bundle 3") // raise the number with every change of how the bytes are made
 	text(p.meta.Base)
 	text(p.meta.Title)
 	text(p.meta.Query)
@@ -134,6 +134,7 @@ func (p *Plan) hash() string {
 		text(e.URL)
 		iri(e)
 		text(e.Type)
+		text(e.Origin.text())
 		b = append(b, e.Ref.SHA256[:]...)
 		b = append(b, e.Ref.MD5[:]...)
 		b = binary.AppendUvarint(b, uint64(e.Ref.DeflateSize))

@@ -147,6 +147,9 @@ func (a *Faces) Bundle(ctx context.Context, query string) (*bundle.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := a.origins(ctx, entries); err != nil {
+		return nil, err
+	}
 	plan, err := bundle.New(entries, a.meta(query))
 	return plan, namesNothing(err)
 }
