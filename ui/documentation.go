@@ -15,6 +15,7 @@ import (
 // manualPage is the data of a page of the documentation. Its links are relative, as those in the text are.
 type manualPage struct {
 	*docs.Page
+	manual        *docs.Library
 	Up            string // relative address of /docs/
 	Groups        []docs.Group
 	Before, After *docs.Page
@@ -36,9 +37,18 @@ func (m manualPage) Contents() []docs.Section {
 	return list
 }
 
-// Listed reports whether the navigation lists a page: children only beside their parent and each other.
+// Listed reports whether the navigation lists a page: children only beside their parent and each other, and pages of
+// subcommands ("log-sign") only beside that of their command ("log") and each other.
 func (m manualPage) Listed(p *docs.Page) bool {
-	return p.Parent == "" || p.Parent == m.Path || p.Parent == m.Parent
+	if p.Parent != "" && p.Parent != m.Path && p.Parent != m.Parent {
+		return false
+	}
+	command, _, sub := strings.Cut(path.Base(p.Path), "-")
+	above := path.Join(p.Parent, command)
+	if !sub || p.Parent == "" || m.manual.Page(above) == nil {
+		return true
+	}
+	return m.Path == above || strings.HasPrefix(m.Path, above+"-")
 }
 
 // docsHome leads to the address below which relative links of the documentation work.
@@ -67,7 +77,7 @@ func (u *UI) docsPage(w http.ResponseWriter, r *http.Request) error {
 	if p == nil {
 		return problem.Newf(http.StatusNotFound, "No such page", "the documentation has no page %q; /docs/ lists all", at)
 	}
-	m := manualPage{Page: p, Groups: u.docs.Groups, Up: "./" + strings.Repeat("../", strings.Count(at, "/"))}
+	m := manualPage{Page: p, manual: u.docs, Groups: u.docs.Groups, Up: "./" + strings.Repeat("../", strings.Count(at, "/"))}
 	m.Before, m.After = u.docs.Around(p)
 	title := p.Title
 	if q := strings.TrimSpace(r.URL.Query().Get("q")); q != "" {
