@@ -92,7 +92,7 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name str
 	if err := page.ExecuteTemplate(&body, "layout.html", v); err != nil {
 		return fmt.Errorf("ui: page %s: %w", name, err)
 	}
-	text := placed(body.Bytes(), u.mint.Root())
+	text := withoutControls(placed(body.Bytes(), u.mint.Root()))
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy(v.Nonce))

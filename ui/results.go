@@ -21,7 +21,7 @@ func (u *UI) Results(w http.ResponseWriter, r *http.Request, query string) (head
 		return "<!doctype html><title>Answer</title>", ""
 	}
 	w.Header().Set("Content-Security-Policy", policy(v.Nonce))
-	text := string(placed(page.Bytes(), u.mint.Root()))
+	text := string(withoutControls(placed(page.Bytes(), u.mint.Root())))
 	at := strings.LastIndex(text, rowsHere)
 	return text[:at], text[at+len(rowsHere):]
 }

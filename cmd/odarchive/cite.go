@@ -134,6 +134,9 @@ func formatted(w citation.Work, format, prefix string) (body []byte, extension s
 		return body, ".datacite.xml", err
 	}
 	body, _, extension, _, err = w.Format(format)
+	if format == "citation" { // for people, who read it in a terminal
+		body = []byte(printable(strings.TrimRight(string(body), "\n")) + "\n")
+	}
 	return body, extension, err
 }
 
