@@ -86,7 +86,7 @@ func TestRealTablesHaveABoxOnlyIfTheyHavePlaces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads hundreds of tables")
 	}
-	placed := []string{"countries.csv", "test116.csv", "test125.csv", "test126.csv", "cityList.csv", "OccurrenceData351.csv"}
+	placed := []string{"countries.csv", "test116.csv", "test125.csv", "test126.csv", "cityList.csv", "OccurrenceData351.csv", "zips.csv"}
 	dir := shared.Data(t, "csv", "files")
 	var names []string
 	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
