@@ -83,6 +83,7 @@ func shorten(s string) string {
 type table struct {
 	Size    string // columns and rows
 	Dialect string
+	Kind    string // what the table is, "" if nothing is known
 	Notes   []string
 	List    []column
 }
@@ -92,6 +93,7 @@ type column struct {
 	I                                int
 	Name, Datatype, Format, Distinct string
 	Nulls, Min, Max, Mean, Class     string
+	Unit                             string
 	Key, Personal                    bool
 	Plot                             template.HTML
 	Top                              string // most frequent values, shown on hover
@@ -107,9 +109,9 @@ func tableFacts(p *csvprofile.Profile) *table {
 	if p == nil {
 		return nil
 	}
-	t := &table{Size: sizeOf(p), Dialect: dialectWords(p.Dialect), Notes: p.Why}
+	t := &table{Size: sizeOf(p), Dialect: dialectWords(p.Dialect), Notes: p.Why, Kind: kindWords(p)}
 	for i, c := range p.Columns[:min(len(p.Columns), maxColumns)] {
-		line := column{I: i + 1, Name: c.Name, Datatype: c.Datatype, Format: c.Format, Distinct: humanCount(c.Distinct), Nulls: humanCount(c.Nulls),
+		line := column{I: i + 1, Name: c.Name, Datatype: c.Datatype, Format: c.Format, Unit: c.Unit, Distinct: humanCount(c.Distinct), Nulls: humanCount(c.Nulls),
 			Min: c.Min, Max: c.Max, Key: c.Key, Plot: columnPlot(c)}
 		if !c.Exact {
 			line.Distinct = "≈ " + line.Distinct
@@ -128,6 +130,29 @@ func tableFacts(p *csvprofile.Profile) *table {
 		t.List = append(t.List, line)
 	}
 	return t
+}
+
+// kindWords says what a table is, and which of its rows are other than records.
+func kindWords(p *csvprofile.Profile) string {
+	var said []string
+	switch p.Kind {
+	case csvprofile.KindRelational:
+		said = append(said, "a row is a record")
+	case csvprofile.KindEntity:
+		said = append(said, "the rows are attributes of one thing")
+	case csvprofile.KindMatrix:
+		said = append(said, "a matrix: its columns are values of a dimension")
+	}
+	if n := p.Subject; n > 0 && n <= len(p.Columns) {
+		said = append(said, "about "+shorten(p.Columns[n-1].Name))
+	}
+	if p.TotalRows > 0 {
+		said = append(said, plural(int(p.TotalRows), "row")+" of totals")
+	}
+	if p.SectionRows > 0 {
+		said = append(said, plural(int(p.SectionRows), "row")+" of headings")
+	}
+	return strings.Join(said, "; ")
 }
 
 // columnPlot draws a box plot of a numeric column's quantiles, or else the frequencies of its most frequent values.

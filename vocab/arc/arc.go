@@ -58,6 +58,12 @@ const (
 	Format    = NS + "format"    // column -> pattern of its values
 
 	PersonalData = NS + "personalData" // column -> true if its values seem to identify people
+	Unit         = NS + "unit"         // column -> unit of measurement that its name gives
+
+	TableKind     = NS + "tableKind"     // table -> relational, entity or matrix
+	SubjectColumn = NS + "subjectColumn" // table -> column whose values name what the rows are about
+	TotalRows     = NS + "totalRows"     // table -> number of rows with sums of others
+	SectionRows   = NS + "sectionRows"   // table -> number of rows that only head those below
 )
 
 // What files say of themselves.

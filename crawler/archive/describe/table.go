@@ -82,6 +82,16 @@ func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
 		g.add(arc.ColumnsOmitted, integer(int64(omitted)))
 	}
 	g.geometry(p.Geometry)
+	g.text(arc.TableKind, p.Kind)
+	if n := p.Subject; n > 0 && n <= columns {
+		g.add(arc.SubjectColumn, column(n-1))
+	}
+	if p.TotalRows > 0 {
+		g.add(arc.TotalRows, integer(p.TotalRows))
+	}
+	if p.SectionRows > 0 {
+		g.add(arc.SectionRows, integer(p.SectionRows))
+	}
 	if p.Dialect.Delimiter != "" {
 		g.add(csvw.DialectProp, dialect)
 	}
@@ -140,6 +150,7 @@ func (g *graph) column(c csvprofile.Column) {
 	g.add(arc.Distinct, integer(c.Distinct))
 	g.add(arc.Nulls, integer(c.Nulls))
 	g.text(arc.Format, c.Format)
+	g.text(arc.Unit, c.Unit)
 	if c.Key {
 		g.add(arc.UniqueKey, boolean(true))
 	}

@@ -24,9 +24,16 @@ func (p *Profile) Line(file string) ([]byte, error) {
 		Ragged     int64    `json:"ragged,omitempty"`
 		Blank      int64    `json:"blank,omitempty"`
 		Truncated  bool     `json:"truncated,omitempty"`
+		Kind       string   `json:"kind,omitempty"`
+		Subject    int      `json:"subject,omitempty"`
+		Totals     []int64  `json:"totals,omitempty"`
+		TotalRows  int64    `json:"totalrows,omitempty"`
+		Sections   []int64  `json:"sections,omitempty"`
+		SectRows   int64    `json:"sectionrows,omitempty"`
 		Why        []string `json:"why,omitempty"`
 	}{file, p.Name, p.Dialect.Delimiter, p.Dialect.QuoteChar, p.Dialect.EscapeChar, p.Dialect.Encoding, p.Dialect.Header, p.Dialect.HeaderRows,
-		p.Dialect.Preamble, p.Dialect.Footer, p.Dialect.LineTerminator, p.Rows, p.Columns, p.Ragged, p.Blank, p.Truncated, p.Why})
+		p.Dialect.Preamble, p.Dialect.Footer, p.Dialect.LineTerminator, p.Rows, p.Columns, p.Ragged, p.Blank, p.Truncated,
+		p.Kind, p.Subject, p.Totals, p.TotalRows, p.Sections, p.SectionRows, p.Why})
 	if err != nil {
 		return nil, fmt.Errorf("csvprofile: %s: %w", file, err)
 	}

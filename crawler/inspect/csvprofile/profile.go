@@ -40,6 +40,14 @@ type Profile struct {
 	Truncated bool     `json:"truncated,omitempty"`      // a limit was reached: counts cover what was read
 	Why       []string `json:"why,omitempty"`            // how the reader came to its conclusions, one sentence each
 
+	// What the table is. Rows of sums and rows that only head others are data rows, too, counted by Rows.
+	Kind        string  `json:"kind,omitempty"`        // relational, entity or matrix; "" if unknown
+	Subject     int     `json:"subject,omitempty"`     // number, from 1, of the column whose values name what the rows are about; 0 if unknown
+	Totals      []int64 `json:"totals,omitempty"`      // numbers, from 1, of the first 100 data rows that have sums of others
+	TotalRows   int64   `json:"totalrows,omitempty"`   // their number
+	Sections    []int64 `json:"sections,omitempty"`    // numbers, from 1, of the first 100 data rows that only head those below
+	SectionRows int64   `json:"sectionrows,omitempty"` // their number
+
 	// Extent is the box around the geometries of GeoJSON features, and of columns of geometries: west, south, east and
 	// north in degrees; nil if there are none.
 	Extent *[4]float64 `json:"extent,omitempty"`
@@ -60,6 +68,7 @@ type Column struct {
 	Format    string   `json:"format,omitempty"`    // pattern of dates and numbers, "Y|N" of booleans, after CSVW (UAX 35)
 	Decimal   string   `json:"decimal,omitempty"`   // decimal character if not "."
 	Group     string   `json:"group,omitempty"`     // grouping character, if any
+	Unit      string   `json:"unit,omitempty"`      // unit of measurement that Name ends with, as written there
 	Class     string   `json:"class,omitempty"`     // IRI of the class of things that the column names, for rdfs:range
 	Nulls     int64    `json:"nulls"`               // cells without a value
 	NullWords []string `json:"nullwords,omitempty"` // words that mean no value in this column

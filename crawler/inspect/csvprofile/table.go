@@ -19,7 +19,8 @@ type table struct {
 	ragged  int64
 	pending [][]string // rows that may be the footer
 	memory  int        // number of hashes that columns may still remember
-	batch   [][]byte   // cells of rows, each as wide as the columns, not yet added to them
+	roles   roles
+	batch   [][]byte // cells of rows, each as wide as the columns, not yet added to them
 
 	each func([][]byte) error // Options.Each; nil to profile the rows
 	err  error                // of each
@@ -69,6 +70,10 @@ func (t *table) hold(cells [][]byte) {
 		return
 	}
 	t.rows++
+	if len(t.roles.heads) > 0 {
+		t.roles.body()
+	}
+	t.roles.note(cells, t.rows)
 	limit := min(batchCells, runLen*len(cells))
 	if t.batch == nil {
 		t.batch = make([][]byte, 0, limit+len(cells))
@@ -108,6 +113,15 @@ func (t *table) addToColumns(cells [][]byte) {
 		t.widen(len(cells))
 	}
 	t.rows++
+	switch {
+	case isSection(cells, t.width):
+		t.roles.head(t.rows)
+	case lone(cells):
+		t.roles.heads = t.roles.heads[:0] // a note
+	default:
+		t.roles.body()
+		t.roles.note(cells, t.rows)
+	}
 	if t.each != nil {
 		t.deliver(cells)
 		return
@@ -221,6 +235,9 @@ func (t *table) finish(p *Profile) {
 		col.Titles = t.titles(i, name)
 		p.Columns = append(p.Columns, col)
 		c.release()
+	}
+	if t.each == nil {
+		p.judge(&t.roles)
 	}
 	t.cols = nil
 }
