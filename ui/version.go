@@ -95,6 +95,7 @@ type contents struct {
 	Samples []sample // of tables that are not delimited text
 	Table   *table   // the first table, or nil
 	Inside  *inside
+	Extents *extents // where and when its things are, nil if that is not known
 }
 
 func (u *UI) contents(ctx context.Context, v catalog.Version) (c contents, err error) {
@@ -109,7 +110,7 @@ func (u *UI) contents(ctx context.Context, v catalog.Version) (c contents, err e
 	if in != nil && len(in.Tables) > 0 {
 		profile = in.Tables[0]
 	}
-	c.Inside, c.Table = u.inside(v.ID, in), tableFacts(profile)
+	c.Inside, c.Table, c.Extents = u.inside(v.ID, in), tableFacts(profile), extentsOf(in)
 	if c.Preview, err = u.preview(ctx, v, profile); c.Preview.Kind != "table" {
 		c.Samples = u.samples(ctx, v, in)
 	}
