@@ -96,6 +96,18 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 	group.Wait()
 }
 
+// Tidy tidies the store, and drops old reports of harvests that changed nothing. A failure is logged: the next call tries
+// again.
+func (n *Node) Tidy(ctx context.Context) {
+	n.Store.Tidy(ctx)
+	dropped, err := n.Ledger.Forget(ctx, n.Store.Clock().Add(-n.Store.Config.KeepVisits))
+	if err != nil && ctx.Err() == nil {
+		n.Store.Log.Warn("old reports of harvests not dropped", "error", err)
+	} else if dropped > 0 {
+		n.Store.Log.Info("old reports of harvests dropped", "reports", dropped)
+	}
+}
+
 // keepTidy tidies the store every tidyEvery until ctx ends.
 func (n *Node) keepTidy(ctx context.Context) error {
 	tick := time.NewTicker(tidyEvery)

@@ -39,7 +39,7 @@ type Config struct {
 
 	KeepChanges    Bytes         // size of the change log of the triples; 0 for a size that depends on the store
 	TextPredicates []string      // predicates whose objects are searched by word; none for those of the last time
-	KeepVisits     time.Duration // how long visits are listed one by one
+	KeepVisits     time.Duration // how long visits and harvests without a change are listed one by one
 	Hooks          []string      // addresses that are told of changes, each with what it selects (package hooks)
 	HookSecret     string        // file with the secret of their signatures; "" for none
 
@@ -284,7 +284,7 @@ func (c *Config) GlobalFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Base, "base", c.Base, "prefix of the archive's own IRIs, and where a proxy serves it: with a path, as in https://example.org/archive/, links have that path, and the proxy may remove it from requests or not")
 	f.Var(&c.KeepChanges, "keep-changes", "size of the log of changed triples to keep, 0 for about half the size of the triples, at most 1 GiB")
 	f.StringArrayVar(&c.TextPredicates, "text-predicate", nil, "predicate whose literals arc:matches and text:query search, by default titles, descriptions, keywords, labels and column names (repeatable, kept)")
-	f.DurationVar(&c.KeepVisits, "keep-visits", c.KeepVisits, "how long visits that found nothing new are listed one by one; after that, those that found the same are one entry")
+	f.DurationVar(&c.KeepVisits, "keep-visits", c.KeepVisits, "how long visits that found nothing new are listed one by one; after that, those that found the same are one entry, and reports of harvests that changed nothing go, except the last 20 of a source")
 	f.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
 	f.StringVar(&c.LogFile, "log-file", c.LogFile, "file to append the log to, instead of stderr; a server opens it again on SIGHUP, so that it can be rotated")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")
