@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"odarchive/sparqlapi"
 )
 
 func TestDocumentsOfCampaignsMayBeJSONOrTOMLAndTheirFaultsAreSaid(t *testing.T) {
@@ -34,6 +36,36 @@ func TestDocumentsOfCampaignsMayBeJSONOrTOMLAndTheirFaultsAreSaid(t *testing.T) 
 		h.ServeHTTP(w, r)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%.80s: %d %s, want %d %s", c.body, w.Code, w.Body, c.status, c.want)
+		}
+	}
+}
+
+// Who may direct the crawl must not have the server's secrets sent to a host of their choice.
+func TestOnlyAnAdministratorMayRunADocumentThatNamesASecret(t *testing.T) {
+	t.Parallel()
+	guard, _ := guardOf(t)
+	h, _ := server(t, func(o *sparqlapi.Options) { o.Guard = guard })
+	const plain = "name = \"sets\"\nkind = \"api\"\n[api]\nbase = \"https://a.example\"\n[[api.request]]\npath = \"/list\"\n[api.dataset]\nid = \"id\"\n"
+	secret := strings.Replace(plain, "[[api.request]]", "auth = { kind = \"bearer\", env = \"API_OTHERS\" }\n[[api.request]]", 1)
+	const asJSON = `{"name":"sets","kind":"api","api":{"base":"https://a.example","auth":{"kind":"bearer","env":"API_OTHERS"},"request":[{"path":"/list"}],"dataset":{"id":"id"}}}`
+	for _, c := range []struct {
+		token, kind, body string
+		status            int
+		want              string
+	}{
+		{"crawl", "application/toml", plain, 200, `"base"`},
+		{"crawl", "application/toml", secret, 403, "API_OTHERS"},
+		{"crawl", "application/json", asJSON, 403, "this needs the right admin"},
+		{"admin", "application/toml", secret, 200, `"base"`},
+		{"admin", "application/json", asJSON, 200, `"base"`},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/api/v1/campaigns", strings.NewReader(c.body))
+		r.Header.Set("Content-Type", c.kind)
+		r.Header.Set("Authorization", "Bearer "+c.token)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s: %.60s: %d %s, want %d %s", c.token, c.body, w.Code, w.Body, c.status, c.want)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/campaign"
 	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/control"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
@@ -190,6 +191,7 @@ A campaign over a web interface that no harvester knows:
   each = "files"
   url = "href"
 
+A server sends its API_ variables only for a token with the right admin, since the document says where they go.
 With --dry-run, the first requests of such a campaign are sent, and what one item becomes is printed; nothing is kept. All
 settings, and Socrata, udata and Kaggle as documents, are in crawler/harvest/webapi of the source.`,
 		Example: `  odarchive campaign run city.toml
@@ -200,6 +202,11 @@ settings, and Socrata, udata and Kaggle as documents, are in crawler/harvest/web
 			d, err := c.readCampaign(args[0])
 			if err != nil {
 				return err
+			}
+			if c.call != nil { // of somebody else
+				if err := control.MayRun(ctx, d); err != nil {
+					return err
+				}
 			}
 			if dry {
 				return c.previewCampaign(ctx, d)

@@ -47,6 +47,14 @@ type Document struct {
 	Weights *relevance.Weights `toml:"weights,omitempty" json:"weights,omitempty"`
 }
 
+// Secret returns the name of the environment variable whose value the document has sent to a host; "" if there is none.
+func (d Document) Secret() string {
+	if d.API == nil || d.API.Auth == nil {
+		return ""
+	}
+	return d.API.Auth.Env
+}
+
 // Defaults and limits of a document.
 const (
 	defaultDepth = 10

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"odarchive/crawler/campaign"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
 
@@ -58,11 +59,25 @@ func (a *API) RunCampaign(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return campaignProblem(err)
 	}
+	if err := MayRun(r.Context(), d); err != nil {
+		return err
+	}
 	c, err := a.CampaignStore.Run(r.Context(), d)
 	if err != nil {
 		return campaignProblem(err)
 	}
 	return answer.JSON(w, r, c)
+}
+
+// MayRun returns nil if the caller of a request's context may have a document run, or else a problem of status 403. A
+// document sends a variable of the server's environment to the host that it names itself: who may direct the crawl could
+// have any of them sent to a host of theirs. So that needs the right to everything.
+func MayRun(ctx context.Context, d campaign.Document) error {
+	secret := d.Secret()
+	if caller, _ := access.Of(ctx); secret == "" || caller.Rights.Has(access.Admin) {
+		return nil
+	}
+	return problem.Newf(http.StatusForbidden, "The token lacks a right", "the document names a secret of the server (%.80q) and the host that gets it; this needs the right admin", secret)
 }
 
 // readCampaign reads a document in JSON, or in TOML if its type says so. Settings that do not exist are refused.
