@@ -160,9 +160,9 @@ func (t *table) flush() {
 	}
 }
 
-// lone reports whether only the first cell of a row may have a value.
+// lone reports whether only the first cell of a row, if it has any, may have a value.
 func lone(cells [][]byte) bool {
-	for _, c := range cells[1:] {
+	for _, c := range cells[min(1, len(cells)):] {
 		if len(c) > 0 {
 			return false
 		}

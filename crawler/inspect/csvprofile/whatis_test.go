@@ -37,6 +37,18 @@ func TestTablesAreSaidToBeWhatTheyAre(t *testing.T) {
 	}
 }
 
+// A row of nothing but delimiters above all others has no cells left: the table has no columns yet.
+func TestRowsWithoutCellsHaveNoRole(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{",,,\n,,,,,\n,\n", ",,,\n1,2,3\nTotal,2,3\n", "a,b\n1,2\n,,,\n3,4\n"} {
+		for header := range 2 {
+			if _, err := Read(t.Context(), strings.NewReader(text), Options{Dialect: &Dialect{Delimiter: ",", Header: header > 0, HeaderRows: header}}); err != nil {
+				t.Errorf("%q: %v", text, err)
+			}
+		}
+	}
+}
+
 func TestUnitsAreThoseThatNamesEndWith(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"Length (km)": "km", "Area [ha]": "ha", "Share in %": "%", "Value, EUR": "EUR", "Emissions (kg/m³)": "kg/m³", "Sales (1000 EUR)": "1000 EUR",
