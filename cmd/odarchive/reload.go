@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/crawl"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -75,18 +77,38 @@ func (r *reloader) reload(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // the server ends
 	}
+	some := false
 	if err == nil {
-		err = r.node.ReloadCrawl(ctx, fresh.cfg.Fetch)
+		some, err = apply(ctx, r.node, fresh.cfg)
 	}
-	if err == nil {
-		err = r.node.ReloadFaces(fresh.cfg.Serve)
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		r.level.Set(fresh.level.Level())
+		r.report(values, tablesOf(fresh.cfg))
+	case some: // what has changed is reported when all of it has
+		r.log.Error("some of the settings are in force, others stay as they were; another hangup tries again", "err", err)
+	default:
 		r.log.Error("the settings stay as they were", "err", err)
-		return
 	}
-	r.level.Set(fresh.level.Level())
-	r.report(values, tablesOf(fresh.cfg))
+}
+
+// follower is what a server follows settings with; app.Node implements it.
+type follower interface {
+	ReloadCrawl(ctx context.Context, settings config.Fetch) error
+	ReloadFaces(settings config.Serve) error
+}
+
+// apply makes a server follow settings. some says, after an error, that some of them are in force all the same; the error
+// tells which are not. A scope that cannot be stored, for one, is no reason to let a token in that was taken away.
+func apply(ctx context.Context, n follower, cfg config.Config) (some bool, err error) {
+	err = n.ReloadCrawl(ctx, cfg.Fetch)
+	if err != nil && !errors.Is(err, crawl.ErrPartly) {
+		return false, err
+	}
+	if failed := n.ReloadFaces(cfg.Serve); failed != nil {
+		return true, errors.Join(err, fmt.Errorf("the settings of the crawl are in force, not the tokens and trusted proxies: %w", failed))
+	}
+	return true, err
 }
 
 // reread reads the settings as the start of the program did: from the same command line, the environment and the file. It
