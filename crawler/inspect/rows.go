@@ -5,15 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/detect"
-	"odarchive/crawler/inspect/tables"
 )
 
 // ErrTooLarge is returned by EachRow for a member that is larger than those that File examines.
 var ErrTooLarge = errors.New("the member is too large to read its tables")
+
+// ErrOtherTables is in the chain of EachRow's error if the table is not among those that are found in the file.
+var ErrOtherTables = errors.New("an older version of the program found this table, which this version does not find in the file; the file is profiled again when it changes")
 
 // errStopped ends the reading of a file of which no more rows are wanted.
 var errStopped = errors.New("no more rows are wanted")
@@ -25,6 +26,9 @@ var errStopped = errors.New("no more rows are wanted")
 //
 // The cells are text as they are in the file, and valid until f returns. A row may have fewer cells than the table has
 // columns, or more. EachRow ends when f returns an error, and returns it.
+//
+// An older version of the program may have found other tables in the file than this one. If the table at index has
+// other columns than p, or another name, EachRow looks for the one that p describes.
 func EachRow(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limits Limits, f func(cells [][]byte) error) error {
 	if member != "" {
 		archive, err := in, error(nil)
@@ -36,8 +40,8 @@ func EachRow(ctx context.Context, in Input, member, typ, charset string, index i
 		}
 	}
 	in.Found = detect.Detection{Type: typ, Charset: charset}
-	r := rowReader{p: p, f: f}
-	err := r.read(ctx, in, index, limits.withDefaults())
+	r := rowReader{in: in, index: index, p: p, f: f, limits: limits.withDefaults()}
+	err := r.read(ctx)
 	switch {
 	case r.err != nil && !errors.Is(r.err, errStopped):
 		return r.err
@@ -46,7 +50,7 @@ func EachRow(ctx context.Context, in Input, member, typ, charset string, index i
 	case r.err != nil || r.rows >= p.Rows: // what follows the table, or ends it too early, was so when it was profiled
 		return nil
 	case err == nil:
-		return fmt.Errorf("inspect: the table has %d rows, and %d were counted before", r.rows, p.Rows)
+		return fmt.Errorf("inspect: the table has %d rows, and %d were counted before: %w", r.rows, p.Rows, ErrOtherTables)
 	}
 	return err
 }
@@ -72,50 +76,4 @@ func (b *bounded) Write(p []byte) (int, error) {
 		return 0, ErrTooLarge
 	}
 	return b.held.Write(p)
-}
-
-// rowReader passes on the rows of one table.
-type rowReader struct {
-	p    *csvprofile.Profile
-	f    func([][]byte) error
-	rows int64 // passed on
-	err  error // why reading was ended; nil while it goes on
-}
-
-// one passes on a row. After an error it returns the same one, whatever is read.
-func (r *rowReader) one(cells [][]byte) error {
-	if r.err != nil {
-		return r.err
-	}
-	if r.p.Truncated && r.rows >= r.p.Rows {
-		r.err = errStopped
-		return r.err
-	}
-	r.rows++
-	r.err = r.f(cells)
-	return r.err
-}
-
-// read reads the table with the package that profiled it (look.tables).
-func (r *rowReader) read(ctx context.Context, in Input, index int, limits Limits) (err error) {
-	input := tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: limits.TempDir, Beside: in.beside}
-	each := func(table int, cells [][]byte) error {
-		switch {
-		case table < index:
-			return r.err
-		case table > index && r.err == nil:
-			r.err = errStopped
-			return r.err
-		}
-		return r.one(cells)
-	}
-	switch {
-	case r.p.Dialect.LineTerminator != "": // only delimited text has one
-		_, err = csvprofile.Read(ctx, io.NewSectionReader(in.Body, 0, in.Size), csvprofile.Options{Charset: in.Found.Charset, Dialect: &r.p.Dialect, Each: r.one})
-	case tables.Known(in.Found.Type):
-		_, err = tables.Read(ctx, input, tables.Options{Each: each})
-	default:
-		_, err = tables.FixedWidth(ctx, input, tables.Options{Each: each})
-	}
-	return err
 }

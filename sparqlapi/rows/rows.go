@@ -194,6 +194,8 @@ func notRead(ctx, limited context.Context, err error) error {
 			Detail: fmt.Sprintf("the table could not be read within %s; ask for rows nearer to its beginning, without a condition and an order, or download the version", readTime)}
 	case errors.Is(err, inspect.ErrTooLarge):
 		return problem.Wrap(http.StatusUnprocessableEntity, "The member is too large", err)
+	case errors.Is(err, inspect.ErrOtherTables):
+		return problem.Wrap(http.StatusUnprocessableEntity, "The table is read otherwise now", err)
 	case errors.Is(err, errSorting):
 		return problem.Wrap(http.StatusUnprocessableEntity, "Too much to order", err)
 	}

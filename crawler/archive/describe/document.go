@@ -35,6 +35,9 @@ func (g *graph) document(label string, d *document.Document, left *room) {
 	if d.Created != "" {
 		g.add(dcterms.Created, moment(d.Created))
 	}
+	if d.Modified != "" {
+		g.add(dcterms.Modified, moment(d.Modified))
+	}
 	if d.Pages > 0 {
 		g.add(schema.NumberOfPages, integer(int64(d.Pages)))
 	}

@@ -113,7 +113,13 @@ type Options struct {
 	// without more than names. The rows are those that a profile counts, in their order. The cells are valid until Each
 	// returns. An error of Each ends the reading, which returns it.
 	Each func(cells [][]byte) error
+	// Begin, if not nil, is called before the first row of Each, by ReadRows and Records.
+	Begin Begin
 }
+
+// Begin gets the name of a table and of its columns, as in a Profile; name is "" if it is not known before the rows. If
+// more, rows may add columns. An error ends the reading, as one of Each.
+type Begin func(name string, columns []string, more bool) error
 
 // headBytes is how much of a file is read to find its encoding and dialect.
 const headBytes = 256 << 10

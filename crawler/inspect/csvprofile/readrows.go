@@ -30,7 +30,7 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 		p.Dialect.Header, p.Dialect.HeaderRows = true, 1
 	}
 	t := newTable(header)
-	t.each = o.Each
+	t.each, t.begin, t.name = o.Each, o.Begin, name
 	var cells [][]byte
 	add := func(row []string) error {
 		if blank(row) {
@@ -132,6 +132,8 @@ type Records struct {
 
 	// Each is Options.Each. It must be set before the first Add. A row has a cell for each column known by then.
 	Each func(cells [][]byte) error
+	// Begin is Options.Begin. It gets the columns of the first record.
+	Begin Begin
 }
 
 // NewRecords returns an empty table of records.
@@ -142,6 +144,9 @@ func NewRecords() *Records { return &Records{table: newTable(nil), index: map[st
 func (r *Records) Add(keys, values []string) bool {
 	clear(r.cells)
 	r.table.each = r.Each
+	if r.table.rows == 0 {
+		r.table.begin, r.table.grows = r.Begin, true
+	}
 	all := true
 	for i, k := range keys {
 		at, ok := r.index[k]

@@ -22,8 +22,11 @@ type table struct {
 	roles   roles
 	batch   [][]byte // cells of rows, each as wide as the columns, not yet added to them
 
-	each func([][]byte) error // Options.Each; nil to profile the rows
-	err  error                // of each
+	each  func([][]byte) error // Options.Each; nil to profile the rows
+	begin Begin                // Options.Begin; nil once it has been called
+	name  string               // for begin
+	grows bool                 // rows may add names
+	err   error                // of each or begin
 }
 
 // batchCells is the approximate number of cells that a batch collects, in at most runLen rows.
@@ -144,7 +147,66 @@ func (t *table) deliver(cells [][]byte) {
 			c.cells = 1
 		}
 	}
+	if begin := t.begin; begin != nil {
+		t.begin = nil
+		n := columnNamer{}
+		columns := make([]string, len(t.names))
+		for i := range columns {
+			columns[i] = n.next(t.names)
+		}
+		if t.err = begin(t.name, columns, t.grows); t.err != nil {
+			return
+		}
+	}
 	t.err = t.each(cells)
+}
+
+// columnNamer names the columns of a table one after another.
+type columnNamer struct {
+	n    int
+	seen map[string]int
+}
+
+// next returns the name of the next column. names are those that the table gives; columns without one get their number.
+func (c *columnNamer) next(names []string) string {
+	name := ""
+	if c.n < len(names) {
+		name = cut([]byte(strings.Join(strings.Fields(names[c.n]), " ")), maxName)
+	}
+	if c.n++; name == "" {
+		name = unnamed(c.n)
+	}
+	if c.seen == nil {
+		c.seen = map[string]int{}
+	}
+	c.seen[name]++
+	if n := c.seen[name]; n > 1 {
+		name = fmt.Sprintf("%s_%d", name, n)
+		c.seen[name]++
+	}
+	return name
+}
+
+// unnamed returns the name of column n, from 1, if the table gives it none.
+func unnamed(n int) string { return fmt.Sprintf("_col.%d", n) }
+
+// HasColumns reports whether a table with these names of columns, as Begin gets them, can be the one that p describes.
+func (p *Profile) HasColumns(names []string, more bool) bool {
+	for i := range max(len(names), len(p.Columns)) {
+		switch {
+		case i >= len(p.Columns): // empty columns at the end are left out of a profile
+			if names[i] != unnamed(i+1) {
+				return false
+			}
+		case i >= len(names): // rows may have more cells than there are names
+			if !more && p.Columns[i].Name != unnamed(i+1) {
+				return false
+			}
+		case p.Columns[i].Name != names[i]:
+			return false
+		}
+	}
+	return true
 }
 
 // flush adds rows that looked like a footer but have rows after them.
@@ -204,25 +266,14 @@ func copyCells(cells [][]byte) []string {
 func (t *table) finish(p *Profile) {
 	p.Dialect.Footer = len(t.pending)
 	p.Rows, p.Ragged = t.rows, t.ragged
-	seen := map[string]int{}
+	namer := columnNamer{}
 	for n := len(t.cols); n > 1 && t.cols[n-1].cells == 0 && (n > len(t.names) || strings.TrimSpace(t.names[n-1]) == ""); n-- {
 		t.cols = t.cols[:n-1] // a delimiter at the end of every line makes no column
 		p.Empty++
 	}
 	p.Columns = slices.Grow(p.Columns, len(t.cols))
 	for i, c := range t.cols {
-		name := ""
-		if i < len(t.names) {
-			name = cut([]byte(strings.Join(strings.Fields(t.names[i]), " ")), maxName)
-		}
-		if name == "" {
-			name = fmt.Sprintf("_col.%d", i+1)
-		}
-		seen[name]++
-		if n := seen[name]; n > 1 {
-			name = fmt.Sprintf("%s_%d", name, n)
-			seen[name]++
-		}
+		name := namer.next(t.names)
 		if t.each != nil {
 			p.Columns = append(p.Columns, Column{Name: name})
 			c.release()

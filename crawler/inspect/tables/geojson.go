@@ -22,7 +22,7 @@ type features struct {
 
 func newFeatures(o Options, table int) *features {
 	f := &features{Records: csvprofile.NewRecords(), geometries: shape.Summary{Column: "geometry"}}
-	f.Sample, f.Each = o.Sample, o.RowsOf(table)
+	f.Sample, f.Each, f.Begin = o.Sample, o.RowsOf(table), o.BeginOf(table)
 	return f
 }
 

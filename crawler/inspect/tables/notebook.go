@@ -84,6 +84,11 @@ func notebook(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, 
 			inner.MaxTables = o.MaxTables - len(found)
 			if first := len(found); o.Each != nil {
 				inner.Each = func(table int, row [][]byte) error { return o.Each(first+table, row) }
+				if o.Begin != nil {
+					inner.Begin = func(table int, name string, columns []string, more bool) error {
+						return o.Begin(first+table, name, columns, more)
+					}
+				}
 			}
 			parts, err := htmlTables(ctx, Input{Charset: "utf-8", Size: int64(len(text)), Body: strings.NewReader(text)}, inner)
 			for _, part := range parts {

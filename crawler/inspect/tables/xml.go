@@ -29,7 +29,7 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	}
 	dec := newXML(in)
 	records := csvprofile.NewRecords()
-	records.Sample, records.Each = o.Sample, o.RowsOf(0)
+	records.Sample, records.Each, records.Begin = o.Sample, o.RowsOf(0), o.BeginOf(0)
 	var at []string
 	truncated := false
 	for {

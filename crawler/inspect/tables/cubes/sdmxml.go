@@ -84,7 +84,7 @@ func sdmxML(ctx context.Context, in source.Input, o source.Options) ([]*csvprofi
 	dec.Strict = false
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // the text is UTF-8 already
 	r := &sdmxReader{dec: dec, observed: "TIME_PERIOD", records: csvprofile.NewRecords()}
-	r.records.Sample, r.records.Each = o.Sample, o.RowsOf(0)
+	r.records.Sample, r.records.Each, r.records.Begin = o.Sample, o.RowsOf(0), o.BeginOf(0)
 	var fault error
 	truncated := false
 	for n := 0; ; n++ {

@@ -109,7 +109,7 @@ var unescape = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\N`, "\n", `\,`, ",",
 func calendar(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
 	l := newLines(in.Text())
 	records := csvprofile.NewRecords()
-	records.Sample, records.Each = o.Sample, o.RowsOf(0)
+	records.Sample, records.Each, records.Begin = o.Sample, o.RowsOf(0), o.BeginOf(0)
 	var open []string
 	var keys, values []string
 	truncated, begun := false, false

@@ -148,7 +148,7 @@ type features struct {
 
 func newFeatures(o source.Options, table int) *features {
 	f := &features{records: csvprofile.NewRecords(), o: o, sum: shape.Summary{System: crs.WGS84(), Column: "geometry"}}
-	f.records.Sample, f.records.Each = o.Sample, o.RowsOf(table)
+	f.records.Sample, f.records.Each, f.records.Begin = o.Sample, o.RowsOf(table), o.BeginOf(table)
 	return f
 }
 

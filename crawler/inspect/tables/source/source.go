@@ -52,6 +52,9 @@ type Options struct {
 	// Each, if not nil, gets the rows of all tables, and nothing is profiled, as with csvprofile.Options.Each. table is the
 	// index of the table among those that Read returns. After an error, Each may be called again, and must return an error again.
 	Each func(table int, cells [][]byte) error
+	// Begin, if not nil, is called before the first row of each table (csvprofile.Begin). A table that is begun may turn
+	// out not to be worth keeping: then the next one has the same index.
+	Begin func(table int, name string, columns []string, more bool) error
 }
 
 // Reader finds the tables of files of one kind. The options have no zero limits. What it has read before an error is
@@ -60,7 +63,7 @@ type Reader func(context.Context, Input, Options) ([]*csvprofile.Profile, error)
 
 // Reading returns the options for the rows of a table that is the next of a file's after those that have been found.
 func (o Options) Reading(found int) csvprofile.Options {
-	return csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample, Each: o.RowsOf(found)}
+	return csvprofile.Options{MaxRows: o.MaxRows, Sample: o.Sample, Each: o.RowsOf(found), Begin: o.BeginOf(found)}
 }
 
 // RowsOf returns Each for one table, nil if there is none.
@@ -69,6 +72,14 @@ func (o Options) RowsOf(table int) func([][]byte) error {
 		return nil
 	}
 	return func(cells [][]byte) error { return o.Each(table, cells) }
+}
+
+// BeginOf returns Begin for one table, nil if there is none.
+func (o Options) BeginOf(table int) csvprofile.Begin {
+	if o.Begin == nil {
+		return nil
+	}
+	return func(name string, columns []string, more bool) error { return o.Begin(table, name, columns, more) }
 }
 
 // WithDefaults returns the options with defaults in the place of zeros.

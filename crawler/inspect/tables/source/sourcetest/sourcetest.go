@@ -47,7 +47,13 @@ func Read(t *testing.T, read source.Reader, in source.Input) []Table {
 	for i, p := range profiles {
 		tables[i].Profile = p
 	}
-	o := source.Options{Each: func(table int, cells [][]byte) error {
+	begun := map[int]bool{} // by table: it has the columns of the profile
+	o := source.Options{Begin: func(table int, name string, columns []string, more bool) error {
+		if table < len(tables) {
+			begun[table] = len(tables[table].Cells) == 0 && tables[table].HasColumns(columns, more) && (name == "" || name == tables[table].Name)
+		}
+		return nil
+	}, Each: func(table int, cells [][]byte) error {
 		if table >= len(tables) { // of a table without a profile
 			t.Errorf("a row of table %d of %d", table, len(tables))
 			return nil
@@ -63,7 +69,10 @@ func Read(t *testing.T, read source.Reader, in source.Input) []Table {
 	if err != nil || len(again) != len(profiles) {
 		t.Fatalf("%d tables row by row, %d profiles: %v", len(again), len(profiles), err)
 	}
-	for _, table := range tables {
+	for i, table := range tables {
+		if table.Rows > 0 && !begun[i] {
+			t.Errorf("table %d, %q, does not begin once, with the name and columns of its profile", i, table.Name)
+		}
 		if int64(len(table.Cells)) != table.Rows {
 			t.Errorf("%s: %d rows, but its profile has %d", table.Name, len(table.Cells), table.Rows)
 		}
