@@ -63,16 +63,16 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	if err := p.neverKept(im, ""); err != nil {
 		return catalog.NoVersion, err
 	}
+	digests := im.Body.Digests()
+	if err := p.Archive.Refused(digests.SHA256); err != nil { // before any byte is stored
+		return catalog.NoVersion, err
+	}
 	older, newer, err := p.Archive.Around(ctx, im.URL, im.At)
 	if err != nil {
 		return "", err
 	}
-	digests := im.Body.Digests()
 	if older != nil && older.Digests == digests || newer != nil && newer.Digests == digests && newer.At.Sub(im.At) < sameCapture {
 		return catalog.Unchanged, nil
-	}
-	if err := p.Archive.Refused(digests.SHA256); err != nil { // before any byte is stored
-		return catalog.NoVersion, err
 	}
 	ex := &fetch.Exchange{
 		URL: im.URL, FinalURL: im.FinalURL, Status: im.Status, ResponseHeader: im.Header, Body: im.Body, Start: im.At, End: im.At,

@@ -16,7 +16,8 @@ import (
 )
 
 // Preserved is a preserve.Receiver that archives what an export holds. Each version is a transaction, so that what was
-// received before a crash stays, and receiving it again adds nothing. Close must be called at the end.
+// received before a crash stays, and receiving it again adds nothing. Bytes that were withdrawn here and URLs that are never
+// kept are counted, and are no error. Close must be called at the end.
 type Preserved struct {
 	crawl *Crawl
 	seed  catalog.Seed
@@ -60,6 +61,10 @@ func (p *Preserved) Begin(ctx context.Context, o preserve.Object) error {
 // Version implements preserve.Receiver.
 func (p *Preserved) Version(ctx context.Context, v preserve.Version, body io.Reader) error {
 	outcome, err := p.keep(ctx, v, body)
+	if isRefused(err) { // an archive that must not have it has no fault
+		p.Count.Withdrawn++
+		return nil
+	}
 	if _, ofFile := errors.AsType[*captureError](err); ofFile && !ends(ctx, err) {
 		err = &preserve.Bad{Err: err}
 	}
@@ -112,11 +117,7 @@ func (p *Preserved) keep(ctx context.Context, v preserve.Version, in io.Reader) 
 		URL: p.seed.URL, FinalURL: v.FinalURL, At: v.Time, Status: v.Status, Header: v.HTTPHeader(), Truncated: v.Truncated,
 		Format: v.Format, Exchange: v.Exchange.Catalog(), Body: body,
 	}
-	outcome, err = c.Pipeline.Import(ctx, im)
-	if errors.Is(err, catalog.ErrWithdrawn) {
-		return "", bad(err)
-	}
-	return outcome, err
+	return c.Pipeline.Import(ctx, im)
 }
 
 // End implements preserve.Receiver.
