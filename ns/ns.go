@@ -38,11 +38,11 @@ type Mint struct {
 	Former []string // the other bases below which the archive minted IRIs; each ends with '/'
 }
 
-// New returns a Mint for base, which must be an absolute http or https IRI without query and fragment. It adds a
+// New returns a Mint for base, which must be an absolute http or https IRI without query, fragment and password, since every IRI would show it. It adds a
 // missing final '/'. The error is a *BaseError.
 func New(base string) (Mint, error) {
 	u, err := url.Parse(base)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return Mint{}, &BaseError{base}
 	}
 	if !strings.HasSuffix(base, "/") {

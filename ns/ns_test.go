@@ -87,7 +87,7 @@ func TestParseRefusesWhatWasNotMinted(t *testing.T) {
 
 func TestABaseThatCannotBeMintedFromIsRefusedByName(t *testing.T) {
 	t.Parallel()
-	for _, base := range []string{"", "localhost:8080", "/archive/", "ftp://x/", "http://x/?q=1"} {
+	for _, base := range []string{"", "localhost:8080", "/archive/", "ftp://x/", "http://x/?q=1", "http://a:b@x/"} {
 		if _, err := New(base); err == nil || !strings.Contains(err.Error(), base) {
 			t.Errorf("New(%q) = %v, want an error that names it", base, err)
 		}

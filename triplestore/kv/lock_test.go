@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -51,5 +52,31 @@ func TestAClosedDatabaseOpensAgainWhileAChildHoldsItsFiles(t *testing.T) {
 	}
 	if err := again.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestWhoHoldsADatabaseIsSaidAlsoWhereTheFileOfItsOwnerIsEmptyOrHeldALongerNumber(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	owner := filepath.Join(dir, "OWNER")
+	if err := os.WriteFile(owner, []byte("12345678901234567890\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := kv.Open(dir, kv.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	me := strconv.Itoa(os.Getpid())
+	if text, err := os.ReadFile(owner); err != nil || string(text) != me+"\n" {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+	for text, want := range map[string]string{me + "\n90\n": ": process " + me, "": ": another process"} {
+		if err := os.WriteFile(owner, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := kv.Held(dir); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("a file with %q: %v", text, err)
+		}
 	}
 }

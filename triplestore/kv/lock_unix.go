@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -36,10 +37,14 @@ func lockDir(dir string) (*dirLock, error) {
 			return nil, fmt.Errorf("%w: it is reading the archive (--read-only); stop it first", ErrLocked)
 		}
 		who, _ := io.ReadAll(io.LimitReader(f, 32))
-		return nil, fmt.Errorf("%w: process %s", ErrLocked, strings.TrimSpace(string(who)))
+		if id, _, _ := strings.Cut(string(who), "\n"); id != "" {
+			return nil, fmt.Errorf("%w: process %s", ErrLocked, id)
+		}
+		return nil, fmt.Errorf("%w: another process", ErrLocked) // which has not said yet, or had no room to say, which it is
 	}
-	if err := f.Truncate(0); err == nil {
-		fmt.Fprintf(f, "%d\n", os.Getpid())
+	// In place, so that there is room on a full disk, too, and the file of a new owner is not empty for a moment.
+	if n, err := f.WriteString(strconv.Itoa(os.Getpid()) + "\n"); err == nil {
+		_ = f.Truncate(int64(n)) // what is behind the line is of an older process, and only misleads people
 	}
 	return &dirLock{f}, nil
 }

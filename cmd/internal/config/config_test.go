@@ -81,6 +81,11 @@ func TestASettingThatIsNoneIsRefusedByName(t *testing.T) {
 		func(c *Config) { c.LogFormat = "yaml" },
 		func(c *Config) { c.Fetch.Hours = "by night" },
 		func(c *Config) { c.Fetch.AllowNets = []string{"10.0.0.0"} },
+		func(c *Config) { c.Fetch.HostDelay = -time.Second },
+		func(c *Config) { c.Fetch.LDESInterval = -time.Hour },
+		func(c *Config) { c.Fetch.Contact = "ops@example.org\nwww.example.org" },
+		func(c *Config) { c.Fetch.UserAgent = "odarchive\r" },
+		func(c *Config) { c.Fetch.UserAgent = "\xe9" },
 		func(c *Config) { c.Serve.Queries.TotalMemory = c.Serve.Queries.Memory - 1 },
 	} {
 		c := Defaults()

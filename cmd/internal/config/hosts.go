@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"odarchive/crawler/web/hosts"
 
@@ -39,6 +42,12 @@ func (d dailyValue) Type() string          { return "limit" }
 // checkHosts returns an error that names the first invalid setting of these flags.
 func (f Fetch) checkHosts() error {
 	switch {
+	case !isHeaderText(f.UserAgent) || !isHeaderText(f.Contact):
+		return fmt.Errorf("--user-agent %q, --contact %q: a header of every request has them, which takes one line of text", f.UserAgent, f.Contact)
+	case f.HostDelay < 0:
+		return fmt.Errorf("--host-delay %s: must not be negative", f.HostDelay)
+	case f.LDESInterval < 0:
+		return fmt.Errorf("--ldes-interval %s: must not be negative", f.LDESInterval)
 	case f.MaxCrawlDelay < 0:
 		return fmt.Errorf("--max-crawl-delay %s: must not be negative", f.MaxCrawlDelay)
 	case f.Retries < 0 || f.Retries > hosts.MaxRetries:
@@ -50,6 +59,12 @@ func (f Fetch) checkHosts() error {
 		return fmt.Errorf("--proxy: %w", err)
 	}
 	return nil
+}
+
+// isHeaderText reports whether requests can have s in a header. With anything else every request would fail, and the records
+// would blame the hosts.
+func isHeaderText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // HostRules returns the [[host]] tables of a settings file, none if file is nil.
