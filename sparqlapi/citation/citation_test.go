@@ -103,7 +103,7 @@ func TestHostileTextsStayWithinTheirFields(t *testing.T) {
 			depth--
 		}
 	}
-	if depth != 0 || strings.Count(bib, "\n@") != 0 || !strings.HasPrefix(bib, "@dataset{dataexample2026v2_01234567,\n") || !strings.Contains(bib, `Ann \{Author\} \&`) {
+	if depth != 0 || strings.Count(bib, "\n@") != 0 || !strings.HasPrefix(bib, "@dataset{dataexample2026v2_01234567,\n") || !strings.Contains(bib, `Ann {\textbraceleft}Author{\textbraceright} \&`) {
 		t.Errorf("depth %d:\n%s", depth, bib)
 	}
 	for _, l := range w.Links() {
@@ -116,6 +116,40 @@ func TestHostileTextsStayWithinTheirFields(t *testing.T) {
 	}
 	if w.DOI != "10.5281/zenodo.7" || w.Language != "de" || w.Publisher != "City of X" || w.Published.Year() != 2020 || len(w.AuthorIRIs) != 1 {
 		t.Errorf("%+v", w)
+	}
+}
+
+// TestATitleWithABraceThatHasNoPartnerStaysInItsField counts braces as BibTeX does, to which a backslash before one means nothing.
+func TestATitleWithABraceThatHasNoPartnerStaysInItsField(t *testing.T) {
+	t.Parallel()
+	for _, title := range []string{"a }, note = {x", "}", "{", "\\}{", "a}\n}\n@misc{evil, title={x"} {
+		bib := string(Work{Title: title, Host: "data.example", IRI: "http://archive.example/x", Version: -1}.BibTeX())
+		depth := 0
+		for i, r := range bib {
+			switch r {
+			case '{':
+				depth++
+			case '}':
+				depth--
+			}
+			if ends := strings.HasSuffix(bib[:i+1], "},\n") || i == len(bib)-1; depth < 0 || ends && depth > 1 || depth == 0 && i > strings.Index(bib, "{") && i < len(bib)-2 {
+				t.Fatalf("%q: depth %d after %s", title, depth, bib[:i+1])
+			}
+		}
+		if depth != 0 {
+			t.Errorf("%q: depth %d at the end of %s", title, depth, bib)
+		}
+	}
+}
+
+func TestNoTitleTurnsTheTextThatFollows(t *testing.T) {
+	t.Parallel()
+	w := Work{Title: line("a\u202eb\u2066c\u009b31m d\u200fe"), Host: "data.example", IRI: "http://archive.example/x", Version: -1}
+	for _, name := range Names() {
+		text, _, _, _, err := w.Format(name)
+		if err != nil || strings.ContainsAny(string(text), "\u202e\u2066\u009b") || !strings.Contains(string(text), "abc31m d\u200fe") {
+			t.Errorf("%s: %v: %q", name, err, text)
+		}
 	}
 }
 

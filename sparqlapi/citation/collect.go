@@ -89,7 +89,7 @@ func (c *Collector) Dataset(ctx context.Context, link string) (Work, error) {
 
 // file returns what the record of a file says.
 func (c *Collector) file(r catalog.Resource) Work {
-	w := Work{ID: r.ID, Title: cmp.Or(line(r.Title), r.FileName, r.URL), Host: hostOf(r.URL), URL: r.URL, Archive: hostOf(c.Mint.Base), IRI: c.Mint.Page(r.URL), Version: -1, ARK: ns.ARK(c.NAAN, r.ID, -1)}
+	w := Work{ID: r.ID, Title: cmp.Or(line(r.Title), line(r.FileName), r.URL), Host: hostOf(r.URL), URL: r.URL, Archive: hostOf(c.Mint.Base), IRI: c.Mint.Page(r.URL), Version: -1, ARK: ns.ARK(c.NAAN, r.ID, -1)}
 	if title := line(r.DatasetTitle); title != "" && !strings.EqualFold(title, w.Title) {
 		w.Title = title + ": " + w.Title
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // A format is a form of a citation.
@@ -48,10 +49,14 @@ func (w Work) Format(name string) (text []byte, mediaType, extension string, ok 
 	return nil, "", "", false, nil
 }
 
-// line returns a text on one line, without control characters.
+// line returns a text on one line, without control characters, and without those that turn the direction of text: they
+// would also turn the address and the date that follow a title.
 func line(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f {
+		switch {
+		case unicode.IsSpace(r):
+			return r
+		case unicode.IsControl(r), r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates
 			return -1
 		}
 		return r
@@ -59,8 +64,9 @@ func line(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// bibtexEscapes are what BibTeX and LaTeX read as something else. Braces would have to balance.
-var bibtexEscapes = strings.NewReplacer(`\`, `{\textbackslash}`, `{`, `\{`, `}`, `\}`, `&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `~`, `{\textasciitilde}`, `^`, `{\textasciicircum}`, `"`, `{\textquotedbl}`)
+// bibtexEscapes are what BibTeX and LaTeX read as something else. BibTeX counts braces behind a backslash, too: one that
+// has no partner would end the field, and what follows it would be read as fields and entries.
+var bibtexEscapes = strings.NewReplacer(`\`, `{\textbackslash}`, `{`, `{\textbraceleft}`, `}`, `{\textbraceright}`, `&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `~`, `{\textasciitilde}`, `^`, `{\textasciicircum}`, `"`, `{\textquotedbl}`)
 
 // BibTeX returns an entry of type dataset, as BibLaTeX has it; older styles read it as misc.
 func (w Work) BibTeX() []byte {

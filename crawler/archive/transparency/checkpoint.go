@@ -33,15 +33,16 @@ type Checkpoint struct {
 var ErrNote = errors.New("not a checkpoint")
 
 // ParseBody reads the body of a checkpoint, which is the text before its signatures: the origin, the size and the root
-// hash of the tree, a line each. Further lines are ignored.
+// hash of the tree, a line each. Further lines are ignored. Sizes that this program's trees cannot have are errors: with the
+// greatest of them, package tlog computes for ever.
 func ParseBody(body []byte) (origin string, tree tlog.Tree, err error) {
 	lines := strings.SplitN(string(body), "\n", 4)
 	if len(lines) < 4 || lines[0] == "" {
 		return "", tree, fmt.Errorf("%w: expected three lines", ErrNote)
 	}
 	size, err := strconv.ParseInt(lines[1], 10, 64)
-	if err != nil || size < 0 || strconv.FormatInt(size, 10) != lines[1] {
-		return "", tree, fmt.Errorf("%w: %.40q is not a size", ErrNote, lines[1])
+	if err != nil || size < 0 || size >= maxSize || strconv.FormatInt(size, 10) != lines[1] {
+		return "", tree, fmt.Errorf("%w: %.40q is not a size below %d", ErrNote, lines[1], int64(maxSize))
 	}
 	root, err := base64.StdEncoding.DecodeString(lines[2])
 	if err != nil || len(root) != tlog.HashSize {
