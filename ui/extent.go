@@ -32,8 +32,8 @@ func extentsOf(in *inspect.Inside) *extents {
 		e.Where = "longitude " + degrees(box.MinX) + " to " + degrees(box.MaxX) + ", latitude " + degrees(box.MinY) + " to " + degrees(box.MaxY)
 		e.Map = plot.World([4]float64{box.MinX, box.MinY, box.MaxX, box.MaxY}, "The box on a grid of the Earth: "+e.Where)
 	}
-	if p, ok := extent.Periods(in.AllTables()); ok {
-		e.From, e.To = p.Start, p.End
+	if in != nil && in.Period != nil {
+		e.From, e.To = in.Period.Start, in.Period.End
 	}
 	for p := range in.AllTables() {
 		if p.Geometry != nil && len(e.Layers) < maxShown {

@@ -120,7 +120,7 @@ func tableFacts(p *csvprofile.Profile) *table {
 			line.Mean = decimal(*c.Mean)
 		}
 		if c.Class != "" {
-			line.Class, line.Personal = curie(c.Class, ""), csvprofile.Personal(c.Class)
+			line.Class, line.Personal = curie(c.Class, ""), c.Personal
 		}
 		var top []string
 		for _, v := range c.Top[:min(len(c.Top), 5)] {

@@ -18,6 +18,7 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/document"
+	"odarchive/crawler/inspect/extent"
 	"odarchive/crawler/inspect/rdfprofile"
 	"odarchive/crawler/inspect/tables"
 	"odarchive/crawler/inspect/unpack"
@@ -35,6 +36,10 @@ type Inside struct {
 
 	More   bool     `json:"more,omitempty"`   // a limit was reached: the file contains more
 	Faults []string `json:"faults,omitempty"` // what could not be read, and why
+
+	// Period is that of the dates in all tables, nil if they have none. It is stored so that the triples of versions that
+	// older programs described stay what their records say.
+	Period *extent.Period `json:"period,omitempty"`
 
 	// What limits omitted from tables and members that are otherwise listed.
 	ColumnsOmitted  int `json:"columnsOmitted,omitempty"`  // sum of csvprofile.Profile.Omitted over all tables
@@ -139,6 +144,9 @@ func File(ctx context.Context, in Input, limits Limits) (*Inside, error) {
 	}
 	if len(look.found.Tables) == 0 && look.found.RDF == nil && len(look.found.Members) == 0 && len(look.found.Faults) == 0 && look.found.Document == nil {
 		return nil, nil
+	}
+	if period, ok := extent.Periods(look.found.AllTables()); ok {
+		look.found.Period = &period
 	}
 	return look.found, nil
 }

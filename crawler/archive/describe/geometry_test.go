@@ -8,6 +8,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/extent"
 	"odarchive/ns"
 	"odarchive/triplestore/geometry"
 	"odarchive/vocab/arc"
@@ -21,7 +22,8 @@ func TestGeometriesAndPeriodsAreDescribed(t *testing.T) {
 	p.SetGeometry(csvprofile.Geometry{CRS: "http://www.opengis.net/def/crs/EPSG/0/31256", System: "MGI", Count: 2, Bounds: &[4]float64{1, 2.5, 3, 4},
 		Types: []csvprofile.Count{{Value: "Point", Count: 1}, {Value: "Polygon", Count: 3}}}, &geometry.Box{MinX: 10, MinY: 47, MaxX: 11, MaxY: 48})
 	got := map[string][]string{}
-	for _, q := range describe.Inside(ns.Mint{Base: "http://archive/"}, catalog.Version{ID: "v_0"}, &inspect.Inside{Members: []inspect.Member{{Path: "a.shp", Tables: []*csvprofile.Profile{p}}}}) {
+	in := &inspect.Inside{Members: []inspect.Member{{Path: "a.shp", Tables: []*csvprofile.Profile{p}}}, Period: &extent.Period{Start: "2024-05-06", End: "2024-06-07", Datatype: "date"}}
+	for _, q := range describe.Inside(ns.Mint{Base: "http://archive/"}, catalog.Version{ID: "v_0"}, in) {
 		got[q.P.Value()] = append(got[q.P.Value()], q.O.Value())
 	}
 	for predicate, want := range map[string][]string{

@@ -144,7 +144,7 @@ func (g *graph) column(c csvprofile.Column) {
 	if c.Class != "" {
 		g.add(rdfs.Range, term.IRI(c.Class))
 	}
-	if csvprofile.Personal(c.Class) {
+	if c.Personal {
 		g.add(arc.PersonalData, boolean(true))
 	}
 	g.add(arc.Distinct, integer(c.Distinct))

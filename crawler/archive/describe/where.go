@@ -30,8 +30,8 @@ func (g *graph) where(label string, in *inspect.Inside) {
 
 // when describes the period of the dates in the tables of a version. It says nothing if they have none.
 func (g *graph) when(label string, in *inspect.Inside) {
-	period, ok := extent.Periods(in.AllTables())
-	if !ok {
+	period := in.Period
+	if period == nil {
 		return
 	}
 	version, node := g.subject, term.Blank("period-"+label)

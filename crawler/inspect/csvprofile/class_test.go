@@ -93,7 +93,7 @@ func TestColumnsThatIdentifyPeopleAreTold(t *testing.T) {
 	t.Parallel()
 	p := profiled(t, "Nachname,mail,n,doi\nHuber,a@example.org,1,10.1000/1\nMaier,b@example.org,2,10.1000/2\n")
 	for i, want := range []bool{true, true, false, false} {
-		if got := Personal(p.Columns[i].Class); got != want {
+		if got := p.Columns[i].Personal; got != want {
 			t.Errorf("%s: %v", p.Columns[i].Name, got)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 // Columns of people's names. They are a warning to whoever runs an archive, so that a column is called one only if its
 // name or most of its values say so: titles of works, streets and ships are full of names, too.
 
-// Personal reports whether values of a class identify people, or reach them: names, addresses of mail, numbers of
+// personal reports whether values of a class identify people, or reach them: names, addresses of mail, numbers of
 // telephones and accounts.
-func Personal(class string) bool {
+func personal(class string) bool {
 	switch class {
 	case classPersonName, classEmail, classPhone, classIBAN, classORCID:
 		return true

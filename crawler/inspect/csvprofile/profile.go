@@ -69,6 +69,7 @@ type Column struct {
 	Decimal   string   `json:"decimal,omitempty"`   // decimal character if not "."
 	Group     string   `json:"group,omitempty"`     // grouping character, if any
 	Unit      string   `json:"unit,omitempty"`      // unit of measurement that Name ends with, as written there
+	Personal  bool     `json:"personal,omitempty"`  // the values seem to identify people
 	Class     string   `json:"class,omitempty"`     // IRI of the class of things that the column names, for rdfs:range
 	Nulls     int64    `json:"nulls"`               // cells without a value
 	NullWords []string `json:"nullwords,omitempty"` // words that mean no value in this column

@@ -53,6 +53,7 @@ func (c *column) finish(name string, rows int64) Column {
 		col.Sketch = c.sketch.sketch()
 	}
 	col.Class = classOf(&col, c.values)
+	col.Personal = personal(col.Class)
 	return col
 }
 

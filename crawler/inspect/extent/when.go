@@ -9,7 +9,11 @@ import (
 
 // Period is a time from a date to another, both included. Start and End are values of the XSD type Datatype: "date",
 // "dateTime", "gYearMonth" or "gYear".
-type Period struct{ Start, End, Datatype string }
+type Period struct {
+	Start    string `json:"start"`
+	End      string `json:"end"`
+	Datatype string `json:"datatype"`
+}
 
 // Years that columns of dates may have. Others stand for something else, as 9999-12-31 for no end.
 const (
