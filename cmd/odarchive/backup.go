@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/backup"
 
 	"github.com/dustin/go-humanize/english"
@@ -47,7 +48,7 @@ status 1.`,
 				if err != nil {
 					return err
 				}
-				if err := n.NoteBackup(cmd.Context(), out); err != nil {
+				if err := n.NoteFile(cmd.Context(), store.BackupCopy, out); err != nil {
 					return err
 				}
 				return c.printBackup(out, info)

@@ -9,6 +9,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/preserve"
 	"odarchive/crawler/preserve/ocfl"
 	"odarchive/sparqlapi/access"
@@ -49,7 +50,7 @@ of which a version cannot be read is a line on standard error, and stays as it i
   odarchive export ocfl 'SELECT ?f { ?f <http://purl.org/dc/terms/hasVersion> ?v FILTER CONTAINS(STR(?f), "trees") }' -o trees
   odarchive export ocfl -o root --endpoint http://localhost:8080/ --token "$SECRET"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.runExport(cmd, args, out, true, func() (*exportEnd, error) { return c.ocflEnd(out) })
+			return c.runExport(cmd, args, exporting{out: out, whole: true, copy: store.OCFLCopy}, func() (*exportEnd, error) { return c.ocflEnd(out) })
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "folder of the storage root; made if it does not exist")
@@ -118,10 +119,41 @@ func (f *faultLines) add(err error) {
 	fmt.Fprintln(f.out, printable(strings.Join(strings.Fields(err.Error()), " ")))
 }
 
+// exporting says what an export writes.
+type exporting struct {
+	out   string // file or folder
+	whole bool   // all versions of each file that the query names
+	copy  string // kind of the copy that is noted; "" if the export has no bytes
+}
+
+// clientCopy is the name of copies that were sent to clients. There is one note for all of a kind, since anybody may be
+// allowed to export.
+const clientCopy = "sent to a client"
+
+// note notes that the export makes a copy, before its first version and after its last one, so that a withdrawal at any
+// moment names it.
+func (e exporting) note(ctx context.Context, n *app.Node, forClient bool) error {
+	switch {
+	case e.copy == "":
+		return nil
+	case forClient:
+		return n.NoteCopy(ctx, e.copy, clientCopy)
+	}
+	return n.NoteFile(ctx, e.copy, e.out)
+}
+
+// noted runs f and notes the copy that it makes.
+func (e exporting) noted(ctx context.Context, n *app.Node, forClient bool, f func() error) error {
+	if err := e.note(ctx, n, forClient); err != nil {
+		return err
+	}
+	return errors.Join(f(), e.note(context.WithoutCancel(ctx), n, forClient))
+}
+
 // runExport runs an export where the archive is. If this process runs it for a client, the client writes what it sends.
-func (c *cli) runExport(cmd *cobra.Command, args []string, out string, whole bool, open func() (*exportEnd, error)) error {
+func (c *cli) runExport(cmd *cobra.Command, args []string, e exporting, open func() (*exportEnd, error)) error {
 	ctx := cmd.Context()
-	if err := needsOutput(cmd.Name(), out); err != nil {
+	if err := needsOutput(cmd.Name(), e.out); err != nil {
 		return err
 	}
 	query := ""
@@ -134,7 +166,7 @@ func (c *cli) runExport(cmd *cobra.Command, args []string, out string, whole boo
 	found := &faultLines{faults{out: c.stderr}}
 	bar := c.progress(-1, "files")
 	defer bar.done()
-	p := faces.Preserving{Query: query, Whole: whole, Bad: found.add, Progress: func(done, all int) {
+	p := faces.Preserving{Query: query, Whole: e.whole, Bad: found.add, Progress: func(done, all int) {
 		note := ""
 		if all > 0 {
 			note = fmt.Sprintf("of %d", all)
@@ -143,7 +175,7 @@ func (c *cli) runExport(cmd *cobra.Command, args []string, out string, whole boo
 	}}
 	if c.call != nil {
 		return errors.Join(c.reading(ctx, func(n *app.Node) error {
-			if whole {
+			if e.whole {
 				in, err := c.call.Open(knownInput)
 				if err != nil {
 					return err
@@ -154,7 +186,7 @@ func (c *cli) runExport(cmd *cobra.Command, args []string, out string, whole boo
 				}
 				p.Held = held.of
 			}
-			return send(ctx, n, p, c.call.File())
+			return e.noted(ctx, n, true, func() error { return send(ctx, n, p, c.call.File()) })
 		}), found.err())
 	}
 	return errors.Join(c.reading(ctx, func(n *app.Node) error {
@@ -169,17 +201,22 @@ func (c *cli) runExport(cmd *cobra.Command, args []string, out string, whole boo
 			}
 			p.Held = held.of
 		}
-		in, pipe := io.Pipe()
-		sent := make(chan error, 1)
-		go func() {
-			err := send(ctx, n, p, pipe)
-			pipe.CloseWithError(err)
-			sent <- err
-		}()
-		err = end.receive(ctx, in, found)
-		in.CloseWithError(errReceiver)
-		return firstCause(<-sent, err)
+		return e.noted(ctx, n, false, func() error { return sendTo(ctx, n, p, end, found) })
 	}), found.err())
+}
+
+// sendTo sends a selection of the archive to an end in this process.
+func sendTo(ctx context.Context, n *app.Node, p faces.Preserving, end *exportEnd, found *faultLines) error {
+	in, pipe := io.Pipe()
+	sent := make(chan error, 1)
+	go func() {
+		err := send(ctx, n, p, pipe)
+		pipe.CloseWithError(err)
+		sent <- err
+	}()
+	err := end.receive(ctx, in, found)
+	in.CloseWithError(errReceiver)
+	return firstCause(<-sent, err)
 }
 
 // errReceiver is the error of sending to a receiver that has failed.

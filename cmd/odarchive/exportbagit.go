@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/preserve"
 	"odarchive/crawler/preserve/bagit"
 
@@ -33,7 +34,11 @@ exit status 1.
   odarchive export bagit -o bag --sha512 --organization "City Archive"
   odarchive export bagit -o list.zip --holey`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.runExport(cmd, args, out, false, func() (*exportEnd, error) {
+			e := exporting{out: out, copy: store.BagCopy}
+			if holey {
+				e.copy = ""
+			}
+			return c.runExport(cmd, args, e, func() (*exportEnd, error) {
 				return c.bagEnd(out, bagit.Options{SHA512: sha512, Holey: holey, Organization: organization, Identifier: identifier})
 			})
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"odarchive/cmd/internal/app"
@@ -102,8 +103,12 @@ func (c *cli) importFrom(kind, what, short, long, examples string, read packageR
 			if kept == nil {
 				return err
 			}
-			printErr := c.print(kept.Count, "%s imported; %s unchanged, %s without bytes", english.Plural(kept.Count.Versions, "version", ""),
+			line := fmt.Sprintf("%s imported; %s unchanged, %s without bytes", english.Plural(kept.Count.Versions, "version", ""),
 				english.Plural(kept.Count.Unchanged, "version", ""), english.Plural(kept.Count.Others, "version", ""))
+			if n := kept.Count.Withdrawn; n > 0 {
+				line += fmt.Sprintf("; %s refused: withdrawn, or of URLs that are never kept", english.Plural(n, "version", ""))
+			}
+			printErr := c.print(kept.Count, "%s", line)
 			return errors.Join(err, printErr, found.err())
 		},
 	}

@@ -30,8 +30,9 @@ share stay. The same bytes are not kept again. The log of changes begins anew, s
 It takes about as long as writing the whole database. If it is interrupted, the same command, or a server, continues. If a
 server holds the archive, or with --endpoint, the server does it.
 
-Not removed: backups that were made before, which are listed so that you can delete them (the next full backup has nothing of
-the bytes), WARC files that were moved or exported, and copies that sinks or others have made.
+Not removed: backups and bags that were made before, which are listed so that you can delete them (the next full backup has
+nothing of the bytes), OCFL storage roots, which are listed and lose the bytes with the next export to them, WARC files that were
+moved or exported, and copies that sinks or others have made.
 
 Exit status: 0 done; 1 failed, nothing was withdrawn, or, as the message says, not all; 2 wrong usage.`,
 		Example: `  odarchive withdraw http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0 --reason "It names people." --basis "GDPR, Article 17"
@@ -98,7 +99,11 @@ func (c *cli) printWithdrawn(done catalog.Withdrawn, then string) error {
 		return err
 	}
 	for _, one := range done.Elsewhere {
-		if _, err := fmt.Fprintf(c.stdout, "%s of %s still has them, delete it: %s\n", one.Kind, one.At.UTC().Format("2006-01-02 15:04:05"), one.Name); err != nil {
+		then := ", delete it"
+		if one.Kind == store.OCFLCopy {
+			then = " until the next export to it"
+		}
+		if _, err := fmt.Fprintf(c.stdout, "%s of %s still has them%s: %s\n", one.Kind, one.At.UTC().Format("2006-01-02 15:04:05"), then, printable(one.Name)); err != nil {
 			return err
 		}
 	}

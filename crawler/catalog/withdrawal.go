@@ -115,12 +115,12 @@ type WithdrawnBytes struct {
 type Withdrawn struct {
 	Versions  []WithdrawnVersion `json:"withdrawn"`
 	DryRun    bool               `json:"dryRun,omitempty"`
-	Elsewhere []CopyElsewhere    `json:"elsewhere,omitempty"` // copies that may have the bytes and that this program cannot change
+	Elsewhere []CopyElsewhere    `json:"elsewhere,omitempty"` // copies that may have the bytes and that a withdrawal does not change
 }
 
 // CopyElsewhere is a copy of the archive, or of what it fetched. JSON names are stable.
 type CopyElsewhere struct {
-	Kind string    `json:"kind"` // backup, warc, answers, sink
+	Kind string    `json:"kind"` // backup, ocfl, bag
 	Name string    `json:"name"` // of a file or directory, or who has it
 	At   time.Time `json:"at"`
 }

@@ -56,7 +56,7 @@ func (c *Crawl) copiesOf(list []catalog.Version) (found []catalog.CopyElsewhere,
 	first := slices.MinFunc(list, func(a, b catalog.Version) int { return a.At.Compare(b.At) }).At
 	all, err := c.store.Copies()
 	for _, one := range all {
-		if one.Kind == store.BackupCopy && !one.At.Before(first) {
+		if !store.IsTape(one.Kind) && !one.At.Before(first) {
 			found = append(found, one)
 		}
 	}

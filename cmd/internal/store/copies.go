@@ -14,6 +14,8 @@ import (
 // Kinds of copies outside the data directory.
 const (
 	BackupCopy  = "backup"  // a file
+	OCFLCopy    = "ocfl"    // a storage root; the next export to it removes what was withdrawn
+	BagCopy     = "bag"     // a folder or file
 	WARCCopy    = "warc"    // a directory of WARC files of what was fetched
 	AnswersCopy = "answers" // a directory of WARC files of what interfaces answered
 )
@@ -24,14 +26,17 @@ const copyKey = "store/copy/"
 // maxCopies bounds how many copies Copies returns.
 const maxCopies = 10_000
 
+// IsTape reports whether a kind of copies is that of directories of WARC files, which lose withdrawn records.
+func IsTape(kind string) bool { return kind == WARCCopy || kind == AnswersCopy }
+
 // NoteCopy remembers that there is a copy of what this archive has, so that a withdrawal can change it or name it. name is
-// that of a file or directory, which is made absolute, or says who has the copy. A repeated note has the time of the first
-// one for directories, of the last one for others. It does nothing if the archive is open for reading only.
+// that of a file or directory, which is made absolute for WARC files, or says who has the copy. A repeated note has the time
+// of the first one for WARC files, of the last one for others. It does nothing if the archive is open for reading only.
 func (s *Store) NoteCopy(ctx context.Context, kind, name string) error {
 	if s.DB.ReadOnly() {
 		return nil
 	}
-	if kind != BackupCopy {
+	if IsTape(kind) {
 		full, err := filepath.Abs(name)
 		if err != nil {
 			return fmt.Errorf("note a copy: %w", err)
@@ -45,19 +50,19 @@ func (s *Store) NoteCopy(ctx context.Context, kind, name string) error {
 	key := []byte(copyKey + kind + "/" + name)
 	var known bool
 	err = s.DB.View(func(txn *kv.Txn) (err error) { _, known, err = txn.Get(kv.SpaceMeta, key); return err })
-	if err != nil || known && kind != BackupCopy {
+	if err != nil || known && IsTape(kind) {
 		return err
 	}
 	return s.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, key, value) })
 }
 
-// NoteBackup notes that there is a backup in a file.
-func (s *Store) NoteBackup(ctx context.Context, file string) error {
-	full, err := filepath.Abs(file)
+// NoteFile notes that a file or directory has a copy.
+func (s *Store) NoteFile(ctx context.Context, kind, name string) error {
+	full, err := filepath.Abs(name)
 	if err != nil {
-		return fmt.Errorf("note a backup: %w", err)
+		return fmt.Errorf("note a copy: %w", err)
 	}
-	return s.NoteCopy(ctx, BackupCopy, full)
+	return s.NoteCopy(ctx, kind, full)
 }
 
 // Copies returns the copies that were noted, by kind and name.
