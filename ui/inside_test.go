@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,4 +37,18 @@ func TestAPageSaysWhatItDoesNotShow(t *testing.T) {
 // plainSpaces replaces the narrow spaces in numbers by ordinary ones.
 func plainSpaces(s string) string {
 	return strings.NewReplacer("\u202f", " ", "\u2009", " ", "\u00a0", " ").Replace(s)
+}
+
+func TestLabelsOfCodesAreShown(t *testing.T) {
+	codes := csvprofile.Column{Name: "vote"}
+	for i := range maxLabels + 2 {
+		codes.Labels = append(codes.Labels, csvprofile.Label{Value: strconv.Itoa(i), Label: "party"})
+	}
+	facts := tableFacts(&csvprofile.Profile{Columns: []csvprofile.Column{codes, {Name: "age"}}})
+	if c := facts.List[0]; len(c.Labels) != maxLabels || c.MoreLabels != 2 || c.Labels[1].Value != "1" {
+		t.Errorf("%d labels and %d more", len(c.Labels), c.MoreLabels)
+	}
+	if c := facts.List[1]; len(c.Labels) != 0 || c.MoreLabels != 0 {
+		t.Errorf("a column without labels has %v", c.Labels)
+	}
 }

@@ -97,6 +97,8 @@ type column struct {
 	Key, Personal                    bool
 	Plot                             template.HTML
 	Top                              string // most frequent values, shown on hover
+	Labels                           []csvprofile.Label
+	MoreLabels                       int // labels that are not shown
 }
 
 func sizeOf(p *csvprofile.Profile) string {
@@ -104,6 +106,9 @@ func sizeOf(p *csvprofile.Profile) string {
 }
 
 const maxColumns = 500
+
+// maxLabels is how many labels of codes are shown of a column.
+const maxLabels = 50
 
 func tableFacts(p *csvprofile.Profile) *table {
 	if p == nil {
@@ -122,6 +127,8 @@ func tableFacts(p *csvprofile.Profile) *table {
 		if c.Class != "" {
 			line.Class, line.Personal = curie(c.Class, ""), c.Personal
 		}
+		line.Labels = c.Labels[:min(len(c.Labels), maxLabels)]
+		line.MoreLabels = len(c.Labels) - len(line.Labels)
 		var top []string
 		for _, v := range c.Top[:min(len(c.Top), 5)] {
 			top = append(top, shorten(v.Value)+" ("+humanCount(v.Count)+")")

@@ -31,7 +31,9 @@ func (c *cli) profile() *cobra.Command {
 		Long: `Describe local tables: dialect, encoding, header, and the type and statistics of every column.
 
 Tables can be in CSV and similar text, XLSX, XLS, ODS, JSON, NDJSON, GeoJSON, XML, HTML, Parquet, text with columns of
-fixed width, and in files inside archives. For RDF files the command prints their statistics and syntax errors.
+fixed width, and in files inside archives. So can those of databases and maps (SQLite, GeoPackage, shapefile, DBF, KML, GPX,
+TopoJSON, FlatGeobuf), of statistics (SPSS, Stata, SAS, R) and in columns (Arrow, Feather, ORC, Avro). Their geometries,
+reference system, box and period are printed before their columns. For RDF files the command prints their statistics and syntax errors.
 
 Tables of documents (DOCX, ODT, notebooks), of statistics offices (PC-Axis, JSON-stat, SDMX) and of scientific arrays (NetCDF,
 HDF5), events of calendars and records of web archives are read, too. What a file says of itself is printed first: title,
@@ -232,6 +234,9 @@ func (c *cli) profileTable(name string, p *csvprofile.Profile) error {
 		b.WriteString("; not read to its end")
 	}
 	b.WriteByte('\n')
+	for _, line := range whereAndWhen(p) {
+		b.WriteString("  " + printable(line) + "\n")
+	}
 	for i, column := range p.Columns {
 		facts := []string{column.Datatype, fmt.Sprintf("%d distinct", column.Distinct)}
 		if column.Nulls > 0 {
