@@ -44,6 +44,9 @@ status 1.`,
 				return c.printBackup(out, info)
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
+				if err := n.NoteFile(cmd.Context(), store.BackupCopy, out); err != nil { // what is withdrawn meanwhile names it, too
+					return err
+				}
 				info, err := backup.ToFile(cmd.Context(), n.BackupSource(), out, since, progress)
 				if err != nil {
 					return err

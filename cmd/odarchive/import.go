@@ -35,10 +35,10 @@ refused, and of an object with damaged files the versions that have them; each i
 status is 1. The rest is archived. Importing again adds nothing, and continues an import that was stopped.
 
 Objects that 'odarchive export ocfl' wrote become the files that they were, with the same times and, in an archive that does
-not have them, the same numbers of versions. In objects of others, each logical path is a file: at the object's id if that is
-an address of the web (below it, if there are several paths), else below --at-base in a folder named by the id. Each content
-that it had is a version, of the time when the object's version was created. Imported URLs are not crawled until they are
-added. Symbolic links are refused.`, `  odarchive import ocfl root
+not have them, the same numbers of versions up to one that was withdrawn: that has no bytes to import, and those after it have
+smaller numbers. In objects of others, each logical path is a file: at the object's id if that is an address of the web (below
+it, if there are several paths), else below --at-base in a folder named by the id. Each content that it had is a version, of
+the time when the object's version was created. Imported URLs are not crawled until they are added. Symbolic links are refused.`, `  odarchive import ocfl root
   odarchive import ocfl root --data other
   odarchive import ocfl /mnt/repository --at-base https://repository.example.org/`, ocfl.Read),
 		c.importFrom("bagit", "DIR|FILE.zip", "Archive the files of a bag", `Archive the payload of a bag (BagIt, RFC 8493), a folder or a zip. All digests are checked before anything is archived.

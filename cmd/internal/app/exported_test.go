@@ -168,3 +168,33 @@ func TestStorageRootsLoseWhatWasTakenAwayAndImportsDoNotBringItBack(t *testing.T
 		t.Errorf("never kept: %d versions, %v", len(all), err)
 	}
 }
+
+// readsCopies is a writer that looks which copies are known when it gets its first byte.
+type readsCopies struct {
+	n     *Node
+	found []catalog.CopyElsewhere
+}
+
+func (r *readsCopies) Write(p []byte) (int, error) {
+	var err error
+	if r.found == nil {
+		r.found, err = r.n.Copies()
+	}
+	return len(p), err
+}
+
+func TestABackupIsKnownBeforeItsFirstByte(t *testing.T) {
+	t.Parallel()
+	n := openNode(t, func(*config.Config) {})
+	w := &readsCopies{n: n}
+	if err := n.Backup(t.Context(), w, nil); err != nil {
+		t.Fatal(err)
+	}
+	after, err := n.Copies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.found) != 1 || w.found[0].Kind != store.BackupCopy || len(after) != 1 || after[0].Name != w.found[0].Name || after[0].At.Before(w.found[0].At) {
+		t.Errorf("known while it is written %v, and then %v", w.found, after)
+	}
+}

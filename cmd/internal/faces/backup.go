@@ -9,19 +9,24 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/backup"
 	"odarchive/triplestore/disk"
 )
 
-// Backup writes a backup of the archive to w. With since, it contains only what is new.
+// Backup writes a backup of the archive to w. With since, it contains only what is new. It is noted before its first byte, so
+// that what is withdrawn meanwhile names it, too.
 func (a *Faces) Backup(ctx context.Context, w io.Writer, since *backup.Info) error {
-	info, err := backup.Write(ctx, a.store.BackupSource(), w, since, nil)
-	if err != nil {
+	name := "sent to a client, begun at " + a.store.Clock().UTC().Format(time.RFC3339Nano)
+	if err := a.store.NoteCopy(ctx, store.BackupCopy, name); err != nil {
 		return err
 	}
-	return a.store.NoteCopy(ctx, store.BackupCopy, "sent to a client, with the id "+info.ID)
+	if _, err := backup.Write(ctx, a.store.BackupSource(), w, since, nil); err != nil {
+		return err
+	}
+	return a.store.NoteCopy(ctx, store.BackupCopy, name)
 }
 
 // Backup downloads a backup into the file out, which gets its name only once it is complete. It returns backup.ErrExists
