@@ -125,6 +125,9 @@ func (p *Profile) csvwDialect() map[string]any {
 	} else {
 		dialect["quoteChar"] = nil
 	}
+	if p.Dialect.SkipInitialSpace {
+		dialect["skipInitialSpace"] = true
+	}
 	if p.Dialect.CommentPrefix != "" {
 		dialect["commentPrefix"] = p.Dialect.CommentPrefix
 	}

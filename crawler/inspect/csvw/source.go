@@ -31,7 +31,7 @@ func newSource(b []byte, d *Dialect) (*source, error) {
 	if !d.DoubleQuote {
 		esc = `\`
 	}
-	s := &source{d: d, rows: csvprofile.NewRows(r, csvprofile.Dialect{Delimiter: d.Delimiter, QuoteChar: d.QuoteChar, EscapeChar: esc})}
+	s := &source{d: d, rows: csvprofile.NewRows(r, csvprofile.Dialect{Delimiter: d.Delimiter, QuoteChar: d.QuoteChar, EscapeChar: esc, SkipInitialSpace: d.SkipInitialSpace})}
 	for range d.SkipRows {
 		if !s.rows.Next() {
 			break
