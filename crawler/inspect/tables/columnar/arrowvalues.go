@@ -3,7 +3,6 @@ package columnar
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/big"
 	"slices"
@@ -39,20 +38,13 @@ func (s *arrowRows) name(f *arrowField, prefix string, depth int) {
 
 // read profiles the table.
 func (s *arrowRows) read(o source.Options) ([]*csvprofile.Profile, error) {
-	var failed error
 	header := s.names[:min(len(s.names), csvprofile.MaxCells)]
-	p, err := csvprofile.ReadRows(s.ctx, "", header, func() ([]string, error) {
+	p, err := source.ReadRows(s.ctx, "", header, func() ([]string, error) {
 		row, err := s.next()
-		if err != nil && err != io.EOF {
-			failed = err
-		}
 		return row[:min(len(row), len(header))], err
 	}, o.Reading(0))
-	if err != nil {
+	if p == nil {
 		return nil, err
-	}
-	if !source.Worthwhile(p) {
-		return nil, failed
 	}
 	p.Omitted += len(s.names) - len(header)
 	return []*csvprofile.Profile{p}, nil

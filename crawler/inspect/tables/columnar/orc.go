@@ -89,19 +89,9 @@ func orcTable(ctx context.Context, in source.Input, o source.Options) ([]*csvpro
 	if len(f.names) == 0 {
 		return nil, nil
 	}
-	var failed error
-	p, err := csvprofile.ReadRows(ctx, "", f.names, func() ([]string, error) {
-		row, err := f.next(ctx)
-		if err != nil && !errors.Is(err, io.EOF) {
-			failed = err
-		}
-		return row, err
-	}, o.Reading(0))
-	if err != nil {
+	p, err := source.ReadRows(ctx, "", f.names, func() ([]string, error) { return f.next(ctx) }, o.Reading(0))
+	if p == nil {
 		return nil, err
-	}
-	if !source.Worthwhile(p) {
-		return nil, failed
 	}
 	return []*csvprofile.Profile{p}, nil
 }

@@ -101,3 +101,23 @@ func (o Options) WithDefaults() Options {
 
 // Worthwhile reports whether a profile describes a table.
 func Worthwhile(p *csvprofile.Profile) bool { return p != nil && len(p.Columns) > 0 && p.Rows > 0 }
+
+// ReadRows profiles a table whose columns are known, as csvprofile.ReadRows does. It returns nil if that is not worthwhile,
+// and then the error that ended the rows, if one did; a table that has rows is kept in spite of it.
+func ReadRows(ctx context.Context, name string, header []string, next func() ([]string, error), o csvprofile.Options) (*csvprofile.Profile, error) {
+	var failed error
+	p, err := csvprofile.ReadRows(ctx, name, header, func() ([]string, error) {
+		row, err := next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			failed = err
+		}
+		return row, err
+	}, o)
+	if err != nil {
+		return nil, err
+	}
+	if !Worthwhile(p) {
+		return nil, failed
+	}
+	return p, nil
+}

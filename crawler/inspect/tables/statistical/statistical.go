@@ -8,7 +8,6 @@ package statistical
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -66,23 +65,16 @@ func open(in source.Input, order binary.ByteOrder) *cursor.Reader {
 
 // profiled reads one table. If not even one row can be read, it returns why.
 func profiled(ctx context.Context, name string, columns []variable, next func() ([]string, error), o csvprofile.Options) (*csvprofile.Profile, error) {
-	var failed error
 	header := make([]string, min(len(columns), maxVariables))
 	for i := range header {
 		header[i] = columns[i].name
 	}
-	p, err := csvprofile.ReadRows(ctx, name, header, func() ([]string, error) {
+	p, err := source.ReadRows(ctx, name, header, func() ([]string, error) {
 		row, err := next()
-		if err != nil && !errors.Is(err, io.EOF) {
-			failed = err
-		}
 		return row[:min(len(row), len(header))], err
 	}, o)
-	if err != nil {
+	if p == nil {
 		return nil, err
-	}
-	if !source.Worthwhile(p) {
-		return nil, failed
 	}
 	p.Omitted += len(columns) - len(header)
 	if o.Each != nil {
