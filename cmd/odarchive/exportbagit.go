@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -110,24 +108,7 @@ is the zip of 'odarchive zip', each of which is a crate.`,
 			if !strings.HasSuffix(strings.ToLower(out), ".zip") {
 				return usagef("export rocrate needs -o FILE.zip")
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error {
-				release := n.Content.Hold() // keeps the sizes of the plan valid
-				defer release()
-				plan, err := n.Bundle(cmd.Context(), text)
-				if err != nil {
-					return err
-				}
-				bar := c.progress(plan.Size(), "bytes")
-				defer bar.done()
-				err = c.writeTo(out, func(w io.Writer) error {
-					_, err := plan.WriteTo(&counted{w: w, bar: bar}, n.Content)
-					return err
-				})
-				if err == nil {
-					fmt.Fprintln(c.stderr, zipDone(out, plan))
-				}
-				return err
-			})
+			return c.reading(cmd.Context(), func(n *app.Node) error { return c.writeZip(cmd.Context(), n, text, out) })
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, .zip")

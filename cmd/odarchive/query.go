@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -162,29 +163,33 @@ ro-crate-metadata.json (RO-Crate 1.2). Files that can no longer be unpacked are 
 			if out == "" {
 				return usagef("zip needs -o FILE, or -o - for standard output")
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error {
-				release := n.Content.Hold() // keeps the sizes of the plan valid
-				defer release()
-				plan, err := n.Bundle(cmd.Context(), text)
-				if err != nil {
-					return err
-				}
-				bar := c.progress(plan.Size(), "bytes")
-				defer bar.done()
-				err = c.writeTo(out, func(w io.Writer) error {
-					_, err := plan.WriteTo(&counted{w: w, bar: bar}, n.Content)
-					return err
-				})
-				if err == nil && (out != "-" || len(plan.LeftOut()) > 0) {
-					fmt.Fprintln(c.stderr, zipDone(out, plan))
-				}
-				return err
-			})
+			return c.reading(cmd.Context(), func(n *app.Node) error { return c.writeZip(cmd.Context(), n, text, out) })
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, - for standard output")
 	c.readOnlyFlag(cmd)
 	return c.beside(cmd, besideOptions{inputs: dashes})
+}
+
+// writeZip writes the zip of the versions that a query selects to a file, or to standard output as "-". It says what it wrote,
+// to standard output only if something was left out.
+func (c *cli) writeZip(ctx context.Context, n *app.Node, query, out string) error {
+	release := n.Content.Hold() // keeps the sizes of the plan valid
+	defer release()
+	plan, err := n.Bundle(ctx, query)
+	if err != nil {
+		return err
+	}
+	bar := c.progress(plan.Size(), "bytes")
+	defer bar.done()
+	err = c.writeTo(out, func(w io.Writer) error {
+		_, err := plan.WriteTo(&counted{w: w, bar: bar}, n.Content)
+		return err
+	})
+	if err == nil && (out != "-" || len(plan.LeftOut()) > 0) {
+		fmt.Fprintln(c.stderr, zipDone(out, plan))
+	}
+	return err
 }
 
 // zipDone describes a zip that was written, and what was left out of it.
