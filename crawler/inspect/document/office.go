@@ -80,6 +80,22 @@ func elements(raw []byte, f func(path string, attr map[string]string, text strin
 	}
 }
 
+// dublinCore sets what an element of Dublin Core says that both families of office documents have.
+func (d *Document) dublinCore(name, text string) {
+	switch name {
+	case "title":
+		d.Title = text
+	case "description":
+		d.Description = text
+	case "subject":
+		d.Description = firstOf(d.Description, text)
+	case "creator":
+		d.Creator = text
+	case "language":
+		d.Languages = append(d.Languages, text)
+	}
+}
+
 // openXML reads the properties of an Office Open XML package (ECMA-376 part 2, clause 11, and part 1, 22.2).
 func openXML(_ context.Context, in source.Input, d *Document) error {
 	z, err := zip.NewReader(in.Body, in.Size)
@@ -87,21 +103,13 @@ func openXML(_ context.Context, in source.Input, d *Document) error {
 		return errors.New("the directory of the package is damaged")
 	}
 	elements(part(z, "docProps/core.xml"), func(p string, _ map[string]string, text string) {
-		switch path.Base(p) {
-		case "title":
-			d.Title = text
-		case "description":
-			d.Description = text
-		case "subject":
-			d.Description = firstOf(d.Description, text)
-		case "creator":
-			d.Creator = text
-		case "language":
-			d.Languages = append(d.Languages, text)
+		switch name := path.Base(p); name {
 		case "created":
 			d.Created = text
 		case "modified":
 			d.Modified = text
+		default:
+			d.dublinCore(name, text)
 		}
 	})
 	version := ""
@@ -131,19 +139,9 @@ func openDocument(_ context.Context, in source.Input, d *Document) error {
 	}
 	initial := ""
 	elements(part(z, "meta.xml"), func(p string, attr map[string]string, text string) {
-		switch path.Base(p) {
-		case "title":
-			d.Title = text
-		case "description":
-			d.Description = text
-		case "subject":
-			d.Description = firstOf(d.Description, text)
-		case "creator":
-			d.Creator = text
+		switch name := path.Base(p); name {
 		case "initial-creator":
 			initial = text
-		case "language":
-			d.Languages = append(d.Languages, text)
 		case "creation-date":
 			d.Created = text
 		case "date":
@@ -154,6 +152,8 @@ func openDocument(_ context.Context, in source.Input, d *Document) error {
 			if n, err := strconv.Atoi(attr["page-count"]); err == nil && n > 0 && n < 1_000_000 {
 				d.Pages = n
 			}
+		default:
+			d.dublinCore(name, text)
 		}
 	})
 	d.Creator = firstOf(d.Creator, initial)
