@@ -121,6 +121,6 @@ type Withdrawn struct {
 // CopyElsewhere is a copy of the archive, or of what it fetched. JSON names are stable.
 type CopyElsewhere struct {
 	Kind string    `json:"kind"` // backup, ocfl, bag
-	Name string    `json:"name"` // of a file or directory, or who has it
+	Name string    `json:"name"` // path of a file or directory, or a sentence about who has the copy
 	At   time.Time `json:"at"`
 }

@@ -10,8 +10,8 @@ import (
 	"odarchive/crawler/archive"
 )
 
-// The reader below goes by RO-Crate 1.2: a descriptor that is about the root, a root with its required properties, files
-// that are in the crate, and no entity twice.
+// The test reads the crate by the rules of RO-Crate 1.2: the descriptor is about the root, the root has its required properties,
+// every file is in the zip, and no entity is there twice.
 func TestEveryZipIsAnROCrate(t *testing.T) {
 	w := newWorld(t)
 	entries := []Entry{

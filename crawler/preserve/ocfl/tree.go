@@ -93,8 +93,8 @@ func (t tree) files(ctx context.Context, base, dir string) (files map[string]boo
 	return files, empty, err
 }
 
-// objects calls f with the folder of each object, until an error. other is called with what is no part of a storage
-// root.
+// objects calls f with the folder of each object, until f fails. It calls other with the path of everything else that does not
+// belong into a storage root.
 func (t tree) objects(ctx context.Context, f func(dir string) error, other func(what string)) error {
 	var walk func(dir string, depth int) error
 	walk = func(dir string, depth int) error {
