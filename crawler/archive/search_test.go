@@ -183,7 +183,7 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 			t.Errorf("%s: %d found, want %d", text, f.Total, want)
 		}
 	}
-	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":3}`)) }); err != nil {
+	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":4}`)) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.BuildSearch(t.Context()); err == nil || !strings.Contains(err.Error(), "newer") {
@@ -191,36 +191,41 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 	}
 }
 
-// Version 1 has the groups of UUIDs as words, and a `k` for each resource.
-func TestASearchIndexOfVersion1GoesOnAsVersion2(t *testing.T) {
+// Version 1 had the groups of UUIDs as words, versions 1 and 2 no words of what files say of themselves.
+func TestASearchIndexOfAnOlderVersionIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	a := newArchive(t)
-	const id = "550e8400-e29b-41d4-a716-446655440000"
-	register(t, a, catalog.Seed{URL: "http://data.example/old.csv"})
-	err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
-		var words wordindex.Changes
-		words.Replace(0, 'A', nil, strings.Split(id, "-"))
-		if err := words.Write(txn); err != nil {
-			return err
+	for _, old := range []string{`{"format":1,"next":1}`, `{"format":2,"next":1}`} {
+		a := newArchive(t)
+		const id = "550e8400-e29b-41d4-a716-446655440000"
+		register(t, a, catalog.Seed{URL: "http://data.example/" + id + "/page"})
+		visit(t, a, "http://data.example/"+id+"/page", "<html><head><title>Gewässergüte</title></head><body><p>x</p></body></html>", day)
+		err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
+			var words wordindex.Changes
+			words.Replace(0, 'A', []string{id}, strings.Split(id, "-"))
+			words.Replace(0, 'D', []string{"gewassergute"}, nil)
+			if err := words.Write(txn); err != nil {
+				return err
+			}
+			return txn.Set(kv.SpaceSearch, []byte("s"), []byte(old))
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":1,"next":1}`))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := a.BuildSearch(t.Context()); n != 0 || err != nil {
-		t.Fatalf("an index of version 1 was made again: %d, %v", n, err)
-	}
-	register(t, a, catalog.Seed{URL: "http://data.example/" + id + "/new.csv"})
-	if f := found(t, a, catalog.Search{Text: id}); f.Total != 2 {
-		t.Errorf("%d resources have the UUID, want one of each version", f.Total)
-	}
-	var state []byte
-	if err := a.view(func(t records.Txn) (err error) {
-		state, _, err = t.Get(kv.SpaceSearch, []byte("s"))
-		return err
-	}); err != nil || string(state) != `{"format":2,"next":2}` {
-		t.Errorf("state %s, %v", state, err)
+		if n, err := a.BuildSearch(t.Context()); n != 1 || err != nil {
+			t.Fatalf("%s: %d resources indexed again, %v", old, n, err)
+		}
+		for _, text := range []string{id, "Gewässergüte"} {
+			if f := found(t, a, catalog.Search{Text: text}); f.Total != 1 {
+				t.Errorf("%s: %d resources have %s", old, f.Total, text)
+			}
+		}
+		var state []byte
+		if err := a.view(func(t records.Txn) (err error) {
+			state, _, err = t.Get(kv.SpaceSearch, []byte("s"))
+			return err
+		}); err != nil || string(state) != `{"format":3,"next":1}` {
+			t.Errorf("state %s, %v", state, err)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // resourcesPerTxn bounds a transaction of Build.
 const resourcesPerTxn = 200
 
-// Build builds the index if there is none, as in the directory of an older program, or if building it was interrupted.
+// Build builds the index if there is none, if an older program built it, or if building it was interrupted.
 // It returns the number of resources that it indexed. Nothing else may write meanwhile. An index of a newer program is
 // an error.
 func (x *Index) Build(ctx context.Context) (indexed int, err error) {
@@ -20,7 +20,7 @@ func (x *Index) Build(ctx context.Context) (indexed int, err error) {
 	hasResources := false
 	err = records.View(x.db, func(t records.Txn) error {
 		var err error
-		if s, _, err = readState(t.Txn); err != nil || s.Format != 0 {
+		if s, _, err = readState(t.Txn); err != nil || s.Format >= format {
 			return err
 		}
 		hasResources, err = t.HasResources()
@@ -31,7 +31,7 @@ func (x *Index) Build(ctx context.Context) (indexed int, err error) {
 		return 0, err
 	case s.Format > format:
 		return 0, fmt.Errorf("the search index has format %d, and this program reads formats up to %d: use a newer odarchive", s.Format, format)
-	case s.Format > 0 || !hasResources:
+	case s.Format == format || !hasResources:
 		return 0, nil
 	}
 	if indexed, err = x.build(ctx); err != nil {

@@ -86,7 +86,7 @@ type hit struct {
 var worth = []struct {
 	field            wordindex.Field
 	exact, beginning int
-}{{fieldTitle, 8, 5}, {fieldAddress, 3, 2}, {fieldColumn, 2, 1}}
+}{{fieldTitle, 8, 5}, {fieldAddress, 3, 2}, {fieldColumn, 2, 1}, {fieldDocument, 2, 1}}
 
 const (
 	worthPortal = 2

@@ -20,9 +20,10 @@ import (
 
 // The fields of the index (crawler/archive/wordindex/FORMAT.md). A word counts most in a title.
 const (
-	fieldTitle   wordindex.Field = 'T' // of the resource and of its datasets
-	fieldAddress wordindex.Field = 'A' // URL, file name, format, media type, datasets' IRIs
-	fieldColumn  wordindex.Field = 'C' // column names of the latest version's tables
+	fieldTitle    wordindex.Field = 'T' // of the resource and of its datasets
+	fieldAddress  wordindex.Field = 'A' // URL, file name, format, media type, datasets' IRIs
+	fieldColumn   wordindex.Field = 'C' // column names of the latest version's tables, and what they are called for people
+	fieldDocument wordindex.Field = 'D' // what the latest version says of itself
 )
 
 // Bounds of the words of one resource that a field keeps.
@@ -37,8 +38,8 @@ type state struct {
 	Next   uint32 `json:"next"`   // number of the next document
 }
 
-// format is the version of the index. Version 1 is read as it is, and becomes version 2 when something is indexed.
-const format = 2
+// format is the version of the index. Older ones lack words, and are built again.
+const format = 3
 
 // The keys of the index, by first byte. Words are package wordindex's.
 var stateKey = []byte{'s'}           // -> state
@@ -77,7 +78,7 @@ func (u *Update) readState() error {
 		return err
 	}
 	u.was = s
-	if !known || s.Format == 1 {
+	if !known {
 		s.Format = format // the index of an empty archive is complete
 	}
 	u.state = &s
@@ -150,14 +151,15 @@ func (u *Update) SetResource(before, after records.Resource) error {
 	return nil
 }
 
-// SetColumns indexes the column names of a resource's latest version. former is what was inside the version before, nil
-// if there is none.
+// SetColumns indexes the column names of a resource's latest version, and what the version says of itself. former is what was
+// inside the version before, nil if there is none.
 func (u *Update) SetColumns(id string, former, latest *inspect.Inside) error {
 	doc, err := u.document(id)
 	if err != nil {
 		return err
 	}
 	u.words.Replace(doc, fieldColumn, columnWords(former), columnWords(latest))
+	u.words.Replace(doc, fieldDocument, documentWords(former), documentWords(latest))
 	return nil
 }
 
@@ -262,7 +264,8 @@ func columnWords(in *inspect.Inside) []string {
 	return words
 }
 
-// columnNames yields the column names of all tables of a file that come from their headers.
+// columnNames yields the column names of all tables of a file that come from their headers, and the other titles that the
+// columns have, as the labels of variables in the files of statistics programs.
 func columnNames(in *inspect.Inside) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if in == nil {
@@ -276,6 +279,11 @@ func columnNames(in *inspect.Inside) iter.Seq[string] {
 			for _, c := range table.Columns {
 				if !strings.HasPrefix(c.Name, "_col.") && !yield(c.Name) {
 					return
+				}
+				for _, title := range c.Titles {
+					if title != c.Name && !yield(title) {
+						return
+					}
 				}
 			}
 		}
