@@ -8,7 +8,6 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
 )
@@ -181,48 +180,4 @@ func rowsOf(in *inspect.Inside) (rows int64) {
 		rows += t.Rows
 	}
 	return rows
-}
-
-// compareSchemas compares the columns of two files' tables, of which either may be unknown. Tables are compared in
-// their order, columns by name. A column without values has no type.
-func compareSchemas(from, to *inspect.Inside) (c catalog.SchemaChange) {
-	if from == nil || to == nil || len(from.Tables) == 0 || len(to.Tables) == 0 || from.ColumnsOmitted+to.ColumnsOmitted > 0 {
-		return c
-	}
-	for i := range max(len(from.Tables), len(to.Tables)) {
-		var older, newer []csvprofile.Column
-		if i < len(from.Tables) {
-			older = from.Tables[i].Columns
-		}
-		if i < len(to.Tables) {
-			newer = to.Tables[i].Columns
-		}
-		addSchemas(&c, older, newer)
-	}
-	return c
-}
-
-func addSchemas(c *catalog.SchemaChange, older, newer []csvprofile.Column) {
-	types := make(map[string]csvprofile.Column, len(older))
-	for _, column := range older {
-		types[column.Name] = column
-	}
-	for _, column := range newer {
-		was, known := types[column.Name]
-		switch {
-		case !known:
-			c.Added = append(c.Added, column.Name)
-		case was.Datatype != column.Datatype && was.Distinct > 0 && column.Distinct > 0:
-			c.Retyped = append(c.Retyped, catalog.Retyped{Name: column.Name, From: was.Datatype, To: column.Datatype})
-		}
-	}
-	stays := make(map[string]bool, len(newer))
-	for _, column := range newer {
-		stays[column.Name] = true
-	}
-	for _, column := range older {
-		if !stays[column.Name] {
-			c.Removed = append(c.Removed, column.Name)
-		}
-	}
 }
