@@ -9,7 +9,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 REDOCLY := @redocly/cli@2.77.0
 
-.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package reproducible test-browser bench bench-store bench-load bench-growth bench-sparql kill model faults vuln fuzz fuzz-smoke golden w3c clean help
+.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package reproducible test-browser sample bench bench-store bench-load bench-growth bench-sparql kill model faults vuln fuzz fuzz-smoke golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -87,6 +87,9 @@ test-browser: ## the pages in a real browser (installs Debian's chromium and npm
 	@.ci/browser
 	@$(MAKE) --no-print-directory ui
 	ODARCHIVE_BROWSER=required $(GO) test ./ui/... -tags browser -run Browser -timeout 15m
+
+sample: build ## make an archive to look at, in sample-archive: a year of five generated portals, over a thousand files
+	$(GO) run ./cmd/samplearchive -program ./$(BIN)
 
 kill: ## kill -9 the store, a crawl and a harvest at random moments, ROUNDS times, and look for what was lost
 	$(GO) test -tags campaign ./triplestore -run Kill -rounds $(ROUNDS) -timeout 2h
