@@ -157,8 +157,8 @@ func headerScore(head []string, kinds []kind, rest [][]string, below [][]kind) (
 	if agree > differ {
 		return -float64(agree), "the first row has values of the same kinds as the rows below"
 	}
-	// Only texts: names are short, distinct, not empty and not repeated below.
-	if values > 0 && typed == 0 {
+	// Only texts: names are short, distinct, not empty and not repeated below. Years among them are names, too.
+	if n := yearsAmong(head); values > n && typed == 0 {
 		score -= float64(values)
 	}
 	again := 0
@@ -240,6 +240,26 @@ func yearsAcross(head []string) bool {
 	}
 	// Years with gaps between them must follow a name.
 	return even || len(years) >= 3 && len(years) < len(head) && kindOf(strings.TrimSpace(head[0])) == kindText
+}
+
+// yearsAmong returns how many cells of a row are years, if there are at least three and they are in order: 2010, 2010 from,
+// 2010 to, 2011 and so on; else 0.
+func yearsAmong(head []string) int {
+	n, last := 0, ""
+	for _, c := range head {
+		c = strings.TrimSpace(c)
+		if len(c) != 4 || c < "1500" || c >= "2200" || kindOf(c) != kindInteger {
+			continue
+		}
+		if c <= last {
+			return 0
+		}
+		n, last = n+1, c
+	}
+	if n < 3 {
+		return 0
+	}
+	return n
 }
 
 // looksLikeName reports whether a cell could be the name of a column.

@@ -50,7 +50,7 @@ func Shape(text []byte, whole bool) Form {
 	case c.delim == ",":
 		f.Table = c.consistency >= 0.85 && (c.width >= 3 || c.full >= 4 && words*3 < cells || c.consistency == 1 && words == 0) && blanks*3 < cells
 	default:
-		f.Table = c.consistency >= 0.95 && c.full >= 5 && c.width >= 3 && weight(c.delim) > 0.5 && c.typed() > 0
+		f.Table = c.consistency >= 0.95 && c.full >= 5 && c.width >= 3 && weight(c.delim) > 0.5 && c.typed() > 0 && !counted(c.rows, c.width) && !dump(c.rows)
 	}
 	f.Table = f.Table && !source(c.rows, c.delim)
 	return f
@@ -66,6 +66,43 @@ func (c *candidate) typed() (n int) {
 		}
 	}
 	return n
+}
+
+// counted reports whether rows are one sentence again and again, in which only a number or a word changes.
+func counted(rows [][]string, width int) bool {
+	varying := 0
+	for i := range width {
+		first := ""
+		for _, row := range rows {
+			if i >= len(row) || row[i] == "" {
+				continue
+			}
+			if first == "" {
+				first = row[i]
+			} else if row[i] != first {
+				varying++
+				break
+			}
+		}
+	}
+	return varying*2 < width
+}
+
+// dump reports whether all cells are bytes written in hexadecimal, two digits each, some with letters.
+func dump(rows [][]string) bool {
+	letters := false
+	for _, row := range rows {
+		for _, cell := range row {
+			if cell == "" {
+				continue
+			}
+			if len(cell) != 2 || strings.Trim(cell, "0123456789abcdefABCDEF") != "" {
+				return false
+			}
+			letters = letters || strings.ContainsAny(cell, "abcdefABCDEF")
+		}
+	}
+	return letters
 }
 
 // source reports whether rows read like the lines of a program or of a configuration rather than like records: many end

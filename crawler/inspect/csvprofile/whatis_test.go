@@ -58,3 +58,14 @@ func TestUnitsAreThoseThatNamesEndWith(t *testing.T) {
 		}
 	}
 }
+
+// Years may be names among other names: one column each, with others for their bounds.
+func TestYearsAmongNamesAreAHeader(t *testing.T) {
+	t.Parallel()
+	text := "Country,2001,2001_lower,2001_upper,2002,2002_lower,2002_upper,2003,2003_lower,2003_upper\n" +
+		strings.Repeat("Albania,<100 ,<100 ,<200 ,<100 ,<100 ,<200 ,<100 ,<100 ,<200 \nAngola,<500 ,<200 ,<500 ,<500 ,<200 ,<500 ,<500 ,<200 ,<500 \n", 5)
+	p, err := Read(t.Context(), strings.NewReader(text), Options{})
+	if err != nil || p.Dialect.HeaderRows != 1 || p.Rows != 10 {
+		t.Fatalf("%d header rows, %d rows, %v; want names of years and bounds", p.Dialect.HeaderRows, p.Rows, err)
+	}
+}

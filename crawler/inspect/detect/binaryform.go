@@ -28,6 +28,16 @@ func binaryForm(b []byte) (t, what string) {
 		return "image/qoi", "QOI"
 	case len(b) >= 24 && string(b[4:12]) == "jP  \r\n\x87\n" && string(b[16:20]) == "ftyp" && string(b[20:24]) == "mjp2":
 		return "video/mj2", "Motion JPEG 2000"
+	case len(b) >= 128 && string(b[:4]) == "\x31\xbe\x00\x00":
+		// Word for DOS writes what Write does, with another number of pages in its header.
+		if binary.LittleEndian.Uint16(b[96:]) == 0 {
+			return "application/msword", "Word for DOS"
+		}
+		return "application/x-mswrite", "Write"
+	case len(b) >= 48 && string(b[44:48]) == "SCRM" && b[28] == 0x1a && b[29] == 0x10:
+		return "audio/x-s3m", "a module of Scream Tracker"
+	case sgi(b):
+		return "image/x-sgi", "an SGI image"
 	}
 	if t := netpbm(b); t != "" {
 		return t, "a Netpbm image"
@@ -70,6 +80,16 @@ func sfnt(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// sgi recognises an image by the fields of its header: storage, bytes of a channel, dimensions and sizes (SGI Image File
+// Format 1.00).
+func sgi(b []byte) bool {
+	if len(b) < 512 || b[0] != 0x01 || b[1] != 0xda || b[2] > 1 || b[3] != 1 && b[3] != 2 {
+		return false
+	}
+	dims := binary.BigEndian.Uint16(b[4:])
+	return dims >= 1 && dims <= 3 && binary.BigEndian.Uint16(b[6:]) > 0
 }
 
 // netpbm recognises an image by its number and the width and height after it (pnm(5)). Comments may stand between.

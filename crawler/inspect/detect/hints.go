@@ -76,7 +76,7 @@ func textKind(t string) bool {
 		"application/yaml", "application/toml", "text/x-perl", "text/x-ruby", "text/x-php", "text/x-lua", "text/x-tex", "text/x-rst", "text/x-diff",
 		"text/vtt", "application/x-subrip", "text/x-log", "application/x-sh", "text/x-go", "text/x-rust", "text/x-scala", "text/x-fortran", "text/x-matlab",
 		"text/n3", "text/x-ini", "application/x-httpd-php", "application/sparql-query", "text/shex", "text/x-pcaxis", "application/x-bibtex",
-		"application/x-research-info-systems", "text/troff", "chemical/x-pdb", "text/x-arcgrid", "text/x-scss", "text/x-makefile",
+		"application/x-research-info-systems", "text/troff", "chemical/x-pdb", "text/x-arcgrid", "text/x-scss", "text/x-less", "text/x-makefile",
 		"text/x-msdos-batch", "text/x-gettext-translation", "text/x-protobuf", "text/x-sas":
 		return true
 	}
@@ -162,7 +162,7 @@ text/x-java java
 text/x-shellscript sh bash
 text/x-r r
 application/sql sql
-application/yaml yaml yml
+application/yaml yaml yml cff
 application/toml toml
 text/x-perl pl pm
 text/x-ruby rb
@@ -178,7 +178,8 @@ text/x-rust rs
 text/x-scala scala
 text/x-fortran f f90 for
 text/x-ini ini cfg properties conf
-text/x-scss scss sass less
+text/x-scss scss sass
+text/x-less less
 text/x-makefile mk mak
 text/x-msdos-batch bat cmd
 text/x-gettext-translation po
@@ -187,6 +188,8 @@ text/x-sas sas
 application/x-sylk slk sylk
 application/x-dif dif
 image/x-xpixmap xpm
+image/x-xbitmap xbm
+model/obj obj
 application/x-r-data rdata rda rds
 `
 

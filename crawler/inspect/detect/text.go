@@ -82,13 +82,11 @@ func opening(b []byte) (Detection, bool) {
 		{"BEGIN:VCALENDAR", "text/calendar", "iCalendar"},
 		{"BEGIN:VCARD", "text/vcard", "a vCard"},
 		{"{\\rtf", "application/rtf", "RTF"},
+		{"%!PS-AdobeFont", "application/x-font-type1", "a Type 1 font"},
+		{"%!FontType1", "application/x-font-type1", "a Type 1 font"},
 		{"%!PS", "application/postscript", "PostScript"},
 		{"WEBVTT", "text/vtt", "WebVTT"},
 		{"WARC/1.", "application/warc", "a WARC web archive"},
-		{"#!/bin/sh", "text/x-shellscript", "a shell script"},
-		{"#!/bin/bash", "text/x-shellscript", "a shell script"},
-		{"#!/usr/bin/env python", "text/x-python", "a Python script"},
-		{"#!/usr/bin/python", "text/x-python", "a Python script"},
 		{"<?php", "text/x-php", "PHP"},
 		{"-- MySQL dump", "application/sql", "a database dump"},
 		{"-- PostgreSQL database dump", "application/sql", "a database dump"},
@@ -99,6 +97,9 @@ func opening(b []byte) (Detection, bool) {
 		if bytes.HasPrefix(b, []byte(o.start)) {
 			return Detection{Type: o.mime, Confidence: 0.95, Because: "it begins as " + o.what + " does"}, true
 		}
+	}
+	if t := interpreted(b); t != "" {
+		return Detection{Type: t, Confidence: 0.95, Because: "its first line names the program that runs it"}, true
 	}
 	head := b[:min(len(b), 4096)]
 	switch {
@@ -112,6 +113,12 @@ func opening(b []byte) (Detection, bool) {
 		return Detection{Type: "text/x-arcgrid", Confidence: 0.9, Because: "the header of an ESRI ASCII grid"}, true
 	case dxf(b):
 		return Detection{Type: "image/vnd.dxf", Confidence: 0.9, Because: "the sections of a drawing in DXF"}, true
+	case wavefront(head):
+		return Detection{Type: "model/obj", Confidence: 0.85, Because: "the vertices of a model in Wavefront OBJ"}, true
+	case xbm(head):
+		return Detection{Type: "image/x-xbitmap", Confidence: 0.95, Because: "the width and height of an image in XBM"}, true
+	case manual(head):
+		return Detection{Type: "text/troff", Confidence: 0.9, Because: "the requests of a manual page"}, true
 	case bytes.HasPrefix(b, []byte("TY  - ")):
 		return Detection{Type: "application/x-research-info-systems", Confidence: 0.9, Because: "the tags of RIS references"}, true
 	case bibtex(head):
@@ -157,16 +164,6 @@ func dif(b []byte) bool {
 	return len(lines) == 4 && lines[0] == "TABLE" && strings.HasPrefix(lines[1], "0,") && strings.HasPrefix(lines[2], `"`) && lines[3] == strings.ToUpper(lines[3])
 }
 
-// dxf recognises a drawing by its first section, possibly after comments (group 999).
-func dxf(b []byte) bool {
-	fields := bytes.Fields(b[:min(len(b), 2048)])
-	if len(fields) > 2 && string(fields[0]) == "999" {
-		i := bytes.Index(b[:min(len(b), 4096)], []byte("SECTION"))
-		return i > 0 && bytes.HasSuffix(bytes.TrimSpace(b[:i]), []byte("\n0")) || i > 0 && bytes.HasSuffix(bytes.TrimSpace(b[:i]), []byte(" 0"))
-	}
-	return len(fields) > 3 && string(fields[0]) == "0" && string(fields[1]) == "SECTION" && string(fields[2]) == "2"
-}
-
 // bibtex recognises an entry: a line that begins with @kind{key.
 func bibtex(b []byte) bool {
 	for line := range bytes.Lines(b) {
@@ -198,7 +195,7 @@ func patch(b []byte) (Detection, bool) {
 
 // tableOrProse decides on a text that no other sniffer recognises.
 func (f *file) tableOrProse(text []byte) Detection {
-	if t := f.hints.text(); t != "" {
+	if t := f.hints.text(); t != "" && !(program(t) && records(text)) {
 		return Detection{Type: t, Confidence: 0.7, Because: "a text; its name or declaration says " + t}
 	}
 	shape := csvprofile.Shape(text, f.whole)

@@ -154,6 +154,7 @@ func ooxml(types []byte, names map[string]struct{}) string {
 		{"application/vnd.ms-powerpoint.presentation.macroEnabled.main+xml", "application/vnd.ms-powerpoint.presentation.macroenabled.12"},
 		{"application/vnd.ms-powerpoint.slideshow.macroEnabled.main+xml", "application/vnd.ms-powerpoint.slideshow.macroenabled.12"},
 		{"application/vnd.ms-powerpoint.template.macroEnabled.main+xml", "application/vnd.ms-powerpoint.template.macroenabled.12"},
+		{"application/vnd.ms-powerpoint.addin.macroEnabled.main+xml", "application/vnd.ms-powerpoint.addin.macroenabled.12"},
 		{"presentationml.slideshow.main+xml", "application/vnd.openxmlformats-officedocument.presentationml.slideshow"},
 		{"presentationml.template.main+xml", "application/vnd.openxmlformats-officedocument.presentationml.template"},
 		{"presentationml.presentation.main+xml", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
