@@ -43,7 +43,7 @@ type Profile struct {
 	// What the table is. Rows of sums and rows that only head others are data rows, too, counted by Rows.
 	Kind        string  `json:"kind,omitempty"`        // relational, entity or matrix; "" if unknown
 	Subject     int     `json:"subject,omitempty"`     // number, from 1, of the column whose values name what the rows are about; 0 if unknown
-	Totals      []int64 `json:"totals,omitempty"`      // numbers, from 1, of the first 100 data rows that have sums of others
+	Totals      []int64 `json:"totals,omitempty"`      // numbers, from 1, of the first 100 data rows that were found to have the sums of others
 	TotalRows   int64   `json:"totalrows,omitempty"`   // their number
 	Sections    []int64 `json:"sections,omitempty"`    // numbers, from 1, of the first 100 data rows that only head those below
 	SectionRows int64   `json:"sectionrows,omitempty"` // their number

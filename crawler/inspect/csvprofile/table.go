@@ -74,7 +74,7 @@ func (t *table) hold(cells [][]byte) {
 	}
 	t.rows++
 	if len(t.roles.heads) > 0 {
-		t.roles.body()
+		t.roles.body(cells)
 	}
 	t.roles.note(cells, t.rows)
 	limit := min(batchCells, runLen*len(cells))
@@ -118,13 +118,13 @@ func (t *table) addToColumns(cells [][]byte) {
 	t.rows++
 	switch {
 	case isSection(cells, t.width):
-		t.roles.head(t.rows)
+		t.roles.head(cells, t.rows)
 	case lone(cells):
 		t.roles.heads = t.roles.heads[:0] // a note
 	default:
-		t.roles.body()
-		t.roles.note(cells, t.rows)
+		t.roles.body(cells)
 	}
+	t.roles.note(cells, t.rows)
 	if t.each != nil {
 		t.deliver(cells)
 		return

@@ -17,6 +17,7 @@ const maxAttributes = 60
 
 // judge sets what the table is from its finished columns and the roles of its rows.
 func (p *Profile) judge(r *roles) {
+	r.sum(p)
 	if r.sectionCount*3 > p.Rows { // rows with one value are what this table has
 		r.sections, r.sectionCount = nil, 0
 	}

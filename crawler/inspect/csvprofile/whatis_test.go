@@ -37,6 +37,53 @@ func TestTablesAreSaidToBeWhatTheyAre(t *testing.T) {
 	}
 }
 
+// TestTotalsAddUp checks which rows are found to have the sums of others; rows are numbered from 1.
+func TestTotalsAddUp(t *testing.T) {
+	t.Parallel()
+	long := &strings.Builder{} // more rows than are kept
+	long.WriteString("name,a,b\n")
+	for i := range 3000 {
+		fmt.Fprintf(long, "n%d,%d,%d\n", i, i%7, i%90)
+	}
+	for _, test := range []struct{ what, text, want string }{
+		{"a word without sums", "name,a,b\nVienna,10,20\nGraz,30,40\nTotal,41,61\n", "[]"},
+		{"sums above their addends", "name,a,b\nTotal,40,60\nVienna,10,20\nGraz,30,40\n", "[1]"},
+		{"sums of sums", "name,a,b\na,10,200\nb,20,300\nTotal north,30,500\nc,11,123\nd,12,321\nTotal south,23,444\nTotal,53,944\n", "[3 6 7]"},
+		{"no word for it", "name,a,b\na,123,2001\nb,277,3000\nEverybody,400,5001\n", "[3]"},
+		{"chance", "name,a,b\na,1,2\nb,2,3\nc,3,5\nd,5,8\n", "[]"},
+		{"a copy is no sum", "name,a,b\na,123,2001\nb,0,0\nc,123,2001\n", "[]"},
+		{"percentages do not add up", "name,a,share\na,120,30\nb,280,70\nTotal,400,50\n", "[3]"},
+		{"rounded", "name,a,b\na,10.4,100.2\nb,10.3,100.4\nc,10.4,100.4\nSumme,31.2,301.1\n", "[4]"},
+		{"decimal comma", "name;a;b\na;1.010,5;2,5\nb;1.020,5;3,5\nGesamt;2.031,0;6,0\n", "[3]"},
+		{"the end of a long table", long.String() + "Total,8994,132600\n", "[3001]"},
+		{"one column of the end of a long table", long.String() + "Total,8994,132601\n", "[3001]"},
+		{"another number at the end", long.String() + "Total,8000,131000\n", "[]"},
+	} {
+		p, err := Read(t.Context(), strings.NewReader(test.text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(p.Totals); got != test.want || p.TotalRows != int64(len(p.Totals)) {
+			t.Errorf("%s: %s of %d, want %s", test.what, got, p.TotalRows, test.want)
+		}
+	}
+}
+
+// TestHalfSentencesAreNoSections checks that a name that goes on in the next row heads nothing.
+func TestHalfSentencesAreNoSections(t *testing.T) {
+	t.Parallel()
+	for first, want := range map[string]int64{"Trade and": 0, "Machines,": 0, "Retail (without": 0, "Sale of": 0, "Retail sale": 0, "Retail": 1, "\"\"\"Statistics\"\" of": 0} {
+		text := "name,x,y\na,1,2\n\"" + strings.TrimSuffix(first, "\"") + "\",,\nb,1,2\nc,3,4\nd,3,4\n"
+		p, err := Read(t.Context(), strings.NewReader(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.SectionRows != want {
+			t.Errorf("%s: %d sections, want %d", first, p.SectionRows, want)
+		}
+	}
+}
+
 // A row of nothing but delimiters above all others has no cells left: the table has no columns yet.
 func TestRowsWithoutCellsHaveNoRole(t *testing.T) {
 	t.Parallel()
