@@ -5,7 +5,6 @@
 package bagit
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -17,7 +16,6 @@ import (
 	"hash"
 	"io"
 	"net/url"
-	"os"
 	"path"
 	"strings"
 	"time"
@@ -317,36 +315,5 @@ func (b *Bag) remove() {
 	}
 	for _, f := range files {
 		f.remove()
-	}
-}
-
-// temporary is a file that is written, then read, then removed.
-type temporary struct {
-	*bufio.Writer
-	file *os.File
-}
-
-func newTemporary(dir string) (*temporary, error) {
-	f, err := os.CreateTemp(dir, "odarchive-bag-")
-	if err != nil {
-		return nil, err
-	}
-	return &temporary{bufio.NewWriterSize(f, 64<<10), f}, nil
-}
-
-// reader returns what was written.
-func (t *temporary) reader() (io.Reader, error) {
-	if err := t.Flush(); err != nil {
-		return nil, err
-	}
-	_, err := t.file.Seek(0, io.SeekStart)
-	return bufio.NewReaderSize(t.file, 64<<10), err
-}
-
-// remove removes the file. It may be called for nil, and twice.
-func (t *temporary) remove() {
-	if t != nil && t.file != nil {
-		_ = errors.Join(t.file.Close(), os.Remove(t.file.Name())) // nobody needs it
-		t.file = nil
 	}
 }
