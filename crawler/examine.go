@@ -48,6 +48,7 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	} else if err != nil {
 		return visit, fmt.Errorf("look for withdrawn bytes: %w", err)
 	}
+	visit.Examined = &digests.SHA256 // bytes of it may be on disk from now on
 	if latest != nil && latest.Digests == digests {
 		if following.Fresh() && latest.ErrorPage == "" {
 			if err := p.follow(ctx, following, ex, typeOf(*latest)); err != nil {

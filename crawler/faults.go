@@ -69,14 +69,14 @@ func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, jo
 		}
 		why = p.fault("commit without what is inside", job.URL, err)
 	} else if found.ErrorPage != nil { // marking other versions with the same bytes failed
-		if err = commit(archive.Visit{}); err == nil || endsVisit(ctx, err) {
+		if err = commit(archive.Visit{Examined: found.Examined}); err == nil || endsVisit(ctx, err) {
 			return r, err
 		}
 		why = p.fault("commit by itself", job.URL, err)
 	}
 	internal(ex, why)
 	following.Reduce()
-	if err = commit(archive.Visit{}); err == nil || endsVisit(ctx, err) {
+	if err = commit(archive.Visit{Examined: found.Examined}); err == nil || endsVisit(ctx, err) {
 		return r, err
 	}
 	why = p.fault("commit the failure", job.URL, err)

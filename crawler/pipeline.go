@@ -114,14 +114,14 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	err = faults.Contain(func() (err error) { found, err = p.examine(ctx, job, latest, exchange, following); return err })
 	if errors.Is(err, kv.ErrDiskFull) {
 		p.noRoom(exchange, err)
-		found, err = archive.Visit{}, nil
+		found, err = archive.Visit{Examined: found.Examined}, nil
 	}
 	if endsVisit(ctx, err) {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
 	if err != nil {
 		internal(exchange, p.fault("examine", job.URL, err))
-		found = archive.Visit{}
+		found = archive.Visit{Examined: found.Examined}
 	}
 	if exchange.ErrorClass == catalog.ErrSoft404 && job.Accept == "" && listedAsCSV(job) {
 		job.Accept = catalog.AcceptCSV
@@ -148,7 +148,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	report, err := p.commitReducing(ctx, lease, job, latest, exchange, found, following)
 	if errors.Is(err, kv.ErrDiskFull) && exchange.Body != nil { // the body may be what takes the room
 		p.noRoom(exchange, err)
-		report, err = p.commitReducing(ctx, lease, job, latest, exchange, archive.Visit{}, following)
+		report, err = p.commitReducing(ctx, lease, job, latest, exchange, archive.Visit{Examined: found.Examined}, following)
 	}
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)

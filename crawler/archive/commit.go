@@ -31,6 +31,9 @@ type Visit struct {
 	// ErrorPage is the digest of a body that was recognised as an error page, which many URLs of the host return.
 	// Versions with these bytes that were kept earlier are marked. nil if there is none.
 	ErrorPage *[32]byte
+	// Examined is the digest of a body that was fetched and not refused, so that parts of it may be on disk although it is
+	// not kept. If it has been withdrawn meanwhile, it is purged again. nil if there is none.
+	Examined *[32]byte
 	// Past places the version by its date, among versions that were stored before it: for what other archives fetched.
 	Past *Past
 	// Fault describes how this program failed to examine the bytes, which are kept nevertheless; "" if it did not fail.
@@ -174,9 +177,12 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 		return records.OrNotFound(err, "resource", act.URL)
 	}
 	if visit.Kept != nil {
-		if err := u.refuse(act, &visit); err != nil {
-			return err
-		}
+		err = u.refuse(act, &visit)
+	} else if visit.Examined != nil {
+		err = u.purgeAgain(*visit.Examined)
+	}
+	if err != nil {
+		return err
 	}
 	current := before.Stretch
 	if visit.Past != nil {

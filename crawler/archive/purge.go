@@ -13,8 +13,9 @@ import (
 // Purging is what PurgeWithdrawn removes.
 type Purging struct {
 	SHA256   content.Digest
-	Versions []catalog.Version // that had the bytes
-	round    uint64            // of the refusal
+	Versions []catalog.Version   // that had the bytes
+	why      *catalog.Withdrawal // if the refusal says so itself
+	round    uint64              // of the refusal
 	returns  bool
 }
 
@@ -36,7 +37,7 @@ func (a *Archive) PendingPurge(ctx context.Context) (list []Purging, err error) 
 			if !r.Pending {
 				return true, nil
 			}
-			p := Purging{SHA256: sha256, round: r.Round, returns: r.Returns}
+			p := Purging{SHA256: sha256, why: r.Withdrawal, round: r.Round, returns: r.Returns}
 			err := t.OfDigest(ctx, sha256, func(resource string, n int) (bool, error) {
 				v, known, err := t.Version(ns.VersionID(resource, n))
 				if known {
@@ -54,7 +55,7 @@ func (a *Archive) PendingPurge(ctx context.Context) (list []Purging, err error) 
 // finishWithdrawing withdraws what an interrupted Withdraw has left available of bytes that are pending.
 func (a *Archive) finishWithdrawing(ctx context.Context, list []Purging) error {
 	for _, p := range list {
-		var w *catalog.Withdrawal
+		w := p.why
 		var left []string
 		for _, v := range p.Versions {
 			if v.Withdrawn == nil {

@@ -56,8 +56,14 @@ func (u *update) refuse(act *catalog.Activity, visit *Visit) error {
 	}
 	visit.Kept = nil
 	act.Outcome, act.ErrorClass, act.Why = catalog.NoVersion, catalog.ErrBytesWithdrawn, WhyRefused
-	r, _, err := u.records.Refusal(sha)
-	if err != nil {
+	return u.purgeAgain(sha)
+}
+
+// purgeAgain makes bytes pending again if they are refused: a visit that was in progress when they were withdrawn may have
+// written them to disk.
+func (u *update) purgeAgain(sha [32]byte) error {
+	r, known, err := u.records.Refusal(sha)
+	if err != nil || !known {
 		return err
 	}
 	r.Pending, r.Round = true, r.Round+1
@@ -65,13 +71,23 @@ func (u *update) refuse(act *catalog.Activity, visit *Visit) error {
 	return u.records.SetRefusal(sha, r)
 }
 
-// RefuseBytes refuses bytes that were withdrawn elsewhere, or since the backup that this archive was restored from. It does
-// not withdraw versions that have them.
-func (a *Archive) RefuseBytes(ctx context.Context, sha256 [32]byte, version string, w catalog.Withdrawal) error {
+// errStored is the error of refusing bytes that a version has which was not withdrawn.
+var errStored = errors.New("a version has these bytes")
+
+// refuseBytes refuses bytes that were withdrawn elsewhere, or since the backup that this archive was restored from. If a
+// version has them that is not withdrawn, the error is errStored.
+func (a *Archive) refuseBytes(ctx context.Context, sha256 [32]byte, version string, w catalog.Withdrawal) error {
 	return a.update(ctx, func(u *update) error {
 		_, known, err := u.records.Refusal(sha256)
 		if err != nil || known {
 			return err
+		}
+		list, err := available(ctx, u.records, sha256)
+		if err != nil {
+			return err
+		}
+		if len(list) > 0 {
+			return errStored
 		}
 		return u.records.SetRefusal(sha256, records.Refusal{Version: version, Withdrawal: &w})
 	})

@@ -24,6 +24,12 @@ func (t Txn) KV() *kv.Txn { return t.u.records.Txn }
 // Triples returns the transaction of the triple store.
 func (t Txn) Triples() *triplestore.Txn { return t.u.triples }
 
+// IsWithdrawn reports whether a version was withdrawn.
+func (t Txn) IsWithdrawn(version string) (bool, error) {
+	v, known, err := t.u.records.Version(version)
+	return known && v.Withdrawn != nil, err
+}
+
 // Register is Archive.Register inside the transaction. After an error the transaction must not be committed.
 func (t Txn) Register(ctx context.Context, now time.Time, listing Listing) (fresh []bool, err error) {
 	fresh = make([]bool, len(listing.Seeds))

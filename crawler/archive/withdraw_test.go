@@ -255,6 +255,43 @@ func TestBytesThatAreWithdrawnDuringAVisitAreNotKept(t *testing.T) {
 	}
 }
 
+func TestBytesThatAVisitWithoutAVersionMayHaveStoredArePurgedAgain(t *testing.T) {
+	t.Parallel()
+	a, dir := onDisk(t)
+	register(t, a, listed)
+	secret, column, value := secretTable(11)
+	visit(t, a, file, secret, day)
+	v := versionOf(t, a, latest(t, a, file))
+	w := catalog.Withdrawal{At: day, Reason: "It names people.", Status: 410}
+	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{v.ID}}, w); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.PurgeWithdrawn(t.Context(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	// A visit that began before found the bytes missing, and stored them.
+	if _, err := a.content.Put(t.Context(), strings.NewReader(secret), content.PutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	act := catalog.Activity{URL: file, Start: day.Add(time.Hour), End: day.Add(time.Hour), Outcome: catalog.Unchanged}
+	if _, err := a.Commit(t.Context(), Visit{Activity: act, Examined: &v.Digests.SHA256}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := a.PurgeWithdrawn(t.Context(), nil, nil); n != 1 || err != nil {
+		t.Errorf("%d purged again, %v", n, err)
+	}
+	if found := traces(t, a, dir, []catalog.Version{v}, column, value); len(found) > 0 {
+		t.Errorf("there are %q", found)
+	}
+	act.Start, act.End = day.Add(2*time.Hour), day.Add(2*time.Hour)
+	if _, err := a.Commit(t.Context(), Visit{Activity: act}, nil); err != nil { // as visits after the withdrawal
+		t.Fatal(err)
+	}
+	if list, err := a.PendingPurge(t.Context()); len(list) > 0 || err != nil {
+		t.Errorf("%d pending, %v", len(list), err)
+	}
+}
+
 func TestAWithdrawalForSpaceLetsTheBytesReturn(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)

@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"odarchive/crawler/archive/records"
@@ -38,6 +39,15 @@ func (a *Archive) WithdrawBytes(ctx context.Context, b catalog.WithdrawnBytes) (
 	if n, err := hex.Decode(sha[:], []byte(b.SHA256)); err != nil || n != len(sha) || len(b.SHA256) != 2*len(sha) {
 		return nil, fmt.Errorf("archive: withdraw: %.80q is not a SHA-256", b.SHA256)
 	}
+	for {
+		done, err := a.withdrawBytes(ctx, sha, b)
+		if !errors.Is(err, errStored) { // a visit stored them in the meantime
+			return done, err
+		}
+	}
+}
+
+func (a *Archive) withdrawBytes(ctx context.Context, sha [32]byte, b catalog.WithdrawnBytes) ([]catalog.Version, error) {
 	var ids []string
 	err := a.view(func(t records.Txn) error {
 		list, err := available(ctx, t, sha)
@@ -56,5 +66,5 @@ func (a *Archive) WithdrawBytes(ctx context.Context, b catalog.WithdrawnBytes) (
 	if returns {
 		return nil, nil
 	}
-	return nil, a.RefuseBytes(ctx, sha, b.Version, b.Withdrawal)
+	return nil, a.refuseBytes(ctx, sha, b.Version, b.Withdrawal)
 }

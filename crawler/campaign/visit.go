@@ -258,8 +258,14 @@ func (v *Visit) Record(ctx context.Context, txn archive.Txn, act catalog.Activit
 	if v == nil {
 		return nil
 	}
-	changed := 0
-	if v.content != nil && act.Version != "" {
+	changed, withdrawn := 0, false
+	if v.content != nil && act.Version != "" { // it may have been withdrawn after the document was read
+		var err error
+		if withdrawn, err = txn.IsWithdrawn(act.Version); err != nil {
+			return err
+		}
+	}
+	if v.content != nil && act.Version != "" && !withdrawn {
 		var err error
 		if changed, err = v.s.Graphs.Put(txn.Triples(), v.content, v.resource, act.Version); err != nil {
 			return err

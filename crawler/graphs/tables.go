@@ -62,8 +62,13 @@ func key(table byte, parts ...[]byte) []byte {
 }
 
 func partKey(id graphID, d digest, n int) []byte {
+	return binary.BigEndian.AppendUint16(partsKey(id, d), uint16(n))
+}
+
+// partsKey returns what the keys of all parts of a content begin with.
+func partsKey(id graphID, d digest) []byte {
 	sum, _ := hex.DecodeString(string(d))
-	return key(tableContent, id[:], sum, binary.BigEndian.AppendUint16(nil, uint16(n)))
+	return key(tableContent, id[:], sum)
 }
 
 func (t tables) record(id graphID) (r record, known bool, err error) {
@@ -207,7 +212,7 @@ func digestOf(sum hash.Hash) digest { return digest(hex.EncodeToString(sum.Sum(n
 const partsPerTxn = 2 << 20
 
 // writeParts writes the parts of a large content in several transactions. If no record comes to name them, they are
-// removed when the next large content of the graph is written.
+// removed when the next large content of the graph is written, and by Purge.
 func (s *Store) writeParts(ctx context.Context, c *Content) error {
 	for at := 0; at < len(c.parts); {
 		end, size := at, 0
@@ -258,11 +263,22 @@ func (t tables) deleteOthers(id graphID, d digest) error {
 	return err
 }
 
-// setContent stores the parts unless Prepare has written them, and deletes those of the content before.
+// setContent stores the parts that Prepare has not written, or that were dropped since, and deletes those of the content
+// before.
 func (t tables) setContent(c *Content, before, next record) error {
-	if next.Digest != "" && !c.isLarge() {
+	if next.Digest != "" {
 		for i, part := range c.parts {
-			if err := t.txn.Set(kv.SpaceGraphs, partKey(c.id, next.Digest, i), part); err != nil {
+			k, written := partKey(c.id, next.Digest, i), false
+			if c.isLarge() {
+				var err error
+				if _, written, err = t.txn.Get(kv.SpaceGraphs, k); err != nil {
+					return err
+				}
+			}
+			if written {
+				continue
+			}
+			if err := t.txn.Set(kv.SpaceGraphs, k, part); err != nil {
 				return err
 			}
 		}

@@ -38,10 +38,8 @@ func (c *Crawl) WithdrawAgain(ctx context.Context, list io.Reader, progress func
 		if err != nil {
 			return versions, fmt.Errorf("list of withdrawals, line %d: %w", n, err)
 		}
-		for _, v := range done {
-			if err := c.forgetGraph(ctx, v); err != nil {
-				return versions, err
-			}
+		if err := c.forgetGraphs(ctx, done); err != nil {
+			return versions, err
 		}
 	}
 	if err := lines.Err(); err != nil {

@@ -8,8 +8,9 @@ import (
 
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive"
-	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
+	"odarchive/ns"
+	"odarchive/triplestore"
 )
 
 // Withdraw takes versions away from all readers, as ordered, and has KeepWithdrawn remove their bytes from disk. The result
@@ -39,12 +40,7 @@ func (c *Crawl) withdraw(ctx context.Context, o archive.Withdrawing, w catalog.W
 	if result.Elsewhere, err = c.copiesOf(list); err != nil || dryRun {
 		return result, err
 	}
-	for _, v := range list {
-		if err := c.forgetGraph(ctx, v); err != nil {
-			return result, err
-		}
-	}
-	return result, nil
+	return result, c.forgetGraphs(ctx, list)
 }
 
 // copiesOf returns the copies that were made since the first of some versions was fetched and that this program cannot
@@ -71,17 +67,27 @@ func (c *Crawl) describeWithdrawn(list []catalog.Version) []catalog.WithdrawnVer
 	return out
 }
 
-// forgetGraph removes the statements of a document whose latest version was withdrawn.
-func (c *Crawl) forgetGraph(ctx context.Context, v catalog.Version) error {
-	newest, err := c.store.Archive.Newest(ctx, v.URL)
-	if err != nil || newest.ID != v.ID {
-		return err
+// forgetGraphs removes the graphs with the statements of versions that were withdrawn. PurgeWithdrawn does so, too, in case
+// that this process ends before.
+func (c *Crawl) forgetGraphs(ctx context.Context, list []catalog.Version) error {
+	withdrawn := map[string]bool{}
+	for _, v := range list {
+		withdrawn[v.ID] = true
 	}
-	resource, err := records.ResourceID(v.URL)
-	if err != nil {
-		return err
+	for _, v := range list {
+		resource, _, _ := ns.SplitVersionID(v.ID)
+		has, err := c.Graphs.Has(resource, withdrawn)
+		if err == nil && has {
+			err = c.store.Archive.Update(ctx, func(txn archive.Txn) error {
+				_, err := c.Graphs.Forget(txn.Triples(), resource, withdrawn)
+				return err
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("forget the statements of %s: %w", v.URL, err)
+		}
 	}
-	return c.store.Archive.Update(ctx, func(txn archive.Txn) error { return c.Graphs.Forget(txn.Triples(), resource) })
+	return nil
 }
 
 // purgeAgain is how often KeepWithdrawn looks for withdrawn bytes that are still on disk.
@@ -125,5 +131,22 @@ func (c *Crawl) purgeWithdrawn(ctx context.Context, progress func(step string)) 
 		return 0, context.Cause(ctx)
 	}
 	defer func() { <-c.purging }()
-	return c.store.Archive.PurgeWithdrawn(ctx, c.purgeTapes, progress)
+	return c.store.Archive.PurgeWithdrawn(ctx, c.purgeElsewhere, progress)
+}
+
+// purgeElsewhere removes withdrawn bytes, and what was made of them, from where the archive does not know them.
+func (c *Crawl) purgeElsewhere(ctx context.Context, list []archive.Purging) error {
+	withdrawn := map[string]bool{}
+	for _, p := range list {
+		for _, v := range p.Versions {
+			withdrawn[v.ID] = true
+		}
+	}
+	err := c.Graphs.Purge(ctx, withdrawn, func(f func(*triplestore.Txn) error) error {
+		return c.store.Archive.Update(ctx, func(txn archive.Txn) error { return f(txn.Triples()) })
+	})
+	if err != nil {
+		return err
+	}
+	return c.purgeTapes(ctx, list)
 }

@@ -48,6 +48,11 @@ func Restore(ctx context.Context, dir string, paths []string, p Progress) (info 
 	if err := checkPacks(filepath.Join(work, packsDir), info); err != nil {
 		return info, fmt.Errorf("restore: %w", err)
 	}
+	if len(paths) > 1 {
+		if err := dropOverwritten(ctx, work); err != nil {
+			return info, fmt.Errorf("restore: %w", err)
+		}
+	}
 	if err := syncDir(work); err != nil {
 		return info, fmt.Errorf("restore: %w", err)
 	}
@@ -146,6 +151,16 @@ func loadDatabase(dir string, body io.Reader) error {
 		return err
 	}
 	return errors.Join(db.Load(body), db.Close())
+}
+
+// dropOverwritten removes from the files of the database what later backups of a chain have overwritten or deleted: it may
+// have been withdrawn since the first one.
+func dropOverwritten(ctx context.Context, dir string) error {
+	db, err := kv.Open(dir, kv.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Purge(ctx), db.Close())
 }
 
 // restorePack writes a pack. One that was damaged when it was backed up need not match its name.
