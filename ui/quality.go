@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -29,10 +30,15 @@ type qualityRow struct {
 
 // qualityOf returns the last measurement of a portal's quality, or nil if there is none.
 func (u *UI) qualityOf(ctx context.Context, portal string) (*qualityTable, error) {
-	if u.query == nil || strings.ContainsAny(portal, "<>\"{}|^`\\ \n\r\t") {
+	return u.qualityAbout(ctx, portal, portal)
+}
+
+// qualityAbout returns the last measurement of a dataset of a portal, or of the portal itself; nil if there is none.
+func (u *UI) qualityAbout(ctx context.Context, portal, thing string) (*qualityTable, error) {
+	if u.query == nil || strings.ContainsAny(portal+thing, "<>\"{}|^`\\ \n\r\t") {
 		return nil, nil
 	}
-	t := &qualityTable{Portal: portal, Query: quality.Query(u.mint, portal)}
+	t := &qualityTable{Portal: portal, Query: quality.QueryOf(u.mint, portal, thing)}
 	rows, err := u.query(ctx, t.Query, 1000)
 	if err != nil {
 		return nil, err
@@ -56,6 +62,24 @@ func (u *UI) qualityOf(ctx context.Context, portal string) (*qualityTable, error
 		return nil, nil
 	}
 	return t, nil
+}
+
+// Lacking returns the measures that are not fully met.
+func (t *qualityTable) Lacking() (rows []qualityRow) {
+	for _, r := range t.Rows {
+		if r.Percent < 100 {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Summary says how many measures are fully met.
+func (t *qualityTable) Summary() string {
+	if n := len(t.Rows) - len(t.Lacking()); n < len(t.Rows) {
+		return fmt.Sprintf("What the portal says of it meets %d of %s in full. These are not:", n, plural(len(t.Rows), "measure"))
+	}
+	return fmt.Sprintf("What the portal says of it meets all %s in full.", plural(len(t.Rows), "measure"))
 }
 
 // quality answers GET /quality.json?portal=IRI.

@@ -34,18 +34,21 @@ type templates struct {
 
 // view is the data of the layout. Page is the data of the page itself.
 type view struct {
-	Title   string // without the site's name
-	Path    string // of the request
-	Section string // path of the site's section that the navigation marks; "" for Path
-	Query   string // text in the search field
-	Scripts []string
-	Page    any
-	Feed    *feedLink // what the page's feed of changes is about; nil for none
-	Wide    bool      // the page uses the full width of the window
-	Nonce   string    // of the page's scripts and style sheets
-	Who     string    // name of the token with which the browser has signed in
-	May     bool      // somebody can sign in
-	Notice  string    // sentence above the page, if the archive is restricted or damaged
+	Title     string // without the site's name
+	Path      string // of the request
+	Section   string // path of the site's section that the navigation marks; "" for Path
+	Query     string // text in the search field
+	Scripts   []string
+	Page      any
+	Feed      *feedLink      // what the page's feed of changes is about; nil for none
+	About     string         // what the page is about, for search engines; "" for nothing
+	Canonical string         // IRI of the page; "" for its address
+	Data      map[string]any // the page's subject in terms of schema.org, nil for none
+	Wide      bool           // the page uses the full width of the window
+	Nonce     string         // of the page's scripts and style sheets
+	Who       string         // name of the token with which the browser has signed in
+	May       bool           // somebody can sign in
+	Notice    string         // sentence above the page, if the archive is restricted or damaged
 }
 
 func loadTemplates(u *UI) (*templates, error) {

@@ -1,9 +1,7 @@
 package ui
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -14,29 +12,33 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/sparqlapi/about"
 	"odarchive/sparqlapi/problem"
 	"odarchive/ui/plot"
 )
 
 type resourcePage struct {
-	Resource   catalog.Resource
-	Data       int           // versions that are not error pages
-	Versions   []versionLine // newest first
-	Timeline   template.HTML
-	Sizes      template.HTML
-	Rows       template.HTML
-	Visits     []catalog.Activity
-	VisitLine  template.HTML
-	Joins      []joinable // of the latest version
-	Statements *statements
-	Cite       Citation
-	All        string // query for all versions of this resource
-	Crumbs     []crumb
-	Latest     *versionLine // nil if there is none, or if the page shows older versions
-	contents                // of the latest version
-	Choices    []catalog.Version
-	Older      string // address of the page of older versions, or ""
-	First      bool   // the page shows the newest versions
+	Resource    catalog.Resource
+	Data        int           // versions that are not error pages
+	Versions    []versionLine // newest first
+	Timeline    template.HTML
+	Sizes       template.HTML
+	Rows        template.HTML
+	Visits      []catalog.Activity
+	VisitLine   template.HTML
+	Joins       []joinable // of the latest version
+	Statements  *statements
+	Cite        Citation
+	All         string // query for all versions of this resource
+	Crumbs      []crumb
+	Says        about.Dataset // of the first of its datasets
+	Description string
+	Lost        *lost        // nil if the last visit found the file
+	Latest      *versionLine // nil if there is none, or if the page shows older versions
+	contents                 // of the latest version
+	Choices     []catalog.Version
+	Older       string // address of the page of older versions, or ""
+	First       bool   // the page shows the newest versions
 }
 
 type versionLine struct {
@@ -125,6 +127,15 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	}
 	page.Choices = around(versions)
 	page.VisitLine = visitLine(visits)
+	if len(res.Datasets) > 0 {
+		if page.Says, err = u.said(ctx, res.Datasets[0]); err != nil {
+			return err
+		}
+		page.Description = plainText(about.Best(page.Says.Description, "en").Value)
+	}
+	if page.Lost, err = u.lost(ctx, res); err != nil {
+		return err
+	}
 	if page.Statements, err = u.statements(ctx, res.URL); err != nil {
 		return err
 	}
@@ -145,7 +156,8 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	h.Add("Link", `<`+u.mint.TimeMap(res.URL)+`>; rel="timemap"; type="application/link-format"`)
 	h.Add("Link", `<`+u.mint.TimeGate(res.URL)+`>; rel="timegate"`)
 	h.Add("Link", `</describe?iri=`+url.QueryEscape(res.URL)+`&format=ttl>; rel="describedby"; type="text/turtle"`)
-	return u.render(w, r, http.StatusOK, "resource", view{Title: title, Page: page, Feed: feedOf("url", res.URL)})
+	data := u.fileData(res, page.Says)
+	return u.render(w, r, http.StatusOK, "resource", view{Title: title, Page: page, Feed: feedOf("url", res.URL), Canonical: u.mint.Page(res.URL), Data: data, About: data["description"].(string)})
 }
 
 // versionLine returns a version and its difference from the one before. rows is -1 if it is not a table.
@@ -247,32 +259,4 @@ func visitLine(visits []catalog.Activity) template.HTML {
 
 func allVersions(address string) string {
 	return withPrefixes("SELECT ?version ?issued ?size WHERE {\n  <" + iriText(address) + "> dct:hasVersion ?version .\n  ?version dct:issued ?issued ; dcat:byteSize ?size .\n}\nORDER BY ?issued")
-}
-
-func (u *UI) portalDataset(w http.ResponseWriter, r *http.Request, entry catalog.DatasetEntry) error {
-	page := struct {
-		Entry      catalog.DatasetEntry
-		Resources  []listed
-		Statements *statements
-		All        string
-		Crumbs     []crumb
-	}{Entry: entry, All: withPrefixes("SELECT ?version WHERE {\n  <" + iriText(entry.IRI) + "> dcat:distribution ?resource .\n  ?resource dct:hasVersion ?version .\n}")}
-	if entry.Portal != "" {
-		page.Crumbs = []crumb{{hostOf(entry.Portal), pagePath(entry.Portal)}}
-	}
-	for _, address := range entry.URLs[:min(len(entry.URLs), 200)] {
-		res, err := u.archive.Resource(r.Context(), address)
-		if err != nil {
-			if errors.Is(err, r.Context().Err()) {
-				return err
-			}
-			res = catalog.Resource{URL: address, Host: hostOf(address)} // listed, but not known to the crawler
-		}
-		page.Resources = append(page.Resources, listed{Resource: res})
-	}
-	var err error
-	if page.Statements, err = u.statements(r.Context(), entry.IRI); err != nil {
-		return err
-	}
-	return u.render(w, r, http.StatusOK, "portaldataset", view{Title: cmp.Or(entry.Title, entry.IRI), Page: page, Feed: feedOf("dataset", entry.IRI)})
 }

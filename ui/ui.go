@@ -28,6 +28,7 @@ type Options struct {
 	Operation *Operation    // nil: the page of crawls shows no orders, and nothing over time
 	Guard     Guard         // nil: pages have no forms for orders
 	Cite      Cite          // nil: pages cite by what the records say
+	About     About         // nil: pages do not show what portals say of datasets
 	Fixity    func() Fixity // nil: pages do not show fixity
 	// Proved reports whether a signed checkpoint has a version. Nil: no page links to proofs.
 	Proved   func(catalog.Version) (bool, error)
@@ -52,6 +53,7 @@ type UI struct {
 	guard     Guard
 	operation *Operation
 	cite      Cite
+	says      About
 	fixity    func() Fixity
 	proved    func(catalog.Version) (bool, error)
 	mint      ns.Mint
@@ -74,7 +76,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/about"
 	"odarchive/sparqlapi/citation"
 	"odarchive/sparqlapi/memento"
 	"odarchive/triplestore/term"
@@ -36,6 +37,15 @@ func (a *Faces) cite(ctx context.Context, version, url string) (c ui.Citation, e
 		c.Links = append(c.Links, l.Header())
 	}
 	return c, nil
+}
+
+// about returns what portals say of datasets, by IRI.
+func (a *Faces) about(ctx context.Context, iris ...string) (all map[string]about.Dataset, err error) {
+	err = a.view(ctx, func(ds term.Dataset) error {
+		all, err = about.Read(ctx, ds, iris...)
+		return err
+	})
+	return all, err
 }
 
 // signposted returns the links of a version's bytes: those of Memento, and those that lead to its citation.
