@@ -268,6 +268,7 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 	}
 	if a := o.Rows; a != nil {
 		read(text, base+"/get/file/id/{id}/rows", a.Rows)
+		read(text, base+"/get/file/id/{id}/table.{ext}", a.Table)
 	}
 	if o.Members != nil {
 		read(r, base+"/get/file/id/{id}/member/*", o.member)

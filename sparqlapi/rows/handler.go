@@ -8,9 +8,13 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Rows answers GET /get/file/id/{id}/rows. The Link header names the next page.
+// Rows answers GET /get/file/id/{id}/rows. The Link header names the next page. With a format other than json, it answers
+// with a file of all rows that the parameters ask for.
 func (a *API) Rows(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
+	if format := q.Get("format"); format != "" && format != "json" {
+		return a.file(w, r, format)
+	}
 	request := Request{Version: target.Value(r, "id"), Table: q.Get("table"), Where: q.Get("where"), Order: q["order"]}
 	var err error
 	if request.Offset, err = target.Int(q, "offset", 0, 0, maxOffset); err != nil {

@@ -2,7 +2,6 @@ package rows
 
 import (
 	"net/http"
-	"strings"
 
 	"odarchive/crawler/archive"
 	"odarchive/sparqlapi/problem"
@@ -63,26 +62,22 @@ func (p *page) add(cells [][]byte) error {
 	if len(p.where) == 0 && p.sorted == nil && number < int64(p.request.Offset) {
 		return nil
 	}
-	row := row{number: number, cells: make([]string, len(p.columns))}
-	for i := range min(len(cells), len(row.cells)) {
-		row.cells[i] = strings.ToValidUTF8(string(cells[i]), "\uFFFD")
-	}
-	for i := range p.where {
-		if !p.where[i].holds(p.columns, row.cells) {
-			return nil
-		}
+	if !holdAll(p.where, p.columns, cells) {
+		return nil
 	}
 	p.fit++
 	switch {
 	case p.sorted != nil:
-		return p.sorted.add(row)
+		return p.sorted.add(row{number: number, cells: textsOf(cells, len(p.columns))})
 	case len(p.where) > 0 && p.fit <= int64(p.request.Offset):
 		return nil
-	case len(p.where) > 0:
-		p.put(row) // the rest is counted
+	case len(p.where) > 0 && (p.full || len(p.answer.Rows) == p.request.Limit):
+		return nil // the rest is counted
+	}
+	p.put(row{number: number, cells: textsOf(cells, len(p.columns))})
+	if len(p.where) > 0 {
 		return nil
 	}
-	p.put(row)
 	if p.full || len(p.answer.Rows) == p.request.Limit {
 		return errEnough
 	}

@@ -35,7 +35,9 @@ var _ Archive = (*archive.Archive)(nil)
 // API reads rows. Use New.
 type API struct {
 	archive Archive
-	places  *fair.Gate
+	places  *fair.Gate // for pages
+	files   *fair.Gate // for files, which take longer
+	odd     oddColumns
 }
 
 // Limits of requests.
@@ -50,7 +52,8 @@ const (
 
 // New returns an API that reads a few tables at a time.
 func New(a Archive) *API {
-	return &API{archive: a, places: fair.NewGate(fair.Limits{Places: 4, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second})}
+	return &API{archive: a, places: fair.NewGate(fair.Limits{Places: 4, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second}),
+		files: fair.NewGate(fair.Limits{Places: 6, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second})}
 }
 
 // Request is a request for rows.

@@ -337,7 +337,9 @@ func FuzzWhere(f *testing.F) {
 func handler(a Archive) http.Handler {
 	r := chi.NewRouter()
 	r.Use(problem.Use(problem.Options{Table: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}}}))
-	r.Get("/{id}/rows", problem.Handler(New(a).Rows))
+	api := New(a)
+	r.Get("/{id}/rows", problem.Handler(api.Rows))
+	r.Get("/{id}/table.{ext}", problem.Handler(api.Table))
 	return r
 }
 

@@ -20,6 +20,7 @@ type column struct {
 	percent        bool
 	layouts        []string // of times: as XSD writes them, then as the column does
 	yes            string   // of booleans, "" if the words are those of XSD
+	profile        *csvprofile.Column
 }
 
 // kind is how the values of a column are compared.
@@ -33,7 +34,7 @@ const (
 )
 
 func newColumn(c csvprofile.Column) column {
-	col := column{name: c.Name, datatype: c.Datatype, nulls: c.NullWords, decimal: c.Decimal, group: c.Group, percent: strings.HasSuffix(c.Format, "%")}
+	col := column{profile: &c, name: c.Name, datatype: c.Datatype, nulls: c.NullWords, decimal: c.Decimal, group: c.Group, percent: strings.HasSuffix(c.Format, "%")}
 	switch c.Datatype {
 	case "integer", "decimal", "double", "gYear":
 		col.kind = numbers
@@ -101,13 +102,19 @@ func (c *column) read(cell string) value {
 	return value{text: cell, odd: true}
 }
 
+// blanks removes the characters that group digits like a space.
+var blanks = strings.NewReplacer("\u00a0", "", "\u202f", "", "\u2009", "")
+
 // number returns a number as XSD and JSON write it. ok is false for what is not a number of the column.
 func (c *column) number(cell string) (s string, ok bool) {
 	s = strings.TrimPrefix(cell, "+")
+	if rest, ok := strings.CutPrefix(s, "\u2212"); ok { // a minus sign that is no hyphen
+		s = "-" + rest
+	}
 	if c.group != "" {
 		s = strings.ReplaceAll(s, c.group, "")
 		if c.group == " " {
-			s = strings.NewReplacer("\u00a0", "", "\u202f", "").Replace(s)
+			s = blanks.Replace(s)
 		}
 	}
 	if c.decimal != "" && c.decimal != "." {
@@ -117,7 +124,7 @@ func (c *column) number(cell string) (s string, ok bool) {
 		if s, ok = strings.CutSuffix(s, "%"); !ok {
 			return "", false
 		}
-		x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+		x, err := strconv.ParseFloat(strings.Trim(s, " \u00a0"), 64)
 		return strconv.FormatFloat(x/100, 'f', -1, 64), err == nil
 	}
 	if x, err := strconv.ParseFloat(s, 64); err != nil || x-x != 0 || strings.ContainsAny(s, "xXpP_") {
@@ -132,7 +139,7 @@ func (c *column) time(cell string) (time.Time, bool) {
 			return at, true
 		}
 	}
-	return time.Time{}, false
+	return c.profile.Moment(cell)
 }
 
 func (c *column) boolean(cell string) (yes, ok bool) {
@@ -179,16 +186,5 @@ func (c *column) typed(cell string) any {
 		return v.num // such as .5 or 007
 	}
 	at, _ := c.time(strings.TrimSpace(cell))
-	switch c.datatype {
-	case "date":
-		return at.Format("2006-01-02")
-	case "gYearMonth":
-		return at.Format("2006-01")
-	case "time":
-		return at.Format("15:04:05.999999999")
-	}
-	if zone := at.Location(); zone == time.UTC && !strings.HasSuffix(strings.TrimSpace(cell), "Z") {
-		return at.Format("2006-01-02T15:04:05.999999999")
-	}
-	return at.Format(time.RFC3339Nano)
+	return c.timeText(cell, at)
 }
