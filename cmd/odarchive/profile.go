@@ -31,8 +31,8 @@ func (c *cli) profile() *cobra.Command {
 		Long: `Describe local tables: dialect, encoding, header, and the type and statistics of every column.
 
 Tables can be in CSV and similar text, XLSX, XLS, ODS, JSON, NDJSON, GeoJSON, XML, HTML, Parquet, text with columns of
-fixed width, and in files inside archives. So can those of databases and maps (SQLite, GeoPackage, shapefile, DBF, KML, GPX,
-TopoJSON, FlatGeobuf), of statistics (SPSS, Stata, SAS, R) and in columns (Arrow, Feather, ORC, Avro). Their geometries,
+fixed width, and in files inside archives. So can those of databases and maps (SQLite, GeoPackage, shapefile, DBF, KML, GML,
+GPX, TopoJSON, FlatGeobuf), of statistics (SPSS, Stata, SAS, R) and in columns (Arrow, Feather, ORC, Avro). Their geometries,
 reference system, box and period are printed before their columns. For RDF files the command prints their statistics and syntax errors.
 
 Tables of documents (DOCX, ODT, notebooks), of statistics offices (PC-Axis, JSON-stat, SDMX) and of scientific arrays (NetCDF,

@@ -91,6 +91,9 @@ func (f *file) detect() Detection {
 		return Detection{Type: "application/x-empty", Confidence: 1, Because: "it has no bytes"}
 	}
 	if d, ok := f.signature(); ok {
+		if r, ok := f.packedR(d.Compression); ok {
+			return r
+		}
 		return d
 	}
 	g := charset.Detect(f.head, charsetParam(f.Declared))

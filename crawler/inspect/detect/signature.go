@@ -167,16 +167,6 @@ func bitmap(b []byte) bool {
 	return false
 }
 
-// arrowStream recognises the first message of Arrow's streaming format: a mark, the length of its metadata, and the
-// metadata as a FlatBuffers table (Arrow columnar format, "Encapsulated message format").
-func arrowStream(b []byte) bool {
-	if len(b) < 24 || !bytes.HasPrefix(b, []byte("\xff\xff\xff\xff")) {
-		return false
-	}
-	length, root := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:])
-	return length >= 16 && length < 16<<20 && length%8 == 0 && root >= 4 && root < 256 && root%4 == 0
-}
-
 // stata recognises Stata data sets before version 13 by release, byte order and file type.
 func stata(b []byte) bool {
 	if len(b) < 110 {

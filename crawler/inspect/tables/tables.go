@@ -51,8 +51,10 @@ func readerOf(mediaType string) source.Reader {
 		return jsonArrays
 	case "application/x-ndjson", "application/geo+json-seq":
 		return jsonLines
-	case "application/xml", "text/xml", "application/rss+xml", "application/atom+xml", "application/gml+xml":
+	case "application/xml", "text/xml", "application/rss+xml", "application/atom+xml":
 		return xmlRecords
+	case "application/gml+xml":
+		return gml
 	case "text/html", "application/xhtml+xml":
 		return htmlTables
 	case "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.wordprocessingml.template",

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/tables/geo"
 )
 
 // Limits of the search for records.
@@ -83,6 +84,15 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	p := records.Profile(path)
 	p.Truncated = truncated
 	return []*csvprofile.Profile{p}, nil
+}
+
+// gml profiles the features of a GML document, or its records if it has no features.
+func gml(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
+	found, err := geo.GML(ctx, in, o)
+	if len(found) > 0 || err != nil {
+		return found, err
+	}
+	return xmlRecords(ctx, in, o)
 }
 
 func newXML(in Input) *xml.Decoder {

@@ -77,6 +77,8 @@ const (
 	arrowRunEnds
 	arrowBinaryView
 	arrowTextView
+	arrowListView
+	arrowLargeListView
 )
 
 // errEnd ends a stream.
@@ -227,8 +229,8 @@ func (f *arrowFile) field(t flat, depth int) (*arrowField, error) {
 			field.ids = append(field.ids, int(int32(word(kind.b, at+4*i))))
 		}
 	case arrowNull, arrowBinary, arrowText, arrowBool, arrowList, arrowStruct, arrowMap, arrowLargeBinary, arrowLargeText, arrowLargeList,
-		arrowBinaryView, arrowTextView:
-	default:
+		arrowBinaryView, arrowTextView, arrowRunEnds, arrowListView, arrowLargeListView:
+	default: // of a later version of Arrow: how many buffers it has is not known, so nothing after it can be found either
 		return nil, fmt.Errorf("the column %q has a type of Arrow (%d) that is not read", field.name, field.kind)
 	}
 	for _, c := range t.tables(5) {

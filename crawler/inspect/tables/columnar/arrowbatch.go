@@ -95,19 +95,22 @@ func (b *arrowBody) array(field *arrowField) (*arrowArray, error) {
 			*to, err = b.buffer()
 		}
 	}
-	if kind != arrowNull && (kind != arrowUnion || b.file.version < 4) {
+	if kind != arrowNull && kind != arrowRunEnds && (kind != arrowUnion || b.file.version < 4) {
 		take(&a.valid)
 		if nulls == 0 {
 			a.valid = nil
 		}
 	}
 	switch kind {
-	case arrowNull, arrowStruct, arrowFixedList:
+	case arrowNull, arrowStruct, arrowFixedList, arrowRunEnds:
 	case arrowBinary, arrowText, arrowLargeBinary, arrowLargeText:
 		take(&a.offsets)
 		take(&a.data)
 	case arrowList, arrowMap, arrowLargeList:
 		take(&a.offsets)
+	case arrowListView, arrowLargeListView:
+		take(&a.offsets)
+		take(&a.data) // the lengths
 	case arrowUnion:
 		take(&a.offsets)
 		if field.mode == 1 {
@@ -154,6 +157,8 @@ func (a *arrowArray) check(kind byte) error {
 		most = int64(len(a.data)) / width
 	case kind == arrowUnion:
 		most = int64(len(a.offsets))
+	case kind == arrowListView || kind == arrowLargeListView:
+		most = int64(min(len(a.offsets), len(a.data))) / a.offsetSize()
 	case a.offsets != nil || kind == arrowText || kind == arrowBinary || kind == arrowList || kind == arrowMap:
 		most = max(0, int64(len(a.offsets))/a.offsetSize()-1)
 	}
@@ -188,7 +193,7 @@ func (a *arrowArray) width(kind byte) int64 {
 
 func (a *arrowArray) offsetSize() int64 {
 	switch a.field.kind {
-	case arrowLargeBinary, arrowLargeText, arrowLargeList:
+	case arrowLargeBinary, arrowLargeText, arrowLargeList, arrowLargeListView:
 		return 8
 	}
 	return 4

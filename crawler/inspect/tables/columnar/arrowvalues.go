@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -157,8 +158,10 @@ func (a *arrowArray) text(i int64, depth int) string {
 		return a.decimal(i)
 	case arrowDate, arrowTime, arrowTimestamp, arrowDuration, arrowInterval:
 		return a.temporal(i)
-	case arrowList, arrowLargeList, arrowMap, arrowFixedList:
+	case arrowList, arrowLargeList, arrowMap, arrowFixedList, arrowListView, arrowLargeListView:
 		return a.list(i, depth)
+	case arrowRunEnds:
+		return a.run(i, depth)
 	case arrowStruct:
 		return a.parts(i, depth)
 	case arrowUnion:
@@ -270,7 +273,13 @@ func (a *arrowArray) list(i int64, depth int) string {
 		return ""
 	}
 	from, to := i*int64(a.field.bits), (i+1)*int64(a.field.bits)
-	if a.field.kind != arrowFixedList {
+	switch a.field.kind {
+	case arrowFixedList:
+	case arrowListView, arrowLargeListView:
+		size := a.offsetSize()
+		from = a.number(a.offsets, i, size, true)
+		to = from + min(max(a.number(a.data, i, size, true), 0), cellItems)
+	default:
 		from, to = a.span(i)
 	}
 	var out []string
@@ -282,6 +291,20 @@ func (a *arrowArray) list(i int64, depth int) string {
 		out = append(out, a.children[0].text(j, depth+1))
 	}
 	return strings.Join(out, "; ")
+}
+
+// run formats a value of which only its first and last repetition are known: the first child has where each run of equal values
+// ends, the second has their values.
+func (a *arrowArray) run(i int64, depth int) string {
+	if len(a.children) != 2 {
+		return ""
+	}
+	ends := a.children[0]
+	if ends.field.kind != arrowInt || ends.field.coded {
+		return ""
+	}
+	at := sort.Search(int(ends.n), func(k int) bool { return ends.number(ends.data, int64(k), ends.width(arrowInt), true) > i })
+	return a.children[1].text(int64(at), depth+1)
 }
 
 // parts formats a structure in a list.

@@ -28,6 +28,15 @@ type System struct {
 // WGS84 is longitude and latitude, the system of GeoJSON, KML and GPX.
 func WGS84() System { return System{IRI: geometry.CRS84, Name: "WGS 84", inverse: degrees} }
 
+// IsDegrees reports whether the coordinates of the system are known to be longitudes and latitudes.
+func (s System) IsDegrees() bool {
+	if s.inverse == nil {
+		return false
+	}
+	x, y, ok := s.inverse(12, 34)
+	return ok && x == 12 && y == 34
+}
+
 // Known reports whether anything is known of the system.
 func (s System) Known() bool { return s.IRI != "" || s.Name != "" }
 

@@ -170,3 +170,25 @@ func FuzzFromWKT(f *testing.F) {
 		}
 	})
 }
+
+func TestOrderOfAxes(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]bool{
+		"EPSG:4326": false, "http://www.opengis.net/gml/srs/epsg.xml#4326": false, "urn:ogc:def:crs:EPSG::4326": true, "urn:x-ogc:def:crs:EPSG:4258": true,
+		"http://www.opengis.net/def/crs/EPSG/0/4326": true, "urn:ogc:def:crs:OGC:1.3:CRS84": false, "urn:ogc:def:crs:EPSG::25832": false, "urn:ogc:def:crs:EPSG::3035": true,
+		"urn:ogc:def:crs:EPSG::31287": true, "urn:ogc:def:crs:EPSG::3857": false, "urn:ogc:def:crs:EPSG:6.9:2036": true, "urn:ogc:def:crs:EPSG::2035": false,
+		"urn:ogc:def:crs:EPSG::31700": true, "urn:ogc:def:crs:EPSG::31701": false, "urn:ogc:def:crs:EPSG::0": false, "urn:ogc:def:crs:EPSG::": false, "": false,
+		"urn:ogc:def:crs:IAU::49900": false, "urn:ogc:def:crs:EPSG::99999999999999999999": false,
+	} {
+		if got := NorthFirst(id); got != want {
+			t.Errorf("%s: %v", id, got)
+		}
+	}
+	last := 0
+	for _, r := range northFirst() {
+		if r[0] <= last || r[1] < r[0] {
+			t.Errorf("%v follows %d", r, last)
+		}
+		last = r[1]
+	}
+}

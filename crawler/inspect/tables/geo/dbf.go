@@ -365,7 +365,7 @@ func dbfFile(ctx context.Context, in source.Input, o source.Options) ([]*csvprof
 		return nil, err
 	}
 	d.note(p)
-	if !source.Worthwhile(p) {
+	if !source.Declared(p) {
 		return nil, nil
 	}
 	return []*csvprofile.Profile{p}, nil

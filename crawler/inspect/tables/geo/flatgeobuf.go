@@ -46,7 +46,7 @@ func flatGeobuf(ctx context.Context, in source.Input, o source.Options) ([]*csvp
 			}
 		}
 	}
-	if !source.Worthwhile(p) {
+	if !source.Declared(p) {
 		return nil, nil
 	}
 	return []*csvprofile.Profile{p}, nil

@@ -102,7 +102,7 @@ func shapefile(ctx context.Context, in source.Input, o source.Options) ([]*csvpr
 	if o.Each == nil {
 		sum.Apply(p)
 	}
-	if !source.Worthwhile(p) {
+	if !source.Declared(p) {
 		return nil, nil
 	}
 	return []*csvprofile.Profile{p}, nil

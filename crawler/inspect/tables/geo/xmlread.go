@@ -172,6 +172,14 @@ func (f *features) add(ctx context.Context, keys, values []string, geometry *fig
 
 // profile ends the table. It returns nil if the table has no rows. err is what ended the reading: io.EOF or a fault.
 func (f *features) profile(name string, err error) *csvprofile.Profile {
+	if !f.sum.InDegrees() {
+		f.sum.System = crs.System{} // projected, against the rules of the format
+	}
+	return f.profileIn(name, err)
+}
+
+// profileIn is profile for geometries of any system.
+func (f *features) profileIn(name string, err error) *csvprofile.Profile {
 	if f.records.Rows() == 0 {
 		return nil
 	}
@@ -182,9 +190,6 @@ func (f *features) profile(name string, err error) *csvprofile.Profile {
 		p.Note("reading stopped after %d rows: %v", p.Rows, err)
 	}
 	if f.o.Each == nil {
-		if !f.sum.InDegrees() {
-			f.sum.System = crs.System{} // projected, against the rules of the format
-		}
 		f.sum.Apply(p)
 	}
 	return p

@@ -102,8 +102,12 @@ func (o Options) WithDefaults() Options {
 // Worthwhile reports whether a profile describes a table.
 func Worthwhile(p *csvprofile.Profile) bool { return p != nil && len(p.Columns) > 0 && p.Rows > 0 }
 
-// ReadRows profiles a table whose columns are known, as csvprofile.ReadRows does. It returns nil if that is not worthwhile,
-// and then the error that ended the rows, if one did; a table that has rows is kept in spite of it.
+// Declared reports whether a profile describes a table of a format that says which columns its tables have. Such a table is one
+// without rows, too.
+func Declared(p *csvprofile.Profile) bool { return p != nil && len(p.Columns) > 0 }
+
+// ReadRows profiles a table whose columns the file declares, as csvprofile.ReadRows does. It returns nil if there are none, or if
+// an error ended the rows before the first, and then that error; a table that has rows is kept in spite of it.
 func ReadRows(ctx context.Context, name string, header []string, next func() ([]string, error), o csvprofile.Options) (*csvprofile.Profile, error) {
 	var failed error
 	p, err := csvprofile.ReadRows(ctx, name, header, func() ([]string, error) {
@@ -116,7 +120,7 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 	if err != nil {
 		return nil, err
 	}
-	if !Worthwhile(p) {
+	if !Declared(p) || failed != nil && p.Rows == 0 {
 		return nil, failed
 	}
 	return p, nil

@@ -1,4 +1,4 @@
-// Package sqlite reads the tables of SQLite databases and GeoPackages.
+// Package sqlite reads the tables of SQLite databases, and the geometries of GeoPackage, SpatiaLite and GDAL in them.
 //
 // It reads the file format (https://www.sqlite.org/fileformat2.html) itself: the schema, b-trees of tables with and without
 // row ids, and overflow pages, with one page of each level in memory. It needs no SQL, and nothing of a stranger's file is
@@ -56,14 +56,14 @@ func database(ctx context.Context, in source.Input, o source.Options) ([]*csvpro
 			damage = errors.Join(damage, err)
 			continue
 		}
-		if source.Worthwhile(p) {
+		if source.Declared(p) {
 			found = append(found, p)
 		}
 	}
 	return found, damage
 }
 
-// table profiles one table. layer is what GeoPackage says of its geometries, nil if nothing.
+// table profiles one table. layer is what the database says of its geometries, nil if nothing.
 func (db *base) table(ctx context.Context, t *table, layer *layer, o csvprofile.Options) (*csvprofile.Profile, error) {
 	cursor, err := db.rows(t)
 	if err != nil {
@@ -92,7 +92,7 @@ func (db *base) table(ctx context.Context, t *table, layer *layer, o csvprofile.
 			v := row.value(c)
 			if i == at && v.kind == kindBlob {
 				pen.Reset()
-				if pen.geoPackage(v.bytes) == nil {
+				if pen.draw(v.bytes) == nil {
 					cells[i] = pen.Text()
 					sum.Add(&pen.Pen)
 					continue

@@ -31,7 +31,7 @@ func read(t *testing.T, name string) map[string]sourcetest.Table {
 func TestTablesOfADatabase(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "testdata/odd.sqlite.gz")
-	if len(tables) != 4 {
+	if len(tables) != 5 {
 		t.Errorf("%d tables", len(tables))
 	}
 	plain := tables["plain"]
@@ -92,6 +92,43 @@ func TestTablesOfADatabase(t *testing.T) {
 	}
 }
 
+// lite.sqlite was made by ogr2ogr 3.6.2 with SpatiaLite 5.0.1 from geometries as text, which are the column wkt; lines and
+// polygons of packed tables are compressed.
+func TestGeometriesOfSpatiaLite(t *testing.T) {
+	t.Parallel()
+	tables := read(t, "testdata/lite.sqlite.gz")
+	plain := strings.NewReplacer(" Z ", "", " Z", "", "ZM ", "", "ZM", "", " ", "")
+	for name, rows := range map[string]int{"packed_l": 1, "packed_p": 1, "packed_ml": 1, "packed_m": 1} {
+		table := tables[name]
+		texts, drawn := table.Column("wkt"), table.Column("GEOMETRY")
+		if len(drawn) != rows {
+			t.Fatalf("%s has %d rows", name, len(drawn))
+		}
+		for i := range drawn {
+			if plain.Replace(drawn[i]) != plain.Replace(texts[i]) {
+				t.Errorf("%s: %s, want %s", name, drawn[i], texts[i])
+			}
+		}
+		if g := table.Geometry; g == nil || g.CRS != "http://www.opengis.net/def/crs/EPSG/0/4326" || g.Count != int64(rows) {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+	flat := tables["flat"]
+	want := []string{"POINT(16.3 48.2)", "LINESTRING(16 48, 16.125 48.25, 16.375 48.5, 16.5 48.625)",
+		"POLYGON((16 48, 17 48, 17 49, 16 48), (16.5 48.25, 16.75 48.25, 16.75 48.5, 16.5 48.25))", "MULTIPOINT((1 2), (4 5))",
+		"MULTILINESTRING((1 2, 4 5, 7 8), (1 1, 2 2))", "MULTIPOLYGON(((1 2, 4 5, 7 1, 1 2)), ((10 10, 12 12, 13 10, 10 10)))",
+		"GEOMETRYCOLLECTION(POINT(1 2), LINESTRING(1 2, 4 5, 5 5))", ""}
+	if got := flat.Column("GEOMETRY"); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if e := flat.Extent; e == nil || *e != [4]float64{1, 1, 17, 49} {
+		t.Error(e)
+	}
+	if empty := tables["empty"]; empty.Profile == nil || empty.Rows != 0 || len(empty.Columns) != 2 {
+		t.Errorf("the table without rows is %+v", empty.Profile)
+	}
+}
+
 func TestLayersOfAGeoPackage(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "testdata/layers.gpkg.gz")
@@ -132,7 +169,7 @@ func TestLayersOfAGeoPackage(t *testing.T) {
 
 func TestDamagedDatabases(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"testdata/odd.sqlite.gz", "testdata/layers.gpkg.gz"} {
+	for _, name := range []string{"testdata/odd.sqlite.gz", "testdata/layers.gpkg.gz", "testdata/lite.sqlite.gz"} {
 		sourcetest.Harm(t, database, sourcetest.Input("application/vnd.sqlite3", sourcetest.File(t, name)))
 	}
 }
@@ -157,7 +194,7 @@ func TestCyclesEnd(t *testing.T) {
 		page[i] = byte(list[0].root >> (8 * (11 - i)))
 	}
 	found, err := database(t.Context(), sourcetest.Input("", data), source.Options{}.WithDefaults())
-	if err != nil || len(found) != 4 || !found[0].Truncated || !strings.Contains(strings.Join(found[0].Why, " "), "damaged") {
+	if err != nil || len(found) != 5 || !found[0].Truncated || !strings.Contains(strings.Join(found[0].Why, " "), "damaged") {
 		t.Errorf("%d tables, %v, %v", len(found), found[0].Why, err)
 	}
 }
@@ -206,6 +243,7 @@ func TestDefinitions(t *testing.T) {
 func FuzzDatabase(f *testing.F) {
 	f.Add(sourcetest.File(f, "testdata/odd.sqlite.gz"))
 	f.Add(sourcetest.File(f, "testdata/layers.gpkg.gz"))
+	f.Add(sourcetest.File(f, "testdata/lite.sqlite.gz"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		database(context.Background(), sourcetest.Input("", data), source.Options{MaxRows: 1000, MaxTables: 10}.WithDefaults())
 	})

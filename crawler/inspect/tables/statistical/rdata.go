@@ -71,6 +71,8 @@ const (
 const (
 	rMaxNodes = 1_000_000 // values
 	rMaxDepth = 200       // of values within values
+
+	rMaxWindow = 64 << 20 // bytes that a decompressor may look back: those of xz -9, the largest that R writes
 )
 
 var errR = errors.New("its values are damaged")

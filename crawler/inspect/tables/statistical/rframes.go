@@ -12,6 +12,7 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/source"
+	"odarchive/triplestore/compression"
 )
 
 // rTable is a data frame, a matrix or a vector.
@@ -24,12 +25,9 @@ type rTable struct {
 
 // rdata reads the data frames, matrices and vectors of a file of R. In a list, those in it are read.
 func rdata(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
-	if in.Size > o.MaxBytes {
-		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
-	}
-	b := make([]byte, in.Size)
-	if n, err := in.Body.ReadAt(b, 0); int64(n) < in.Size {
-		return nil, fmt.Errorf("read the file: %w", err)
+	b, err := unpackR(in, o.MaxBytes)
+	if err != nil {
+		return nil, err
 	}
 	saved := bytes.HasPrefix(b, []byte("RD")) && len(b) > 5 && b[4] == '\n' // several values with names
 	if saved {
@@ -75,6 +73,40 @@ func rdata(ctx context.Context, in source.Input, o source.Options) ([]*csvprofil
 	return found, nil
 }
 
+// unpackR returns the bytes of a file of R, at most most, without the compression that R puts around them. Those before the
+// place where a compressed stream is damaged are returned: the values before it are read.
+func unpackR(in source.Input, most int64) ([]byte, error) {
+	if in.Size > most {
+		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, most)
+	}
+	head := make([]byte, min(in.Size, 16))
+	if n, err := in.Body.ReadAt(head, 0); n < len(head) {
+		return nil, fmt.Errorf("read the file: %w", err)
+	}
+	file := io.NewSectionReader(in.Body, 0, in.Size)
+	packed := compression.Sniff(head)
+	if packed == "" {
+		b := make([]byte, in.Size)
+		if _, err := io.ReadFull(file, b); err != nil {
+			return nil, fmt.Errorf("read the file: %w", err)
+		}
+		return b, nil
+	}
+	s, err := compression.Open(file, packed, compression.Options{MaxWindow: rMaxWindow})
+	if err != nil {
+		return nil, fmt.Errorf("unpack: %w", err)
+	}
+	defer s.Close()
+	b, err := io.ReadAll(io.LimitReader(s, most+1))
+	switch {
+	case int64(len(b)) > most:
+		return nil, fmt.Errorf("it unpacks to more than %d bytes, which is the most that is read", most)
+	case err != nil && len(b) == 0:
+		return nil, fmt.Errorf("unpack: %w", err)
+	}
+	return b, nil
+}
+
 // tables appends the tables of a value.
 func (f *rFile) tables(all []rTable, v *rValue, name string, depth, most int) []rTable {
 	if len(all) >= most || depth > 4 {
@@ -85,9 +117,13 @@ func (f *rFile) tables(all []rTable, v *rValue, name string, depth, most int) []
 	switch {
 	case v.kind == rList && f.is(v, "data.frame"):
 		f.frame(&t, v, "")
+		if len(t.columns) == 0 {
+			return all
+		}
 		if t.rows > 0 {
 			f.rowNames(&t, v.attrs["row.names"])
 		}
+		return append(all, t)
 	case v.kind == rList:
 		names := f.strings(v.attrs["names"])
 		for i, item := range v.items {

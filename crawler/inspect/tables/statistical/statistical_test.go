@@ -2,6 +2,7 @@ package statistical
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -105,7 +106,7 @@ func TestFilesOfStatisticsProgramsAreRead(t *testing.T) {
 		{"people.por", "ID,HEIGHT,TOWN,DAY,VOTE\n1,1.75,Zurich,13802313600,1\n2,,Koln,10010304000,2\n3,-0.5,,,2\n4,9.223372036854776E18,lodz,13923446400,3\n"},
 		{"5.xpt", people},
 		{"people.sas7bdat", people},
-		{"2.rds", ofR}, {"3.rds", ofR}, {"little.rds", ofR},
+		{"2.rds", ofR}, {"3.rds", ofR}, {"little.rds", ofR}, {"3-gzip.rds", ofR}, {"3-bzip2.rds", ofR},
 		{"8.xpt", strings.Replace(people, "vote", "vote_in_the_council", 1)},
 	} {
 		t.Run(c.file, func(t *testing.T) {
@@ -158,8 +159,8 @@ func TestDamagedFilesDoNoHarm(t *testing.T) {
 			o := source.Options{MaxRows: 10_000, MaxUnpack: 16 << 20}.WithDefaults()
 			found, err := Reader(kind)(ctx, source.Input{Type: kind, Size: int64(len(b)), Body: bytes.NewReader(b)}, o)
 			for _, p := range found {
-				if p == nil || p.Rows == 0 {
-					t.Errorf("%s: an empty table, %v", file, err)
+				if p == nil || len(p.Columns) == 0 || p.Rows == 0 && p.Truncated {
+					t.Errorf("%s: a table without columns, or whose rows could not be read, %v", file, err)
 				}
 			}
 		})
@@ -197,16 +198,44 @@ func damage(t *testing.T, name string, b []byte, f func([]byte)) {
 }
 
 func TestAFileOfRHasATableForEachValueThatIsOne(t *testing.T) {
-	b, err := os.ReadFile("testdata/several.RData")
+	for _, file := range []string{"several.RData", "several-xz.RData"} {
+		b, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, rows, err := read(b, typeOf(t, file, b))
+		if err != nil || len(rows) != 2 || found[0].Name != "people" || found[1].Name != "numbers" {
+			t.Fatalf("%s: %d tables, %v", file, len(found), err)
+		}
+		if rows[0] != ofR || rows[1] != "a,b,c\n1,3,5\n2,4,6\n" {
+			t.Error(file, rows)
+		}
+	}
+}
+
+// A file of R is small, and may unpack to any size.
+func TestAFileOfRThatUnpacksToTooMuchIsRefused(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(append([]byte("X\n\x00\x00\x00\x03\x00\x04\x02\x02\x00\x03\x05\x00"), make([]byte, 4<<20)...)); err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
+	in := source.Input{Size: int64(packed.Len()), Body: bytes.NewReader(packed.Bytes())}
+	found, err := rdata(t.Context(), in, source.Options{MaxBytes: 1 << 20}.WithDefaults())
+	if len(found) > 0 || err == nil || !strings.Contains(err.Error(), "unpacks to more than 1048576 bytes") {
+		t.Errorf("%d tables, %v", len(found), err)
+	}
+}
+
+func TestATableWithoutRowsHasItsColumns(t *testing.T) {
+	b, err := os.ReadFile("testdata/empty.rds")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, rows, err := read(b, typeOf(t, "x", b))
-	if err != nil || len(rows) != 2 || found[0].Name != "people" || found[1].Name != "numbers" {
-		t.Fatalf("%d tables, %v", len(found), err)
-	}
-	if rows[0] != ofR || rows[1] != "a,b,c\n1,3,5\n2,4,6\n" {
-		t.Error(rows)
+	found, rows, err := read(b, typeOf(t, "empty.rds", b))
+	if err != nil || len(found) != 1 || found[0].Rows != 0 || rows[0] != strings.SplitAfter(ofR, "\n")[0] {
+		t.Errorf("%q, %v", rows, err)
 	}
 }
 

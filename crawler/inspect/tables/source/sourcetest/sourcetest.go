@@ -22,13 +22,17 @@ type Table struct {
 	Cells [][]string
 }
 
-// Column returns the cells of a column, nil if there is none of the name.
+// Column returns the cells of a column, nil if there is none of the name. Rows from before the column was known have an empty one.
 func (t Table) Column(name string) []string {
 	for i, c := range t.Columns {
 		if c.Name == name {
 			var cells []string
 			for _, row := range t.Cells {
-				cells = append(cells, row[i])
+				cell := ""
+				if i < len(row) {
+					cell = row[i]
+				}
+				cells = append(cells, cell)
 			}
 			return cells
 		}
