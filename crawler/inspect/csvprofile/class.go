@@ -66,15 +66,24 @@ func classOf(col *Column, sample func() []string) string {
 // samples are some values of a column.
 type samples []string
 
-// valuesOf returns the samples that are values. It overwrites all.
+// valuesOf returns the samples that are values. It overwrites all. NA is Namibia among codes of two letters, and a
+// missing value elsewhere.
 func valuesOf(all []string) samples {
-	values := all[:0]
+	values, pairs := all[:0], 0
 	for _, v := range all {
-		if is, strong := nullWordIn(v); !is || !strong && len(v) == 2 {
-			values = append(values, v)
+		is, strong := nullWordIn(v)
+		if is && (strong || len(v) != 2) {
+			continue
 		}
+		if !is && len(v) == 2 {
+			pairs++
+		}
+		values = append(values, v)
 	}
-	return values
+	if pairs > 0 {
+		return values
+	}
+	return slices.DeleteFunc(values, func(v string) bool { is, _ := nullWordIn(v); return is })
 }
 
 // mostly reports whether at least that share of the samples passes a test.
@@ -121,8 +130,10 @@ func textClass(col *Column, named func(...string) bool, values samples) string {
 		return classSubdivision
 	case named("currency", "währung", "waehrung", "devise", "moneda", "valuta") && mostly(0.9, gazetteer.IsCurrency):
 		return classCurrency
-	case named("language", "lang", "sprache", "langue", "idioma") && mostly(0.9, gazetteer.IsLanguage):
+	case named("language", "lang", "sprache", "langue", "idioma") && mostly(0.9, isLanguageTag):
 		return classLanguageCode
+	case named(countryNumberWords...) && mostly(0.95, isCountryNumber):
+		return classCountryCode
 	case named("unit", "units", "einheit", "einheiten", "unité", "unite", "unità", "unita", "unidad", "eenheid", "jednotka", "uom", "masseinheit", "maßeinheit", "mesure", "measure") &&
 		mostly(0.9, gazetteer.IsUnit):
 		return classUnit
@@ -152,6 +163,9 @@ func textClass(col *Column, named func(...string) bool, values samples) string {
 
 // countryCodeWords name columns of codes of countries. Few codes of two letters are those of other things, too.
 var countryCodeWords = []string{"country", "countrycode", "iso", "iso2", "iso3", "alpha2", "alpha3", "geo", "land", "staat", "nation", "pays", "jurisdiction", "territory"}
+
+// countryNumberWords name columns of numeric codes of countries (UN M49, ISO 3166-1).
+var countryNumberWords = []string{"m49", "m49code", "ccn3", "unm49", "isonumeric", "ison3", "iso3n", "iso31661numeric", "countrycode"}
 
 func numberClass(col *Column, named func(...string) bool) string {
 	within := func(limit float64) bool {

@@ -1,6 +1,10 @@
 package csvprofile
 
-import "strings"
+import (
+	"strings"
+
+	"odarchive/crawler/inspect/csvprofile/gazetteer"
+)
 
 // Tests of single values, for classOf.
 
@@ -53,6 +57,24 @@ func isWKT(s string) bool {
 	}
 	return false
 }
+
+// isLanguageTag reports whether s is a code of a language (ISO 639), possibly with script and region, "en-US" (BCP 47).
+func isLanguageTag(s string) bool {
+	base, rest, more := strings.Cut(strings.ReplaceAll(s, "_", "-"), "-")
+	if !gazetteer.IsLanguage(base) {
+		return false
+	}
+	for part := ""; more; {
+		part, rest, more = strings.Cut(rest, "-")
+		if len(part) < 2 || len(part) > 8 || strings.Trim(strings.ToLower(part), "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// isCountryNumber reports whether s is the numeric code of a country, with its leading zeros.
+func isCountryNumber(s string) bool { return len(s) == 3 && gazetteer.IsCountryNumber(s) }
 
 // isIBAN checks form and check digits (ISO 13616).
 func isIBAN(s string) bool {

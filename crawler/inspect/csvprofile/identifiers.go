@@ -72,7 +72,7 @@ func numberedClass(col *Column, named func(...string) bool, values samples) stri
 		return classGTIN
 	case named(municipalityWords...) && col.MinLen >= 3 && mostly(0.95, isMunicipality):
 		return classMunicipality
-	case named("m49", "ccn3", "unm49", "isonumeric", "ison3", "iso31661numeric") && mostly(0.9, gazetteer.IsCountryNumber):
+	case !named("countrycode") && named(countryNumberWords...) && mostly(0.9, gazetteer.IsCountryNumber):
 		return classCountryCode
 	}
 	return ""

@@ -38,6 +38,9 @@ func isPersonal(named func(...string) bool, values samples) bool {
 	if named(partWords...) {
 		return values.mostly(0.8, isNamePart)
 	}
+	if named("first", "given") && len(values) >= 3 && values.mostly(0.5, beginsWithGivenName) {
+		return values.mostly(0.8, isNamePart)
+	}
 	if !values.mostly(0.7, isFullName) {
 		return false
 	}
