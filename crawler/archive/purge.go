@@ -87,6 +87,9 @@ func (a *Archive) PurgeWithdrawn(ctx context.Context, elsewhere func(context.Con
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
+	if err := a.db.RoomToPurge(); err != nil { // before work that would be repeated
+		return 0, fmt.Errorf("archive: purge: %w", err)
+	}
 	if err := a.finishWithdrawing(ctx, list); err != nil {
 		return 0, err
 	}

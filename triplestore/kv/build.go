@@ -63,9 +63,16 @@ func (db *DB) buildFrom(ctx context.Context, dir string, state stateFile, whole 
 	}()
 	if state.number > 0 {
 		progress := newProgress(db.opts.Log, "rebuilding the database")
+		unchecked := 0 // bytes since the last look at the free space
 		err := c.fill(func(add func(key, val []byte, version uint64) error) error {
 			return db.states.read(ctx, state, nil, func(key, val []byte, version uint64) error {
 				progress.add(int64(len(key)+len(val)), 0)
+				if unchecked += len(key) + len(val); unchecked > fillBuffer && db.cache.Load() != nil { // beside other writers
+					unchecked = 0
+					if err := db.checkSpace(); err != nil {
+						return err
+					}
+				}
 				return add(key, val, version)
 			})
 		})

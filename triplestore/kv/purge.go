@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+
+	"odarchive/triplestore/disk"
 )
 
 // Purge removes from disk what was deleted or overwritten before: from the log, the state files and Badger, which all keep
@@ -11,7 +13,7 @@ import (
 // Badger anew. It needs the space of a second Badger meanwhile, and as much time as writing the whole database takes.
 // Writers wait; readers do not, but Purge waits for the Snapshots that are open. So its caller must not hold one.
 //
-// If Purge fails, or its process ends before it returns, nothing is lost, and it must be called again.
+// Without that space, the error is ErrDiskFull. If Purge fails, or its process ends before it returns, nothing is lost, and it must be called again.
 func (db *DB) Purge(ctx context.Context) error {
 	if db.log == nil || db.states == nil { // in memory
 		return nil
@@ -28,10 +30,31 @@ func (db *DB) Purge(ctx context.Context) error {
 	}
 }
 
+// RoomToPurge returns ErrDiskFull if there is too little space for Purge, so that a caller with other work before it can
+// know that first.
+func (db *DB) RoomToPurge() error {
+	if db.log == nil || db.states == nil { // in memory
+		return nil
+	}
+	return db.roomFor(max(db.states.newest().size, db.cacheBytes()))
+}
+
+// cacheBytes returns the size of the tables of the cache in use, which one that is built anew does not exceed.
+func (db *DB) cacheBytes() int64 {
+	c := db.cache.Load()
+	if c == nil || c.dir == "" {
+		return 0
+	}
+	return tableBytes(c.dir)
+}
+
 // rewriteAll does the work of Purge, and returns the former cache, which deletes its files when its last reader leaves.
 func (db *DB) rewriteAll(ctx context.Context) (old *cache, err error) {
 	err = db.alone(func() error {
 		if err := db.writable(); err != nil {
+			return err
+		}
+		if err := db.RoomToPurge(); err != nil {
 			return err
 		}
 		db.writing.Lock()
@@ -39,7 +62,9 @@ func (db *DB) rewriteAll(ctx context.Context) (old *cache, err error) {
 		if err := db.commitEmpty(); err != nil { // the state must have a number without a state file
 			return err
 		}
-		if err := db.saveState(ctx, nil); err != nil {
+		if err := db.saveState(ctx, nil); disk.IsFull(err) {
+			return fmt.Errorf("%w: %w", ErrDiskFull, err)
+		} else if err != nil {
 			return err
 		}
 		if err := db.states.keepNewest(1); err != nil {
@@ -49,6 +74,9 @@ func (db *DB) rewriteAll(ctx context.Context) (old *cache, err error) {
 			return err
 		}
 		if err := db.dropDamaged(); err != nil {
+			return err
+		}
+		if err := db.roomFor(db.cacheBytes()); err != nil {
 			return err
 		}
 		old = db.cache.Load()

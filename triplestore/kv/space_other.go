@@ -8,5 +8,8 @@ func (db *DB) checkSpace() error { return nil }
 // Room returns nil, like checkSpace.
 func (db *DB) Room() error { return nil }
 
+// roomFor returns nil, like checkSpace.
+func (db *DB) roomFor(int64) error { return nil }
+
 // freeSpace returns that the free space is not known.
 func freeSpace(string) (int64, bool) { return 0, false }

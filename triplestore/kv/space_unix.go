@@ -9,14 +9,17 @@ import (
 
 // checkSpace returns ErrDiskFull if the disk is nearly full. Badger writes through mapped files, and on a full disk
 // that raises a SIGBUS, which ends the process, again at every opening.
-func (db *DB) checkSpace() error { return db.checkFree(1) }
+func (db *DB) checkSpace() error { return db.checkFree(1, 0) }
 
 // Room returns ErrDiskFull if less than twice the space is left that the database needs to accept writes. What writes
 // other files beside the database asks it, so that it ends before the database has to.
-func (db *DB) Room() error { return db.checkFree(2) }
+func (db *DB) Room() error { return db.checkFree(2, 0) }
 
-// checkFree returns ErrDiskFull if less than some times the space is left that the database needs.
-func (db *DB) checkFree(times int64) error {
+// roomFor returns ErrDiskFull if a file of so many bytes would leave less space than the database needs.
+func (db *DB) roomFor(bytes int64) error { return db.checkFree(1, bytes) }
+
+// checkFree returns ErrDiskFull if less than some times the space is left that the database needs, and so many bytes.
+func (db *DB) checkFree(times, bytes int64) error {
 	if db.opts.InMemory || db.opts.MinFree < 0 {
 		return nil
 	}
@@ -28,7 +31,7 @@ func (db *DB) checkFree(times int64) error {
 	if minFree == 0 {
 		minFree = min(defaultMinFree, int64(fs.Blocks)*int64(fs.Bsize)/4)
 	}
-	minFree *= times
+	minFree = minFree*times + bytes
 	if free := int64(fs.Bavail) * int64(fs.Bsize); free < minFree {
 		return fmt.Errorf("kv: %s: %w: %d MiB left, %d MiB needed", db.dir, ErrDiskFull, free>>20, minFree>>20)
 	}

@@ -90,25 +90,35 @@ func (c *Crawl) forgetGraphs(ctx context.Context, list []catalog.Version) error 
 	return nil
 }
 
-// purgeAgain is how often KeepWithdrawn looks for withdrawn bytes that are still on disk.
-const purgeAgain = time.Minute
+// KeepWithdrawn looks for withdrawn bytes that are still on disk each purgeAgain. After failures in a row, such as on a full
+// disk, the pause doubles up to maxPurgeAgain, since a purge may read and write the whole database.
+const (
+	purgeAgain    = time.Minute
+	maxPurgeAgain = time.Hour
+)
 
 // KeepWithdrawn removes the bytes of withdrawn versions from disk, those of an earlier process first, until ctx ends.
 func (c *Crawl) KeepWithdrawn(ctx context.Context) error {
-	for {
+	for pause := purgeAgain; ; {
 		n, err := c.purgeWithdrawn(ctx, nil)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			c.store.Log.Error("withdrawn bytes are still on disk; trying again", "error", err)
+			c.store.Log.Error("withdrawn bytes are still on disk; trying again", "after", pause, "error", err)
 		case n > 0:
 			c.store.Log.Info("withdrawn bytes removed from disk", "files", n)
 		}
+		timer := time.NewTimer(pause)
+		if pause = min(2*pause, maxPurgeAgain); err == nil {
+			pause = purgeAgain
+		}
 		select {
 		case <-c.store.Archive.Purges():
-		case <-time.After(purgeAgain): // after a failure, or if what was pending was committed after the signal
+			timer.Stop()
+		case <-timer.C: // after a failure, or if what was pending was committed after the signal
 		case <-ctx.Done():
+			timer.Stop()
 			return context.Cause(ctx)
 		}
 	}
