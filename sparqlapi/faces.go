@@ -103,7 +103,11 @@ func (o Options) openAPI(w http.ResponseWriter, _ *http.Request) error {
 
 func (o Options) robots(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Cache-Control", "max-age=86400")
-	return writeLine(w, "User-agent: *\nDisallow: "+o.Root+strings.Join(unwanted, "\nDisallow: "+o.Root))
+	text := "User-agent: *\nDisallow: " + o.Root + strings.Join(unwanted, "\nDisallow: "+o.Root)
+	if o.LinkedData != nil {
+		text += "\n\nSitemap: " + o.LinkedData.SitemapAddress()
+	}
+	return writeLine(w, text)
 }
 
 func alive(w http.ResponseWriter, _ *http.Request) error { return writeLine(w, "ok") }

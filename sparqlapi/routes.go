@@ -202,6 +202,7 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/crawler", l.Minted)
 		read(text, "/crawler.{ext}", l.Minted)
 		read(text, "/.well-known/void", l.VoID)
+		read(text, "/sitemap.xml", l.Sitemap)
 		for _, ext := range []string{"", ".ttl", ".rdf", ".jsonld", ".nt"} {
 			read(text, "/catalog"+ext, l.Catalog)
 		}

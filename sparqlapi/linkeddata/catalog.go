@@ -9,6 +9,7 @@ import (
 
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/about"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"
@@ -17,11 +18,14 @@ import (
 	"odarchive/vocab/hydra"
 	"odarchive/vocab/prov"
 	"odarchive/vocab/rdf"
+	"odarchive/vocab/rdfs"
+	"odarchive/vocab/skos"
 	"odarchive/vocab/spdx"
 	"odarchive/vocab/xsd"
 )
 
 const (
+	dcatap      = "http://data.europa.eu/r5r/"
 	catalogPage = 100 // datasets on one page of the catalog
 	maxVersions = 50  // newest versions of a dataset; its description has their number, its TimeMap lists all
 )
@@ -60,8 +64,16 @@ func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 	}
 	l.catalogHead(&g, self)
 	l.hydraPage(&g, self, "catalog."+name, after, next, stats.Crawled)
+	says, err := l.said(r.Context(), page)
+	if err != nil {
+		return err
+	}
 	for _, res := range page {
-		if err := l.dataset(r.Context(), &g, term.IRI(self), res); err != nil {
+		var of about.Dataset
+		if len(res.Datasets) > 0 {
+			of = says[res.Datasets[0]]
+		}
+		if err := l.dataset(r.Context(), &g, term.IRI(self), res, of); err != nil {
 			return err
 		}
 	}
@@ -95,11 +107,19 @@ func (l *LinkedData) catalogHead(g *graph, self string) {
 	g.add(term.IRI(l.o.Mint.Base), rdf.Type, term.IRI(foaf.Document))
 	g.add(publisher, rdf.Type, term.IRI(foaf.Agent))
 	g.add(publisher, foaf.Name, term.String(l.o.Publisher))
+	english, taxonomy := term.IRI(authority+"language/ENG"), term.IRI(authority+"data-theme")
+	g.add(c, dcterms.Language, english)
+	g.add(english, rdf.Type, term.IRI(dcterms.NS+"LinguisticSystem"))
+	g.add(c, dcat.NS+"themeTaxonomy", taxonomy)
+	g.add(taxonomy, rdf.Type, term.IRI(skos.ConceptScheme))
+	g.add(taxonomy, dcterms.Title, term.Lang("Data theme", "en"))
 	service := term.IRI(l.o.Mint.Base + "sparql")
 	g.add(c, dcat.Service, service)
 	g.add(service, rdf.Type, term.IRI(dcat.DataService))
 	g.add(service, dcterms.Title, term.Lang("SPARQL endpoint of the archive", "en"))
 	g.add(service, dcat.EndpointURL, service)
+	g.add(service, dcat.NS+"endpointDescription", service)
+	g.add(service, dcterms.Publisher, publisher)
 }
 
 // hydraPage adds the position of the page in the collection, in the Hydra terms that DCAT-AP harvesters follow.
@@ -122,7 +142,8 @@ func (l *LinkedData) hydraPage(g *graph, self, file, after, next string, total i
 	}
 }
 
-func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res catalog.Resource) error {
+// dataset adds a file as a dataset, with what portals say of the dataset that it belongs to.
+func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res catalog.Resource, says about.Dataset) error {
 	versions, err := l.o.Archive.Versions(ctx, res.URL)
 	if err != nil {
 		return err
@@ -142,23 +163,33 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 		title = res.URL
 	}
 	g.add(d, dcterms.Title, term.String(title))
-	g.add(d, dcterms.Description, term.String("Archived versions of "+res.URL+", "+strconv.Itoa(len(versions))+" from "+first.At.UTC().Format("2006-01-02")+" to "+last.At.UTC().Format("2006-01-02")+"."))
+	publisher, described := g.asPortals(d, "n"+res.ID, says)
+	kept := "Archived versions of " + res.URL + ", " + strconv.Itoa(len(versions)) + " from " + first.At.UTC().Format("2006-01-02") + " to " + last.At.UTC().Format("2006-01-02") + "."
+	if !described {
+		g.add(d, dcterms.Description, term.String(kept))
+	}
+	provenance := term.Blank("n" + res.ID + "provenance")
+	g.add(d, dcterms.NS+"provenance", provenance)
+	g.add(provenance, rdf.Type, term.IRI(dcterms.NS+"ProvenanceStatement"))
+	g.add(provenance, rdfs.Label, term.Lang(kept, "en"))
 	g.add(d, dcterms.Identifier, term.String(res.ID))
 	g.add(d, dcterms.Issued, describe.Time(first.At))
 	g.add(d, dcterms.Modified, describe.Time(last.At))
-	g.add(d, dcterms.Publisher, term.IRI(l.o.Mint.Base+"catalog#publisher"))
+	if !publisher {
+		g.add(d, dcterms.Publisher, term.IRI(l.o.Mint.Base+"catalog#publisher"))
+	}
 	g.add(d, dcat.LandingPage, term.IRI(l.o.Mint.Page(res.URL)+"#page"))
 	g.add(term.IRI(l.o.Mint.Page(res.URL)+"#page"), rdf.Type, term.IRI(foaf.Document))
 	for _, source := range res.Datasets {
 		g.add(d, prov.WasDerivedFrom, describe.IRI(source)) // the object of dct:source would have to be described as a dcat:Dataset here
 	}
 	for _, v := range versions[max(0, len(versions)-maxVersions):] {
-		l.distribution(g, d, res, v)
+		l.distribution(g, d, res, v, licenceOf(says, res.URL))
 	}
 	return nil
 }
 
-func (l *LinkedData) distribution(g *graph, d term.Key, res catalog.Resource, v catalog.Version) {
+func (l *LinkedData) distribution(g *graph, d term.Key, res catalog.Resource, v catalog.Version, licence about.Thing) {
 	iri := term.IRI(l.o.Mint.Version(v.ID))
 	g.add(d, dcat.DistributionProp, iri)
 	g.add(iri, rdf.Type, term.IRI(dcat.Distribution))
@@ -175,6 +206,14 @@ func (l *LinkedData) distribution(g *graph, d term.Key, res catalog.Resource, v 
 	if format := euFormat(v.Type); format != "" {
 		g.add(iri, dcterms.Format, term.IRI(format))
 		g.add(term.IRI(format), rdf.Type, term.IRI(dcterms.MediaTypeOrExtent))
+	}
+	g.add(iri, dcterms.Description, term.String("The file as it was at "+res.URL+" on "+v.At.UTC().Format("2 January 2006")+"."))
+	g.licence(iri, "n"+res.ID, licence)
+	if v.Withdrawn == nil {
+		stable := term.IRI(authority + "planned-availability/STABLE")
+		g.add(iri, dcatap+"availability", stable)
+		g.add(stable, rdf.Type, term.IRI(skos.Concept))
+		g.add(stable, skos.PrefLabel, term.Lang("stable", "en"))
 	}
 	checksum := term.Blank("sum" + v.ID)
 	g.add(iri, spdx.ChecksumProp, checksum)

@@ -101,8 +101,8 @@ func (a *archive) quads(t *testing.T) []term.Quad {
 	return all
 }
 
-func handlers(t *testing.T, a *archive) *linkeddata.LinkedData {
-	store := naive.New(a.quads(t)...)
+func handlers(t *testing.T, a *archive, said ...term.Quad) *linkeddata.LinkedData {
+	store := naive.New(append(a.quads(t), said...)...)
 	return linkeddata.New(linkeddata.Options{Archive: a, Mint: mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) }})
 }
 
@@ -311,14 +311,14 @@ func TestTheCatalogIsWholeOverItsPagesAndValidDCATAP(t *testing.T) {
 	}
 }
 
-// officialShapes reads the SHACL files of DCAT-AP from the folder ODARCHIVE_DCATAP, if it is set.
-func officialShapes(t *testing.T) (quads []term.Quad) {
+// officialShapes reads the SHACL files of DCAT-AP, and more of them, from the folder ODARCHIVE_DCATAP, if it is set.
+func officialShapes(t *testing.T, more ...string) (quads []term.Quad) {
 	t.Helper()
 	dir := os.Getenv("ODARCHIVE_DCATAP")
 	if dir == "" {
 		return nil
 	}
-	for _, name := range []string{"shapes.ttl", "range.ttl"} {
+	for _, name := range append([]string{"shapes.ttl", "range.ttl"}, more...) {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
