@@ -22,6 +22,36 @@ func (p *Pipeline) KeepJoined(ctx context.Context) {
 	_ = p.Jobs.Run(ctx, "joining", p.keepJoined) // Jobs lists its failure
 }
 
+// textsWait is how long new descriptions and values wait to be indexed, so that many are indexed together.
+const textsWait = 2 * time.Second
+
+// KeepIndexed adds new descriptions and values to the search index until ctx ends, as the background job "indexing".
+// What it does not finish stays marked for the next run.
+func (p *Pipeline) KeepIndexed(ctx context.Context) {
+	_ = p.Jobs.Run(ctx, "indexing", func(ctx context.Context) error {
+		for {
+			if err := p.IndexAll(ctx); err != nil {
+				return err
+			}
+			select {
+			case <-time.After(textsWait):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+}
+
+// IndexAll adds all descriptions and values that are new to the search index.
+func (p *Pipeline) IndexAll(ctx context.Context) error {
+	for {
+		n, err := p.Archive.IndexTexts(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
 func (p *Pipeline) keepJoined(ctx context.Context) error {
 	wait := minJoinWait
 	for last := time.Now(); ; {
@@ -57,6 +87,9 @@ func (p *Pipeline) joinAll(ctx context.Context, progress func(left int)) error {
 		if err != nil && ctx.Err() == nil && !wholeArchive(err) {
 			p.Log.Error("columns not indexed; the next crawl tries again", "left", p.Archive.Unjoined(), "error", err)
 			return nil
+		}
+		if err == nil && n == 0 {
+			err = p.IndexAll(ctx)
 		}
 		if err != nil || n == 0 {
 			return err

@@ -54,6 +54,7 @@ func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	beside, stop := context.WithCancel(ctx)
 	var joining sync.WaitGroup
 	joining.Go(func() { p.KeepJoined(beside) })
+	joining.Go(func() { p.KeepIndexed(beside) })
 	err := r.visits(ctx)
 	stop()
 	joining.Wait()

@@ -96,6 +96,42 @@ func (a *Archive) Search(ctx context.Context, s catalog.Search) (catalog.Found, 
 	return a.search.Search(ctx, s)
 }
 
+// Hits returns the resources that a search finds, as Search does, but their addresses alone and at most limit of them.
+func (a *Archive) Hits(ctx context.Context, s catalog.Search, limit int) (hits []search.Hit, total int, err error) {
+	return a.search.Hits(ctx, s, limit)
+}
+
+// IndexTexts indexes descriptions, keywords and values of some of the files for which they are new, and returns their
+// number, 0 if there is none.
+func (a *Archive) IndexTexts(ctx context.Context) (int, error) {
+	return a.search.IndexTexts(ctx, func() (search.Statements, func()) {
+		sn := a.triples.Snapshot()
+		return a.statements(sn), sn.Release
+	})
+}
+
+// statements reads what portals say from one state of the triples.
+func (a *Archive) statements(sn *triplestore.Snapshot) search.Statements {
+	return search.PortalGraphs(func(ctx context.Context, subject term.Key, f func(term.Quad) error) error {
+		id, known, err := sn.Lookup(subject)
+		if err != nil || !known {
+			return err
+		}
+		return sn.Dump(ctx, term.Pattern{S: id}, f)
+	}, func(portal string) []term.Key {
+		graph := a.mint.Graph(portal)
+		return []term.Key{term.IRI(graph), term.IRI(graph + withdrawnGraph)}
+	})
+}
+
+// withdrawnGraph is what the names of the graphs of what portals no longer list end in (crawler/harvest/ledger).
+const withdrawnGraph = "#withdrawn"
+
+// Untexted returns how many files wait for IndexTexts.
+func (a *Archive) Untexted(ctx context.Context) (catalog.Indexing, error) {
+	return a.search.Waiting(ctx)
+}
+
 // Captures calls f with the versions whose keys in a capture index begin with prefix; see search.Index.Captures.
 func (a *Archive) Captures(ctx context.Context, prefix, after string, f func(catalog.Capture) (more bool, err error)) error {
 	return a.search.Captures(ctx, prefix, after, f)

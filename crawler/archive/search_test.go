@@ -165,6 +165,7 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 		t.Fatal(err)
 	}
 	register(t, a, catalog.Seed{URL: "http://other.example/c.csv", Title: "Late"})
+	indexTexts(t, a)
 	grown := searchEntries(t, a)
 	if err := a.db.DropSpace(kv.SpaceSearch); err != nil {
 		t.Fatal(err)
@@ -172,6 +173,10 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 	if n, err := a.BuildSearch(t.Context()); n != 3 || err != nil {
 		t.Fatalf("prepare: %d, %v", n, err)
 	}
+	if f := found(t, a, catalog.Search{Text: "shrubs"}); f.Total != 2 || f.Indexing.Waiting == 0 {
+		t.Errorf("before the texts are indexed: %d found, %+v", f.Total, f.Indexing)
+	}
+	indexTexts(t, a)
 	if again := searchEntries(t, a); !maps.Equal(grown, again) {
 		t.Errorf("grown\n%q\nmade again\n%q", grown, again)
 	}
@@ -183,7 +188,7 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 			t.Errorf("%s: %d found, want %d", text, f.Total, want)
 		}
 	}
-	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":4}`)) }); err != nil {
+	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":5}`)) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.BuildSearch(t.Context()); err == nil || !strings.Contains(err.Error(), "newer") {
@@ -223,7 +228,7 @@ func TestASearchIndexOfAnOlderVersionIsMadeAgain(t *testing.T) {
 		if err := a.view(func(t records.Txn) (err error) {
 			state, _, err = t.Get(kv.SpaceSearch, []byte("s"))
 			return err
-		}); err != nil || string(state) != `{"format":3,"next":1}` {
+		}); err != nil || string(state) != `{"format":4,"next":1}` {
 			t.Errorf("state %s, %v", state, err)
 		}
 	}
@@ -258,3 +263,55 @@ func TestCapturesAreInTheOrderOfTheirKeysAndTimes(t *testing.T) {
 		}
 	}
 }
+
+// Version 3 had no words of what portals say, nor values.
+func TestASearchIndexOfVersion3IsFilled(t *testing.T) {
+	t.Parallel()
+	a := describedArchive(t)
+	err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
+		var old [][]byte
+		err := txn.Scan(kv.SpaceSearch, nil, nil, func(k, _ []byte) (bool, error) {
+			if k[0] == 't' || k[0] == 'x' || k[0] == 'q' || k[0] == 'w' && strings.ContainsRune("BKPLV", rune(k[1])) {
+				old = append(old, bytes.Clone(k))
+			}
+			return true, nil
+		})
+		for _, k := range old {
+			if err == nil {
+				err = txn.Delete(kv.SpaceSearch, k)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":3,"next":3}`))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := found(t, a, catalog.Search{Text: "hietzing", Strict: true}); f.Total != 0 || f.Indexing != (catalog.Indexing{Waiting: 3, Total: 3}) {
+		t.Errorf("version 3: %d found, %+v", f.Total, f.Indexing)
+	}
+	if n, err := a.BuildSearch(t.Context()); n != 0 || err != nil {
+		t.Fatalf("an index of version 3 was made again: %d, %v", n, err)
+	}
+	indexTexts(t, a)
+	for _, word := range []string{"hietzing", "wohnbevölkerung", "publisher:wien", "einwohner"} {
+		if f := found(t, a, catalog.Search{Text: word, Strict: true}); f.Total == 0 || f.Indexing.Waiting != 0 {
+			t.Errorf("%s: %d found, %+v", word, f.Total, f.Indexing)
+		}
+	}
+}
+
+// indexTexts indexes the texts of all that is marked.
+func indexTexts(t *testing.T, a *Archive) {
+	t.Helper()
+	for n := 1; n > 0; {
+		var err error
+		if n, err = a.IndexTexts(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const leastNDCG = 0.9

@@ -284,6 +284,9 @@ func (u *update) withdraw(ctx context.Context, v catalog.Version, w catalog.With
 		if err := u.search.SetColumns(r.ID, inside, nil); err != nil {
 			return gone, err
 		}
+		if err := u.search.Forget(r.ID); err != nil {
+			return gone, err
+		}
 	}
 	return gone, u.logResource(r, events.Event{Kinds: events.Withdrawn, At: w.At, Why: w.Reason})
 }

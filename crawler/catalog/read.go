@@ -1,6 +1,10 @@
 package catalog
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // The types below are what the archive returns to readers (REST, pages, linked data). Counts and times are those of the
 // moment of the call. The archive keeps no reference to them, so readers may keep and change them.
@@ -128,27 +132,92 @@ type Stats struct {
 
 // Search selects resources. The zero value selects all of them.
 type Search struct {
-	Text    string // words of titles, URLs, portals, formats or column names; all must occur
-	Portal  string // IRI
-	Dataset string // IRI
-	Host    string
-	Type    string // media type
-	Outcome Outcome
-	Sort    string // "" for relevance, or newest change first without Text; "changed", "versions", "size", "title"
-	After   string // Found.Next of the previous page
-	Limit   int    // default 25
-	Facets  bool   // return the counts of facets
+	// Text is words, phrases and filters in the language of the search page (crawler/archive/search); all must match.
+	Text      string
+	Portal    string // IRI
+	Dataset   string // IRI
+	Host      string
+	Type      string // media type
+	Licence   string // as in Found.Licences
+	Publisher string // as in Found.Publishers
+	Outcome   Outcome
+	Since     time.Time // the latest version is not older; zero for any
+	Before    time.Time // the latest version is older; zero for any
+	Size      Range     // bytes of the latest version
+	Rows      Range     // of its tables
+	Sort      string    // "" for relevance, or newest change first without Text; "changed", "versions", "size", "title", "rows"
+	After     string    // Found.Next of the previous page
+	Limit     int       // default 25
+	Facets    bool      // return the counts of facets
+	Strict    bool      // find nothing rather than files that have only some of the words
 }
+
+// Range is a range of numbers. Zero fields are no bound.
+type Range struct{ Least, Most int64 }
 
 // Found is one page of results, with the counts of facets over all results if Search.Facets is set.
 type Found struct {
-	Resources []Resource
-	Total     int
-	Next      string // for Search.After; "" at the end
-	Portals   []Count
-	Hosts     []Count
-	Types     []Count
-	Columns   map[string][]string // by resource id, the column names of its latest version that contain a word of Search.Text
+	Resources  []Resource
+	Total      int
+	Next       string // for Search.After; "" at the end
+	Portals    []Count
+	Hosts      []Count
+	Types      []Count
+	Licences   []Count
+	Publishers []Count
+	Ages       []Count // by time since the latest version: the key is days, as "30", and counts all that are not older
+	Sizes      []Count // by size: the key is a Range as "1000..9999"
+	TableRows  []Count // by rows of tables, likewise
+
+	Columns map[string][]string // by resource id, the column names of its latest version that contain a word of Search.Text
+	About   map[string]About    // by resource id
+
+	// What the search made of the text.
+	Corrected []Correction // words that no file has, with what was looked for instead
+	Partly    bool         // no file has all words: these have most of them
+	Missing   []string     // then: the words that no file has
+	Bounded   bool         // phrases were looked for in some of the files only, because too many have their words
+	Indexing  Indexing     // how far descriptions and values are indexed
+}
+
+// Correction is a word that was replaced.
+type Correction struct{ Word, By string }
+
+// Indexing is how much of the archive's descriptions, keywords and values can be found. Waiting is the number of files
+// that are not indexed yet.
+type Indexing struct{ Waiting, Total int }
+
+// About is what a hit says of a file beside its record.
+type About struct {
+	Score     float64
+	Title     []Piece // of the file
+	Dataset   []Piece // title of its dataset
+	Text      []Piece // the part of the description where words were found, or its beginning
+	Publisher string
+	Licence   string
+	Rows      int64 // of its tables, 0 if there are none
+}
+
+// Piece is a part of a text. Found is set if a word of the search is there.
+type Piece struct {
+	Text  string
+	Found bool
+}
+
+// QuestionError is an error about the text of a search, in a sentence for people.
+type QuestionError struct{ Why string }
+
+func (e *QuestionError) Error() string { return e.Why }
+
+// Is reports whether target is ErrQuestion.
+func (e *QuestionError) Is(target error) bool { return target == ErrQuestion }
+
+// ErrQuestion is what every QuestionError is.
+var ErrQuestion = errors.New("not a search")
+
+// BadQuestion returns a QuestionError.
+func BadQuestion(format string, args ...any) error {
+	return &QuestionError{fmt.Sprintf(format, args...)}
 }
 
 // ActivityQuery selects visits, newest first.

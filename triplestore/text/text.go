@@ -208,3 +208,13 @@ func snowball(lang, word string) (stem string) {
 
 // stemTerm returns the term under which stems of a language are indexed. No word begins with its first byte.
 func stemTerm(lang, stem string) string { return "\x01" + lang + ":" + stem }
+
+// Stem returns the stem of a word in a language, folded and without accents; the folded word if the language has no
+// stemmer.
+func Stem(lang, word string) string {
+	full, plain := fold(word)
+	if lang = stemLanguage(lang); lang == "" {
+		return plain
+	}
+	return withoutAccents(snowball(lang, full))
+}

@@ -87,6 +87,7 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 		job("quality", n.MeasureInBackground)
 	} else if !n.DB.ReadOnly() {
 		group.Go(func() { n.Pipeline.KeepJoined(ctx) }) // versions that an earlier crawl has left
+		group.Go(func() { n.Pipeline.KeepIndexed(ctx) })
 	}
 	if rate := n.ScrubRate(); rate > 0 {
 		for _, part := range n.ScrubbedParts() {

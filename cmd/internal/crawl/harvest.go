@@ -84,6 +84,9 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 		if report.Waiting > 0 {
 			c.store.Log.Warn("a portal suddenly lists much less: the withdrawal of these datasets waits for an answer", "source", report.Source, "datasets", report.Waiting, "portals", report.Asks)
 		}
+		if err == nil {
+			err = c.Pipeline.IndexAll(ctx) // so that what it brought is found
+		}
 		return report, err
 	}
 	return report, fmt.Errorf("no harvester for %q", s.Kind)

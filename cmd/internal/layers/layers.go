@@ -29,6 +29,7 @@ var floors = [][]string{
 		"crawler/spelling",
 		"crawler/web/spool",
 		"crawler/supervise",
+		"crawler/licences",
 		"crawler/tomltext",
 		"crawler/inspect/charset/...",
 		"sparqlapi/conneg",

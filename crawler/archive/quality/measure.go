@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"odarchive/crawler/licences"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
 	"odarchive/vocab/dcat"
@@ -164,7 +165,7 @@ func (m *measuring) conformance() {
 			dates.add(isDate(o))
 		}
 		for _, o := range m.all(s, dcterms.License) {
-			_, ok := licenseOf(m.words(o))
+			_, ok := licences.Of(m.words(o))
 			licenses.add(ok)
 		}
 	}
@@ -255,8 +256,8 @@ func (m *measuring) openness() {
 	var licenses tally
 	for _, s := range append([]term.Key{m.dataset}, m.distributions...) {
 		for _, o := range m.all(s, dcterms.License) {
-			l, _ := licenseOf(m.words(o))
-			licenses.add(l.open)
+			l, _ := licences.Of(m.words(o))
+			licenses.add(l.Open)
 		}
 	}
 	m.share(OpennessFormat, open)

@@ -10,13 +10,13 @@ import (
 )
 
 // facts are the rows of all resources in memory, by document number, so that facets are counted and results sorted
-// without reading a record. They take some 110 bytes a resource, are loaded when first needed, and follow every commit.
+// without reading a record. They take some 130 bytes a resource, are loaded when first needed, and follow every commit.
 type facts struct {
 	loading sync.Mutex // held by the one reader that loads; taken before mu
 
 	mu       sync.RWMutex // guards the rest
 	state    loadState
-	pending  []map[uint32]row // rows committed since loading began
+	pending  []func(*facts) // what was committed since loading began
 	rows     []fact
 	hosts    names
 	types    names
@@ -24,6 +24,9 @@ type facts struct {
 	portals  names
 	sets     names      // of portals
 	setOf    [][]uint32 // the portals of each set
+
+	licences   names
+	publishers names
 }
 
 type loadState int
@@ -45,6 +48,11 @@ type fact struct {
 	set      uint32 // of portals
 	outcome  uint32
 	known    bool
+	delisted bool
+
+	licence   uint32
+	publisher uint32
+	tableRows int64
 }
 
 // names numbers words in the order in which they come.
@@ -85,28 +93,44 @@ func (x *Index) Hosts() int {
 	return len(f.hosts.list)
 }
 
-// apply follows a commit that wrote rows.
-func (f *facts) apply(rows map[uint32]row) {
+// apply follows a commit that wrote rows and traits.
+func (f *facts) apply(rows map[uint32]row, more map[uint32]traits) {
+	put := func(f *facts) {
+		for doc, r := range rows {
+			f.set(doc, r)
+		}
+		for doc, r := range more {
+			f.setTraits(doc, r)
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch f.state {
 	case factsLoading:
-		f.pending = append(f.pending, rows)
+		f.pending = append(f.pending, put)
 	case factsLoaded:
-		f.put(rows)
+		put(f)
 	}
 }
 
-func (f *facts) put(rows map[uint32]row) {
-	for doc, r := range rows {
-		f.set(doc, r)
-	}
-}
-
-func (f *facts) set(doc uint32, r row) {
+func (f *facts) grow(doc uint32) {
 	if n := int(doc) + 1; n > len(f.rows) {
 		f.rows = append(f.rows, make([]fact, n-len(f.rows))...)
 	}
+	if f.licences.list == nil { // number 0 is none
+		f.licences.number("")
+		f.publishers.number("")
+	}
+}
+
+func (f *facts) setTraits(doc uint32, r traits) {
+	f.grow(doc)
+	one := &f.rows[doc]
+	one.licence, one.publisher, one.tableRows, one.delisted = f.licences.number(r.Licence), f.publishers.number(r.Publisher), r.Rows, !r.Delisted.IsZero()
+}
+
+func (f *facts) set(doc uint32, r row) {
+	f.grow(doc)
 	set := f.sets.number(strings.Join(r.Portals, "\n"))
 	if int(set) == len(f.setOf) {
 		var of []uint32
@@ -115,7 +139,8 @@ func (f *facts) set(doc uint32, r row) {
 		}
 		f.setOf = append(f.setOf, of)
 	}
-	f.rows[doc] = fact{changed: unixMilli(r.Changed), size: r.Size, title: strings.Clone(r.Title), versions: uint32(r.Versions), host: f.hosts.number(r.Host),
+	was := f.rows[doc]
+	f.rows[doc] = fact{licence: was.licence, publisher: was.publisher, tableRows: was.tableRows, delisted: was.delisted, changed: unixMilli(r.Changed), size: r.Size, title: strings.Clone(r.Title), versions: uint32(r.Versions), host: f.hosts.number(r.Host),
 		typ: f.types.number(r.Type), set: set, outcome: f.outcomes.number(string(r.Outcome)), known: true}
 }
 
@@ -134,16 +159,21 @@ func (x *Index) Load(ctx context.Context) error {
 	f.mu.Unlock()
 
 	fresh := &facts{}
-	err := x.db.View(func(txn *kv.Txn) error { return eachRow(ctx, txn, fresh.set) })
+	err := x.db.View(func(txn *kv.Txn) error {
+		if err := eachRow(ctx, txn, fresh.set); err != nil {
+			return err
+		}
+		return eachTraits(ctx, txn, fresh.setTraits)
+	})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
 		f.state, f.pending = factsAbsent, nil
 		return err
 	}
-	f.rows, f.hosts, f.types, f.outcomes, f.portals, f.sets, f.setOf = fresh.rows, fresh.hosts, fresh.types, fresh.outcomes, fresh.portals, fresh.sets, fresh.setOf
-	for _, rows := range f.pending {
-		f.put(rows)
+	f.rows, f.hosts, f.types, f.outcomes, f.portals, f.sets, f.setOf, f.licences, f.publishers = fresh.rows, fresh.hosts, fresh.types, fresh.outcomes, fresh.portals, fresh.sets, fresh.setOf, fresh.licences, fresh.publishers
+	for _, put := range f.pending {
+		put(f)
 	}
 	f.state, f.pending = factsLoaded, nil
 	return nil

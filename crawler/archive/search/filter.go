@@ -13,7 +13,8 @@ import (
 // Filter is the resources that a search finds, as a set.
 type Filter struct{ docs wordindex.Set }
 
-// Filter returns the resources that match a search. Its Sort, After, Limit and Facets have no effect.
+// Filter returns the resources that match a search. Its Sort, After, Limit and Facets have no effect. It does not have
+// what has only some of the words.
 func (x *Index) Filter(ctx context.Context, s catalog.Search) (Filter, error) {
 	if err := x.Load(ctx); err != nil {
 		return Filter{}, fmt.Errorf("archive: search: %w", err)

@@ -1,19 +1,24 @@
-// Package search finds resources: by words, facets and datasets (Search), and by the keys of capture indexes
+// Package search finds resources: by words, filters and datasets (Search), and by the keys of capture indexes
 // (Captures).
 //
-// The index is derived from the records and changes in the same transactions (Update); Build rebuilds it if it is
-// missing. Words are looked up in the database (package wordindex). What narrows, sorts and counts results is in memory
-// (facts), so a search reads records only for the page that it returns.
+// The index is derived from the records and from what portals say. Titles, addresses and names of columns change in the
+// transactions that change them (Update); descriptions and contents follow behind them (IndexTexts). Build rebuilds the
+// index if it is missing. Words are looked up in the database (package wordindex). What narrows, sorts and counts
+// results is in memory (facts), so a search reads records only for the page that it returns, and for phrases.
 package search
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"odarchive/crawler/archive/records"
-	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
@@ -21,7 +26,6 @@ import (
 
 const (
 	maxFacet    = 50 // values of one facet that an answer lists
-	maxAsked    = 12 // words of a question that are looked up
 	maxPage     = 500
 	defaultPage = 25
 	maxNames    = 4 // column names that an answer lists for one resource
@@ -29,202 +33,245 @@ const (
 
 // Index is the search index of one database. It is safe for concurrent use.
 type Index struct {
-	db     *kv.DB
-	facts  facts
-	newest wordindex.Newest // used by the one transaction that writes
+	db       *kv.DB
+	facts    facts
+	newest   wordindex.Newest // used by the one transaction that writes
+	indexing sync.Mutex       // of one IndexTexts at a time
+
+	changes    atomic.Uint64 // commits that changed words
+	vocabulary vocabulary
+	pack       *zstd.Encoder
+	unpack     *zstd.Decoder
 }
 
 // New returns the search index of a database.
-func New(db *kv.DB) *Index { return &Index{db: db} }
-
-// Search finds resources.
-func (x *Index) Search(ctx context.Context, s catalog.Search) (catalog.Found, error) {
-	if err := x.Load(ctx); err != nil {
-		return catalog.Found{}, fmt.Errorf("archive: search: %w", err)
+func New(db *kv.DB) *Index {
+	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(64<<10), zstd.WithEncoderCRC(false))
+	if err != nil {
+		panic(err) // of the options alone
 	}
+	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(maxTexts))
+	if err != nil {
+		panic(err)
+	}
+	return &Index{db: db, pack: pack, unpack: unpack}
+}
+
+// Search finds resources. Errors about the text of the search are of type *catalog.QuestionError.
+func (x *Index) Search(ctx context.Context, s catalog.Search) (catalog.Found, error) {
 	if s.Limit <= 0 {
 		s.Limit = defaultPage
 	}
 	s.Limit = min(s.Limit, maxPage)
-	q, err := x.question(ctx, s)
+	q, found, docs, err := x.ask(ctx, s)
 	if err != nil {
-		return catalog.Found{}, fmt.Errorf("archive: search: %w", err)
-	}
-	found, docs := x.facts.answer(q)
-	if err := ctx.Err(); err != nil {
 		return catalog.Found{}, err
 	}
-	return found, x.readPage(ctx, &found, docs, q.words)
+	scores := make([]float64, len(docs))
+	ids := make([]uint32, len(docs))
+	for i, p := range docs {
+		ids[i], scores[i] = p.doc, float64(p.score)/scoreUnit
+	}
+	return found, x.readPage(ctx, &found, ids, scores, q)
+}
+
+// scoreUnit is what a score is multiplied by to be a whole number.
+const scoreUnit = 1000
+
+// ask looks up a search and goes through the facts. If a search with words finds nothing, it finds what has most of them
+// instead, unless the search is strict.
+func (x *Index) ask(ctx context.Context, s catalog.Search) (q question, found catalog.Found, docs []place, err error) {
+	if err := x.Load(ctx); err != nil {
+		return q, found, nil, fmt.Errorf("archive: search: %w", err)
+	}
+	if q, err = x.question(ctx, s); err != nil {
+		var bad *catalog.QuestionError
+		if !errors.As(err, &bad) {
+			err = fmt.Errorf("archive: search: %w", err)
+		}
+		return q, found, nil, err
+	}
+	found, docs = x.facts.answer(q)
+	if found.Total == 0 && !s.Strict && len(q.parts) > 1 {
+		most := enoughOf(q.parts)
+		for q.enough = most; q.enough > 0 && q.enough >= (most+1)/2 && found.Total == 0 && ctx.Err() == nil; q.enough-- {
+			found, docs = x.facts.answer(q)
+			found.Partly = found.Total > 0
+		}
+	}
+	found.Corrected, found.Bounded = q.corrected, q.bounded
+	if found.Partly {
+		found.Missing = q.missing()
+	}
+	return q, found, docs, ctx.Err()
+}
+
+// enoughOf returns how many parts of a question a resource may at most have if none has all, 0 if phrases or fields, which
+// people write on purpose, are among them. Half of them suffice.
+func enoughOf(parts []part) int {
+	n := 0
+	for _, p := range parts {
+		if p.strict {
+			return 0
+		}
+		if !p.all.Empty() || len(p.portals) > 0 {
+			n++
+		}
+	}
+	return min(n, len(parts)-1)
+}
+
+// Hit is a resource that a search finds.
+type Hit struct {
+	URL   string
+	Score float64 // at least 0; the best has the highest
+}
+
+// Hits returns the resources that a search finds in its order, at most limit, from the first; total is the number of all.
+// It finds what Search finds, on all of its pages.
+func (x *Index) Hits(ctx context.Context, s catalog.Search, limit int) (hits []Hit, total int, err error) {
+	s.Limit, s.Facets = limit, false
+	_, found, docs, err := x.ask(ctx, s)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = records.View(x.db, func(t records.Txn) error {
+		for _, p := range docs {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			r, err := recordOf(t, p.doc)
+			if err != nil {
+				return err
+			}
+			hits = append(hits, Hit{r.URL, float64(p.score) / scoreUnit})
+		}
+		return nil
+	})
+	return hits, found.Total, err
 }
 
 // question is a search with its words looked up.
 type question struct {
 	catalog.Search
-	words  []asked
-	none   bool          // the text has no word: nothing matches
-	only   wordindex.Set // the resources of the dataset; nil: any
-	named  uint32        // the document whose address the text is, if isName
-	isName bool
-	mark   place // the last of the page before, if isNext
-	isNext bool
+	parts     []part
+	not       wordindex.Set
+	filters   []filter
+	none      bool          // the text has nothing to look for
+	only      wordindex.Set // the resources of datasets; nil: any
+	enough    int           // parts that a resource must have; 0: all
+	named     uint32        // the document whose address the text is, if isName
+	isName    bool
+	mark      place // the last of the page before, if isNext
+	isNext    bool
+	now       time.Time
+	corrected []catalog.Correction
+	bounded   bool // a phrase was looked for in some documents only
+	total     int  // documents
+
+	portalWords map[string][]string // words of the titles and addresses of portals, by IRI
 }
 
-// asked is one word of a question and where it was found.
-type asked struct {
-	word    string
-	hits    []hit
-	all     wordindex.Set
-	portals map[string]bool // portals whose title or address has the word
-}
-
-type hit struct {
-	docs  wordindex.Set
-	score int
-}
-
-// worth is what a word in a field scores, found as a whole word and as the beginning of one.
-var worth = []struct {
-	field            wordindex.Field
-	exact, beginning int
-}{{fieldTitle, 8, 5}, {fieldAddress, 3, 2}, {fieldColumn, 2, 1}, {fieldDocument, 2, 1}}
-
-const (
-	worthPortal = 2
-	worthName   = 1000 // the text is the address of the resource
-)
-
-// question looks up the words of a search.
+// question reads the text of a search and looks up its words.
 func (x *Index) question(ctx context.Context, s catalog.Search) (question, error) {
-	q := question{Search: s}
+	q := question{Search: s, now: time.Now()}
 	q.mark, q.isNext = parsePlace(s.After)
-	err := records.View(x.db, func(t records.Txn) error {
-		text := strings.TrimSpace(s.Text)
+	text := strings.TrimSpace(s.Text)
+	parsed, err := parseQuery(text)
+	if err != nil {
+		return q, err
+	}
+	q.filters = append(parsed.filters, filtersOf(s)...)
+	q.none = text != "" && len(parsed.must)+len(parsed.not)+len(parsed.filters) == 0
+	err = records.View(x.db, func(t records.Txn) error {
 		if text != "" {
 			q.named, q.isName = documentOfURL(t, text)
 		}
-		words := wordindex.Words(unescaped(text), maxAsked, false)
-		q.none = len(words) == 0 && text != ""
-		portals, err := portalWords(ctx, t, len(words) > 0)
+		l, err := x.newLookup(ctx, t, text != "")
 		if err != nil {
 			return err
 		}
-		for _, w := range words {
-			one, err := ask(ctx, t, w, portals)
+		q.total, q.portalWords = l.total, l.portals
+		for _, alternatives := range withoutFillers(parsed.must) {
+			p, err := l.part(alternatives)
 			if err != nil {
 				return err
 			}
-			q.words = append(q.words, one)
+			q.parts = append(q.parts, p)
 		}
-		if s.Dataset == "" {
-			return nil
-		}
-		q.only = wordindex.Set{}
-		return t.OfDataset(ctx, s.Dataset, func(id string) (bool, error) {
-			doc, known, err := documentOf(t, id)
-			if known {
-				q.only.Put(doc)
+		for _, c := range parsed.not {
+			p, err := l.exclude(c)
+			if err != nil {
+				return err
 			}
-			return true, err
-		})
+			q.not.Union(p)
+		}
+		q.corrected, q.bounded = l.corrected, l.bounded
+		for _, f := range q.filters {
+			if f.key == "dataset" {
+				if err := q.ofDataset(ctx, t, f); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
 	})
 	return q, err
 }
 
-// portalWords returns the words in the titles and addresses of portals, by IRI, if there is anything to ask.
-func portalWords(ctx context.Context, t records.Txn, asked bool) (map[string][]string, error) {
-	portals := map[string][]string{}
-	if !asked {
-		return portals, nil
-	}
-	err := tallies.Each(ctx, t.Txn, tallies.ByPortal, func(iri string, n tallies.Tally) error {
-		portals[iri] = wordindex.Words(n.Title+"\n"+unescaped(iri), maxWords, true)
-		return nil
+// ofDataset narrows a question to the resources of a dataset.
+func (q *question) ofDataset(ctx context.Context, t records.Txn, f filter) error {
+	docs := wordindex.Set{}
+	err := t.OfDataset(ctx, f.value, func(id string) (bool, error) {
+		doc, known, err := documentOf(t, id)
+		if known {
+			docs.Put(doc)
+		}
+		return true, err
 	})
-	return portals, err
+	switch {
+	case f.not:
+		q.not.Union(docs)
+	case q.only == nil:
+		q.only = docs
+	default:
+		q.only.Intersect(docs)
+	}
+	return err
 }
 
-// ask looks up one word.
-func ask(ctx context.Context, t records.Txn, word string, portals map[string][]string) (asked, error) {
-	one := asked{word: word, portals: map[string]bool{}}
-	for _, w := range worth {
-		exact, beginning, err := wordindex.Find(ctx, t.Txn, w.field, word)
-		if err != nil {
-			return one, err
-		}
-		one.hits = append(one.hits, hit{exact, w.exact}, hit{beginning, w.beginning})
-		one.all.Union(exact)
-		one.all.Union(beginning)
-	}
-	for iri, words := range portals {
-		if slices.ContainsFunc(words, func(w string) bool { return wordindex.Meets(w, word) }) {
-			one.portals[iri] = true
+// missing returns the words that no resource has.
+func (q question) missing() (list []string) {
+	for _, p := range q.parts {
+		if p.all.Empty() && len(p.portals) == 0 {
+			list = append(list, p.shown)
 		}
 	}
-	return one, nil
+	return list
 }
 
-// readPage reads the records of a page, the titles of portals, and the names of the columns in which a word was found.
-func (x *Index) readPage(ctx context.Context, found *catalog.Found, docs []uint32, words []asked) error {
-	found.Resources = make([]catalog.Resource, 0, len(docs))
-	return records.View(x.db, func(t records.Txn) error {
-		for i, p := range found.Portals {
-			n, err := tallies.Get(t.Txn, tallies.ByPortal, p.Key)
-			if err != nil {
-				return err
-			}
-			found.Portals[i].Label = n.Title
-		}
-		for _, doc := range docs {
-			raw, ok, err := t.Get(kv.SpaceSearch, rowKey(doc))
-			if err != nil {
-				return err
-			}
-			row, sound := decodeRow(raw)
-			if !ok || !sound {
-				return fmt.Errorf("archive: search index: row %d is damaged", doc)
-			}
-			r, known, err := t.Resource(row.ID)
-			if err != nil || !known {
-				return records.OrNotFound(err, "resource", row.ID)
-			}
-			found.Resources = append(found.Resources, r.Resource)
-			names, err := columnsFound(t, r, doc, words)
-			if err != nil {
-				return err
-			}
-			if len(names) > 0 {
-				if found.Columns == nil {
-					found.Columns = map[string][]string{}
-				}
-				found.Columns[r.ID] = names
-			}
-		}
-		return ctx.Err()
-	})
+// fillers are words that say nothing about what is looked for, in the languages of most portals. They are left out if
+// other words are there.
+var fillers = words("der die das den dem des ein eine einer eines einem und oder in im am an auf aus bei mit nach von vom zu zum zur für fur über uber je pro alle the a an of in on at by for from to and with all per le la les des du de et en un une nach wie viele wo ist sind gibt es about how many where is are there")
+
+func words(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
 }
 
-// columnsFound returns the names of the columns that contain a word of the question.
-func columnsFound(t records.Txn, r records.Resource, doc uint32, words []asked) (list []string, err error) {
-	var inColumns []string
-	for _, w := range words {
-		for i, h := range w.hits {
-			if worth[i/2].field == fieldColumn && h.docs.Has(doc) {
-				inColumns = append(inColumns, w.word)
-				break
-			}
+// withoutFillers returns the parts of a question without its fillers, unless it has nothing else.
+func withoutFillers(must [][]clause) [][]clause {
+	var kept [][]clause
+	for _, alternatives := range must {
+		if c := alternatives[0]; len(alternatives) > 1 || c.phrase || c.fields != nil || len(c.words) > 1 || !fillers[c.words[0]] {
+			kept = append(kept, alternatives)
 		}
 	}
-	if len(inColumns) == 0 || r.Versions == 0 {
-		return nil, nil
+	if len(kept) == 0 {
+		return must
 	}
-	in, err := LatestInside(t, r)
-	if err != nil {
-		return nil, err
-	}
-	for name := range columnNames(in) {
-		if len(list) < maxNames && !slices.Contains(list, name) && slices.ContainsFunc(inColumns, func(w string) bool { return wordindex.Begins(name, w) }) {
-			list = append(list, name)
-		}
-	}
-	return list, nil
+	return kept
 }

@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
@@ -24,6 +25,13 @@ const (
 	fieldAddress  wordindex.Field = 'A' // URL, file name, format, media type, datasets' IRIs
 	fieldColumn   wordindex.Field = 'C' // column names of the latest version's tables, and what they are called for people
 	fieldDocument wordindex.Field = 'D' // what the latest version says of itself
+
+	// Those of IndexTexts.
+	fieldDescription wordindex.Field = 'B' // descriptions of the datasets, and of the file in them
+	fieldKeyword     wordindex.Field = 'K' // keywords and names of themes
+	fieldPublisher   wordindex.Field = 'P' // names of publishers and creators
+	fieldLicence     wordindex.Field = 'L' // licences, as they are known and as declared
+	fieldValue       wordindex.Field = 'V' // frequent values of columns of texts
 )
 
 // Bounds of the words of one resource that a field keeps.
@@ -36,10 +44,17 @@ const (
 type state struct {
 	Format int    `json:"format"` // 0 while the index is being built
 	Next   uint32 `json:"next"`   // number of the next document
+
+	Filled   bool   `json:"filled,omitempty"`   // every resource was marked since the index has texts
+	FilledTo string `json:"filledTo,omitempty"` // the last one that was, until then
 }
 
-// format is the version of the index. Older ones lack words, and are built again.
-const format = 3
+// format is the version of the index. Version 3 becomes version 4 when the archive is opened for writing, and IndexTexts
+// adds what it does not have. Older ones lack other words, and are built again.
+const (
+	format     = 4
+	formatBare = 3
+)
 
 // The keys of the index, by first byte. Words are package wordindex's.
 var stateKey = []byte{'s'}           // -> state
@@ -53,17 +68,18 @@ func appendDoc(b []byte, doc uint32) []byte { return binary.BigEndian.AppendUint
 
 // Update gathers what one transaction changes in the index. Write ends it.
 type Update struct {
-	index *Index
-	txn   records.Txn
-	state *state // nil until it is needed: most visits change nothing
-	was   state  // as it is stored
-	words wordindex.Changes
-	rows  map[uint32]row
+	index  *Index
+	txn    records.Txn
+	state  *state // nil until it is needed: most visits change nothing
+	was    state  // as it is stored
+	words  wordindex.Changes
+	rows   map[uint32]row
+	traits map[uint32]traits
 }
 
 // Begin starts an update in a transaction.
 func (x *Index) Begin(txn *kv.Txn) *Update {
-	u := &Update{index: x, txn: records.Txn{Txn: txn}, rows: map[uint32]row{}}
+	u := &Update{index: x, txn: records.Txn{Txn: txn}, rows: map[uint32]row{}, traits: map[uint32]traits{}}
 	u.words.Newest = &x.newest
 	return u
 }
@@ -79,7 +95,10 @@ func (u *Update) readState() error {
 	}
 	u.was = s
 	if !known {
-		s.Format = format // the index of an empty archive is complete
+		s.Format, s.Filled = format, true // the index of an empty archive is complete
+	}
+	if s.Format == formatBare {
+		s.Format = format
 	}
 	u.state = &s
 	return nil
@@ -97,7 +116,10 @@ func readState(txn *kv.Txn) (s state, known bool, err error) {
 
 // Write writes what was gathered.
 func (u *Update) Write() error {
-	if err := u.words.Write(u.txn.Txn); err != nil || len(u.rows) == 0 {
+	if !u.words.Empty() {
+		u.txn.OnCommit(func() { u.index.changes.Add(1) })
+	}
+	if err := u.words.Write(u.txn.Txn); err != nil || len(u.rows)+len(u.traits) == 0 {
 		return err
 	}
 	for doc, r := range u.rows {
@@ -105,7 +127,10 @@ func (u *Update) Write() error {
 			return err
 		}
 	}
-	u.txn.OnCommit(func() { u.index.facts.apply(u.rows) })
+	u.txn.OnCommit(func() { u.index.facts.apply(u.rows, u.traits) })
+	if len(u.rows) == 0 {
+		return nil
+	}
 	return u.writeState()
 }
 
@@ -146,13 +171,18 @@ func (u *Update) SetResource(before, after records.Resource) error {
 	if sameWords {
 		return nil
 	}
+	if !slices.Equal(before.Sources, after.Sources) {
+		if err := u.Mark(after.ID); err != nil {
+			return err
+		}
+	}
 	u.words.Replace(doc, fieldTitle, titleWords(before), titleWords(after))
 	u.words.Replace(doc, fieldAddress, addressWords(before), addressWords(after))
 	return nil
 }
 
-// SetColumns indexes the column names of a resource's latest version, and what the version says of itself. former is what was
-// inside the version before, nil if there is none.
+// SetColumns indexes the column names of a resource's latest version, and what the version says of itself, and marks the
+// resource. former is what was inside the version before, nil if there is none.
 func (u *Update) SetColumns(id string, former, latest *inspect.Inside) error {
 	doc, err := u.document(id)
 	if err != nil {
@@ -160,7 +190,7 @@ func (u *Update) SetColumns(id string, former, latest *inspect.Inside) error {
 	}
 	u.words.Replace(doc, fieldColumn, columnWords(former), columnWords(latest))
 	u.words.Replace(doc, fieldDocument, documentWords(former), documentWords(latest))
-	return nil
+	return u.Mark(id)
 }
 
 // document returns the document number of a resource; a new resource gets the next number.
@@ -271,11 +301,7 @@ func columnNames(in *inspect.Inside) iter.Seq[string] {
 		if in == nil {
 			return
 		}
-		tables := slices.Clone(in.Tables)
-		for _, m := range in.Members {
-			tables = append(tables, m.Tables...)
-		}
-		for _, table := range tables {
+		for _, table := range tablesOf(in) {
 			for _, c := range table.Columns {
 				if !strings.HasPrefix(c.Name, "_col.") && !yield(c.Name) {
 					return
@@ -288,6 +314,18 @@ func columnNames(in *inspect.Inside) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// tablesOf returns all tables of a file and of its members.
+func tablesOf(in *inspect.Inside) []*csvprofile.Profile {
+	if in == nil {
+		return nil
+	}
+	tables := slices.Clone(in.Tables)
+	for _, m := range in.Members {
+		tables = append(tables, m.Tables...)
+	}
+	return tables
 }
 
 // LatestInside returns what is inside the latest version of a resource. An unreadable record counts as empty: the words

@@ -62,6 +62,9 @@ func (c *Changes) add(doc uint32, f Field, word string, removed bool) {
 	c.chunks[k] = append(c.chunks[k], change{uint16(doc & (chunkDocs - 1)), removed})
 }
 
+// Empty reports whether there are no changes.
+func (c *Changes) Empty() bool { return len(c.chunks) == 0 }
+
 // Write writes the changes in a transaction, and empties c.
 func (c *Changes) Write(txn *kv.Txn) error {
 	for k, changes := range c.chunks {

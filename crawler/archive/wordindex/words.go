@@ -19,7 +19,13 @@ const (
 // kinds of characters ("Luft2019", "LuftGuete") also yields its parts; a query needs none. A UUID is one word, without
 // its hyphens: it is looked for as a whole, and its five groups would be most of the words of a list of CKAN's addresses.
 func Words(text string, max int, parts bool) []string {
-	c := cutter{max: max, parts: parts, seen: map[string]bool{}}
+	return (&cutter{max: max, parts: parts, seen: map[string]bool{}}).cut(text)
+}
+
+// Sequence returns the words of a text in order, each as often as it occurs, at most max: for phrases.
+func Sequence(text string, max int) []string { return (&cutter{max: max}).cut(text) }
+
+func (c *cutter) cut(text string) []string {
 	if len(text) > maxText {
 		text = text[:maxText]
 	}
@@ -54,7 +60,7 @@ var stopWords = map[string]bool{"http": true, "https": true, "www": true}
 type cutter struct {
 	max   int
 	parts bool
-	seen  map[string]bool
+	seen  map[string]bool // nil: words may repeat
 	words []string
 	runes [64]rune
 }
@@ -79,7 +85,9 @@ func (c *cutter) addWord(w string) {
 		w = w[:end]
 	}
 	if !c.seen[w] && !stopWords[w] {
-		c.seen[w] = true
+		if c.seen != nil {
+			c.seen[w] = true
+		}
 		c.words = append(c.words, w)
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/search"
 	"odarchive/crawler/harvest"
+	"odarchive/ns"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -155,6 +157,11 @@ func (l *Ledger) promoteStaged(txn *kv.Txn, p portalID, record portal, id entryI
 			return err
 		}
 	}
+	if current.Digest != staged.Digest || current.Gone != staged.Gone {
+		if err := reindex(txn, current, staged); err != nil {
+			return err
+		}
+	}
 	return txn.Delete(kv.SpaceHarvest, rowKey(tableStaged, p, id))
 }
 
@@ -163,7 +170,25 @@ func (l *Ledger) promoteLost(txn *kv.Txn, p portalID, record portal, id entryID)
 	if err != nil {
 		return err
 	}
+	if err := reindex(txn, current); err != nil {
+		return err
+	}
 	return setRecord(txn, rowKey(tableCurrent, p, id), lose(current, record, false))
+}
+
+// reindex has the search index read again what is said of the resources of datasets.
+func reindex(txn *kv.Txn, datasets ...row) error {
+	for _, d := range datasets {
+		for _, id := range d.Resources {
+			if !ns.IsResourceID(id) {
+				continue
+			}
+			if err := search.Mark(txn, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // lose returns the current row of an entry that a commit withdraws or asks about, or that was refused. gone is that of

@@ -1,0 +1,91 @@
+package search
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"odarchive/crawler/catalog"
+)
+
+// counter counts the facets of an answer.
+type counter struct {
+	facts                                    *facts
+	now                                      int64 // Unix milliseconds
+	hosts, types, sets, licences, publishers []facetCount
+	ages, sizes, rows                        []facetCount
+}
+
+// ageDays, sizeSteps and rowSteps are where the facets of time, size and rows are divided.
+var (
+	ageDays   = []int64{1, 7, 30, 90, 365}
+	sizeSteps = []int64{1, 10_000, 1_000_000, 100_000_000}
+	rowSteps  = []int64{1, 100, 10_000, 1_000_000}
+)
+
+func newCounter(f *facts, q question) *counter {
+	of := func(n int) []facetCount { return make([]facetCount, n) }
+	return &counter{facts: f, now: q.now.UnixMilli(), hosts: of(len(f.hosts.list)), types: of(len(f.types.list)), sets: of(len(f.setOf)), licences: of(len(f.licences.list)),
+		publishers: of(len(f.publishers.list)), ages: of(len(ageDays)), sizes: of(len(sizeSteps)), rows: of(len(rowSteps))}
+}
+
+func (c *counter) add(r *fact) {
+	c.hosts[r.host].add(r)
+	c.types[r.typ].add(r)
+	c.sets[r.set].add(r)
+	c.licences[r.licence].add(r)
+	c.publishers[r.publisher].add(r)
+	if r.changed != 0 {
+		age := c.now - r.changed
+		for i, days := range ageDays {
+			if age <= days*int64(24*time.Hour/time.Millisecond) {
+				c.ages[i].add(r)
+			}
+		}
+	}
+	addStep(c.sizes, sizeSteps, r.size, r)
+	addStep(c.rows, rowSteps, r.tableRows, r)
+}
+
+// addStep counts a figure in the last step that it reaches.
+func addStep(counts []facetCount, steps []int64, figure int64, r *fact) {
+	for i := len(steps) - 1; i >= 0; i-- {
+		if figure >= steps[i] {
+			counts[i].add(r)
+			return
+		}
+	}
+}
+
+func (c *counter) report(found *catalog.Found) {
+	f := c.facts
+	portals := make([]facetCount, len(f.portals.list))
+	for set, t := range c.sets {
+		for _, p := range f.setOf[set] {
+			portals[p].n += t.n
+			portals[p].bytes += t.bytes
+		}
+	}
+	found.Hosts, found.Types, found.Portals = largest(f.hosts.list, c.hosts), largest(f.types.list, c.types), largest(f.portals.list, portals)
+	found.Licences, found.Publishers = largest(f.licences.list, c.licences), largest(f.publishers.list, c.publishers)
+	for i, t := range c.ages {
+		if t.n > 0 && (i == 0 || t.n > c.ages[i-1].n) {
+			found.Ages = append(found.Ages, catalog.Count{Key: strconv.FormatInt(ageDays[i], 10), Count: t.n, Bytes: t.bytes})
+		}
+	}
+	found.Sizes, found.TableRows = stepCounts(sizeSteps, c.sizes), stepCounts(rowSteps, c.rows)
+}
+
+func stepCounts(steps []int64, counts []facetCount) (list []catalog.Count) {
+	for i, t := range counts {
+		if t.n == 0 {
+			continue
+		}
+		key := fmt.Sprintf("%d..", steps[i])
+		if i+1 < len(steps) {
+			key += strconv.FormatInt(steps[i+1]-1, 10)
+		}
+		list = append(list, catalog.Count{Key: key, Count: t.n, Bytes: t.bytes})
+	}
+	return list
+}
