@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/diary"
 	"odarchive/crawler/archive/records"
+	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/ns"
@@ -176,9 +177,15 @@ func (a *Archive) Inside(ctx context.Context, id string) (in *inspect.Inside, er
 	return in, err
 }
 
-// LoseExchange removes what was on the wire when a version was fetched, because it cannot be read.
+// LoseExchange removes what was on the wire when a version was fetched, because it cannot be read. The transparency log
+// keeps the version's leaf, as far as its parity goes.
 func (a *Archive) LoseExchange(ctx context.Context, versionID string) error {
-	err := a.db.Update(ctx, func(txn *kv.Txn) error { return records.Txn{Txn: txn}.DropExchange(versionID) })
+	err := a.db.Update(ctx, func(txn *kv.Txn) error {
+		if err := (transparency.Txn{Txn: txn}).KeepWhole(versionID); err != nil {
+			return err
+		}
+		return records.Txn{Txn: txn}.DropExchange(versionID)
+	})
 	if err != nil {
 		return fmt.Errorf("archive: lose the exchange of %s: %w", versionID, err)
 	}

@@ -13,11 +13,6 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// leafOf returns the leaf of a version in the transparency log. head is the HTTP head as its record has it.
-func leafOf(v catalog.Version, head [32]byte, flags byte) transparency.Leaf {
-	return transparency.Leaf{Flags: flags, At: v.At, N: v.N, SHA256: v.Digests.SHA256, Identity: transparency.Identity(v.URL, head)}
-}
-
 // headOf returns the digest of the head of an exchange, which may be nil, as its record keeps it.
 func headOf(e *catalog.Exchange) [32]byte {
 	if e == nil {
@@ -26,10 +21,21 @@ func headOf(e *catalog.Exchange) [32]byte {
 	return transparency.HeadDigest(e.Head[:min(len(e.Head), catalog.MaxExchangeHead)])
 }
 
-// logLeaf appends a new version to the transparency log.
+// logLeaf appends a new version, whose records the transaction has written, to the transparency log.
 func (u *update) logLeaf(v catalog.Version, kept *Kept) error {
-	_, err := u.leaves.Append(v.ID, leafOf(v, kept.head, kept.leafFlags))
+	_, err := u.leaves.AppendRecorded(v.ID, transparency.LeafOf(v, kept.head, kept.leafFlags))
 	return err
+}
+
+// ConvertLeaves brings the transparency log of an older program into the present format. It returns the number of leaves
+// that it replaced. If there is nothing to do, it reads one entry. If it was interrupted, the next call continues. Nothing
+// else may write meanwhile.
+func (a *Archive) ConvertLeaves(ctx context.Context) (replaced int, err error) {
+	replaced, err = transparency.Convert(ctx, a.db)
+	if err != nil {
+		return replaced, fmt.Errorf("archive: %w", err)
+	}
+	return replaced, nil
 }
 
 // leavesPerTxn is the number of versions that one transaction of LogLeaves adds.
@@ -46,8 +52,12 @@ func (a *Archive) LogLeaves(ctx context.Context) (added int, err error) {
 	return a.logLeaves(ctx, end)
 }
 
-// MendLeaves is LogLeaves for an archive that may have lost leaves: it looks for those of all versions.
+// MendLeaves is LogLeaves for an archive that may have lost leaves: it looks for those of all versions. Leaves to which
+// no record leads any more come back from parity, as far as it goes.
 func (a *Archive) MendLeaves(ctx context.Context) (added int, err error) {
+	if _, err := transparency.Mend(ctx, a.db); err != nil {
+		return 0, fmt.Errorf("archive: transparency log: %w", err)
+	}
 	_, _, end, err := a.leafSkew()
 	if err != nil {
 		return 0, err
@@ -125,15 +135,17 @@ func (u *update) logOldLeaves(ctx context.Context, from, to uint64) (added int, 
 		if !errors.Is(err, transparency.ErrNotLogged) {
 			return 0, err
 		}
-		x, err := u.records.Exchange(v)
-		if err != nil && !errors.Is(err, records.ErrBadRecord) {
-			return 0, err
-		}
 		flags := byte(transparency.FromRecords)
 		if e.Kinds&events.Past != 0 {
 			flags |= transparency.FromOthers
 		}
-		if _, err := u.leaves.Append(v.ID, leafOf(v, headOf(x), flags)); err != nil {
+		x, err := u.records.Exchange(v)
+		if errors.Is(err, records.ErrBadRecord) { // it will be removed, so the leaf must not depend on it
+			_, err = u.leaves.Append(v.ID, transparency.LeafOf(v, [32]byte{}, flags))
+		} else if err == nil {
+			_, err = u.leaves.AppendRecorded(v.ID, transparency.LeafOf(v, headOf(x), flags))
+		}
+		if err != nil {
 			return 0, err
 		}
 		added++
@@ -162,10 +174,14 @@ func (a *Archive) CheckLeaves(ctx context.Context) (c transparency.Checked, err 
 	return c, err
 }
 
-// compareLeaf compares the record of a version with its leaf.
+// compareLeaf looks for the leaf of a version. One that is a reference to the version's record needs no comparison: Check has
+// compared the leaf to which the record leads with the tree.
 func compareLeaf(t records.Txn, c *transparency.Checked, v catalog.Version) error {
 	leaves := transparency.Txn{Txn: t.Txn}
-	index, leaf, err := leaves.Find(v.ID, v.N, v.Digests.SHA256)
+	if referred, err := leaves.Refers(v.ID); err != nil || referred {
+		return err
+	}
+	_, leaf, err := leaves.Find(v.ID, v.N, v.Digests.SHA256)
 	switch {
 	case errors.Is(err, transparency.ErrNotLogged):
 		c.Fault("version %s of %s has no leaf with its digest", v.ID, v.URL)
@@ -175,49 +191,20 @@ func compareLeaf(t records.Txn, c *transparency.Checked, v catalog.Version) erro
 	case leaf.At.UnixMilli() != v.At.UnixMilli():
 		c.Fault("version %s of %s has the time %s, and its leaf %s", v.ID, v.URL, v.At.UTC().Format(timeForm), leaf.At.Format(timeForm))
 	}
-	head, err := headDigest(t, v, index)
+	x, err := t.Exchange(v)
 	if errors.Is(err, records.ErrBadRecord) { // reported elsewhere
 		return nil
 	}
-	if err != nil || transparency.Identity(v.URL, head) == leaf.Identity || head == [32]byte{} { // a repair may have dropped the head
+	if err != nil || x == nil { // a repair may have dropped the head
 		return err
 	}
-	c.Fault("the leaf of version %s is not of %s with the head that is recorded", v.ID, v.URL)
+	if transparency.Identity(v.URL, headOf(x)) != leaf.Identity {
+		c.Fault("the leaf of version %s is not of %s with the head that is recorded", v.ID, v.URL)
+	}
 	return nil
 }
 
 const timeForm = "2006-01-02T15:04:05.000Z"
-
-// headDigest returns the digest of the head of a version whose leaf has an index.
-func headDigest(t records.Txn, v catalog.Version, index int64) ([32]byte, error) {
-	if kept, ok, err := (transparency.Txn{Txn: t.Txn}).KeptHead(index); ok || err != nil {
-		return kept, err
-	}
-	x, err := t.Exchange(v)
-	return headOf(x), err
-}
-
-// KeepHead keeps the digest of the head of a version in the transparency log, in the transaction that is about to
-// remove the record of its exchange. Without the digest no proof could show the version's URL any more.
-func (t Txn) KeepHead(v catalog.Version) error { return keepHead(t.u.records, v) }
-
-func keepHead(t records.Txn, v catalog.Version) error {
-	index, leaf, err := transparency.Txn{Txn: t.Txn}.Find(v.ID, v.N, v.Digests.SHA256)
-	if errors.Is(err, transparency.ErrNotLogged) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	head, err := headDigest(t, v, index)
-	if errors.Is(err, records.ErrBadRecord) || err == nil && transparency.Identity(v.URL, head) != leaf.Identity {
-		return nil // it is lost already
-	}
-	if err != nil {
-		return err
-	}
-	return transparency.Txn{Txn: t.Txn}.KeepHead(index, head)
-}
 
 // Prove returns the proof that a version is in the tree of the latest checkpoint, or of the one in checkpoint, a signed
 // note, unless that is nil. That of a version that was withdrawn has its digests only. The error is transparency.ErrNotLogged if the tree does not have the version, or if nothing
@@ -234,10 +221,11 @@ func (a *Archive) Prove(versionID string, checkpoint []byte, keys []string) (p t
 			return err
 		}
 		subject := transparency.Subject{Version: a.mint.Version(v.ID), Leaf: leaf.Encode(), Keys: keys}
-		head, err := headDigest(t, v, index)
+		x, err := t.Exchange(v)
 		if err != nil && !errors.Is(err, records.ErrBadRecord) {
 			return err
 		}
+		head := headOf(x)
 		if v.Withdrawn == nil && transparency.Identity(v.URL, head) == leaf.Identity { // of what was withdrawn, digests only
 			subject.URL = v.URL
 			subject.SetHead(head)

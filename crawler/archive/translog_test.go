@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
@@ -176,5 +178,120 @@ func TestLoggingTheVersionsOfAnOlderProgramContinuesWhereItStopped(t *testing.T)
 	sound(t, a, 11)
 	if added, err := a.MendLeaves(t.Context()); err != nil || added != 0 {
 		t.Errorf("mended: %d, %v", added, err)
+	}
+}
+
+// withHead commits a version with what was on the wire, and returns it.
+func withHead(t *testing.T, a *Archive, link, body string) catalog.Version {
+	t.Helper()
+	register(t, a, catalog.Seed{URL: link})
+	ref, err := a.Bytes().Put(t.Context(), strings.NewReader(body), content.PutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	act := catalog.Activity{URL: link, Start: day, End: day.Add(time.Second), Outcome: catalog.Archived, Status: 200}
+	act, err = a.Commit(t.Context(), Visit{Activity: act, Kept: &Kept{Ref: ref, Type: "text/csv", Exchange: &catalog.Exchange{Head: []byte("HTTP/1.1 200 OK\r\n\r\n")}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := a.Version(t.Context(), act.Version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func rootOf(t *testing.T, a *Archive) (root string) {
+	t.Helper()
+	err := transparency.View(a.db, func(txn transparency.Txn) error {
+		size, err := txn.Size()
+		if err != nil {
+			return err
+		}
+		for i := range size { // the state alone has the root of so few leaves
+			l, err := txn.Leaf(i)
+			if err != nil {
+				return err
+			}
+			root += fmt.Sprintf("%x ", l.Encode())
+		}
+		tree, err := txn.Tree(size)
+		root += tree.Hash.String()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// Whatever is taken from a version's records afterwards, its leaf stays what it was.
+func TestTheLeafOfAVersionStaysWhenItsRecordsChange(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*testing.T, *Archive, catalog.Version) error{
+		"it is withdrawn": func(t *testing.T, a *Archive, v catalog.Version) error {
+			if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{v.ID}}, catalog.Withdrawal{At: day, Status: 451, Reason: "a test"}); err != nil {
+				return err
+			}
+			_, err := a.PurgeWithdrawn(t.Context(), nil, nil)
+			return err
+		},
+		"it is an error page": func(t *testing.T, a *Archive, v catalog.Version) error {
+			return a.update(t.Context(), func(u *update) error { _, err := u.markErrorPage(v.ID, "the same on every page"); return err })
+		},
+		"its head is lost": func(t *testing.T, a *Archive, v catalog.Version) error {
+			err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
+				return txn.Set(kv.SpaceArchive, records.VersionKey('z', v.ID[:24], v.N), []byte{1, 2, 3})
+			})
+			return errors.Join(err, a.LoseExchange(t.Context(), v.ID))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newArchive(t)
+			var all []catalog.Version
+			for i := range 5 {
+				all = append(all, withHead(t, a, fmt.Sprintf("http://data.example/%d.csv", i), fmt.Sprintf("a,b\n%d,1\n", i)))
+			}
+			before := rootOf(t, a)
+			if err := change(t, a, all[2]); err != nil {
+				t.Fatal(err)
+			}
+			if got := rootOf(t, a); got != before {
+				t.Errorf("the log is\n%s, want\n%s", got, before)
+			}
+			sound(t, a, 5)
+			if added, err := a.MendLeaves(t.Context()); err != nil || added != 0 {
+				t.Errorf("mended: %d, %v", added, err)
+			}
+			withHead(t, a, "http://data.example/0.csv", "a,b\n0,2\n")
+			sound(t, a, 6)
+		})
+	}
+}
+
+func TestARepairStoresALeafThatItsRecordNoLongerLeadsTo(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	var last catalog.Version
+	for i := range 5 {
+		last = withHead(t, a, fmt.Sprintf("http://data.example/%d.csv", i), fmt.Sprintf("a,b\n%d,1\n", i))
+	}
+	before := rootOf(t, a)
+	err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
+		return txn.Delete(kv.SpaceArchive, records.VersionKey('z', last.ID[:24], 0))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := a.CheckLeaves(t.Context()); err != nil || c.Found != 1 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if added, err := a.MendLeaves(t.Context()); err != nil || added != 0 {
+		t.Errorf("%d added, %v", added, err)
+	}
+	sound(t, a, 5)
+	if got := rootOf(t, a); got != before {
+		t.Errorf("the log is\n%s, want\n%s", got, before)
 	}
 }

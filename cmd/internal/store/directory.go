@@ -24,7 +24,8 @@ import (
 //	3: visits in stretches (crawler/archive/diary/FORMAT.md)
 //	4: records are packed (crawler/archive/records), and the index of columns is (crawler/archive/joins)
 //	5: records of resources and versions are binary; a program of format 4 packed them as if they were JSON
-const formatVersion = 5
+//	6: the transparency log refers to records; a program of format 5 would take the references for leaves
+const formatVersion = 6
 
 // directory is the content of odarchive.json at the root of a data directory.
 type directory struct {

@@ -27,8 +27,14 @@ import (
 // versions, two of them of one URL, whose columns were indexed.
 func unpackFormer(t *testing.T) string {
 	t.Helper()
+	return unpack(t, "testdata/format2.tar.gz")
+}
+
+// unpack returns a directory with the files of an archive.
+func unpack(t *testing.T, name string) string {
+	t.Helper()
 	dir := t.TempDir()
-	f, err := os.Open("testdata/format2.tar.gz")
+	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,6 +144,13 @@ func (s *Store) upgrade(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
+	replaced, err := s.Archive.ConvertLeaves(ctx)
+	if err != nil {
+		return err
+	}
+	if replaced > 0 {
+		s.Log.Info("leaves of the transparency log replaced by references to records", "leaves", replaced)
+	}
 	leaves, err := s.Archive.LogLeaves(ctx)
 	if leaves > 0 {
 		s.Log.Info("versions of an older program added to the transparency log; their times are those of their records", "versions", leaves)

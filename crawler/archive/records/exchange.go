@@ -42,11 +42,21 @@ const (
 	exchangePayload = 8
 )
 
-// maxExchangeText bounds the text of a record: the head, and the URLs of the hops.
-const maxExchangeText = catalog.MaxExchangeHead + 1<<20
+// maxHopsText bounds the lines of the hops, and maxExchangeText the text of a record.
+const (
+	maxHopsText     = 1 << 20
+	maxExchangeText = catalog.MaxExchangeHead + maxHopsText + 1
+)
+
+// Bounds of the numbers of a record.
+const (
+	maxEncoded = 1 << 62
+	maxMillis  = 1 << 50
+)
 
 // PackExchange encodes the record of the exchange that brought a version of a URL; nil for nil. It cuts a head that is
-// too long.
+// too long, and leaves out hops with too long URLs. Whatever the exchange has, the record has its head again: the leaf of
+// the version in the transparency log depends on it.
 func PackExchange(e *catalog.Exchange, url string) ([]byte, error) {
 	if e == nil {
 		return nil, nil
@@ -71,8 +81,8 @@ func PackExchange(e *catalog.Exchange, url string) ([]byte, error) {
 		}
 	}
 	b := append(make([]byte, 0, 256), exchangeFormat, flags)
-	b = binary.AppendUvarint(b, uint64(max(e.Encoded, 0)))
-	b = binary.AppendUvarint(b, uint64(max(last.UnixMilli(), 0)))
+	b = binary.AppendUvarint(b, uint64(min(max(e.Encoded, 0), maxEncoded)))
+	b = binary.AppendUvarint(b, uint64(min(max(last.UnixMilli(), 0), maxMillis)))
 	var ip []byte
 	addr, err := netip.ParseAddrPort(e.RemoteAddr)
 	if err == nil {
@@ -96,18 +106,26 @@ func PackExchange(e *catalog.Exchange, url string) ([]byte, error) {
 func exchangeText(e *catalog.Exchange, url string, last time.Time) []byte {
 	var text bytes.Buffer
 	if e.TLS != nil {
-		fmt.Fprintf(&text, "%s %s\n", e.TLS.Version, e.TLS.Cipher)
+		fmt.Fprintf(&text, "%s %s\n", oneLine(e.TLS.Version), oneLine(e.TLS.Cipher))
 	}
 	for _, h := range e.Hops {
 		u := h.URL
 		if u == url {
 			u = ""
 		}
-		fmt.Fprintf(&text, "%d %d %s\n", h.Status, last.Sub(h.At).Milliseconds(), u)
+		line := fmt.Sprintf("%d %d %s\n", h.Status, last.Sub(h.At).Milliseconds(), oneLine(u))
+		if text.Len()+len(line) <= maxHopsText {
+			text.WriteString(line)
+		}
 	}
 	text.WriteByte('\n')
 	text.Write(e.Head[:min(len(e.Head), catalog.MaxExchangeHead)])
 	return text.Bytes()
+}
+
+// oneLine returns s without line ends, and cut if it is too long for the text of a record.
+func oneLine(s string) string {
+	return strings.ReplaceAll(s[:min(len(s), maxHopsText/4)], "\n", "%0A")
 }
 
 // unpackExchange decodes the record of a version of a URL with a digest.
@@ -118,8 +136,8 @@ func unpackExchange(raw []byte, url string, sha256 [32]byte) (*catalog.Exchange,
 	}
 	flags := r.Byte()
 	e := &catalog.Exchange{HTTP2: flags&exchangeHTTP2 != 0}
-	e.Encoded = r.Max(1 << 62)
-	last := time.UnixMilli(r.Max(1 << 50)).UTC()
+	e.Encoded = r.Max(maxEncoded)
+	last := time.UnixMilli(r.Max(maxMillis)).UTC()
 	ip, ok := netip.AddrFromSlice(r.Bytes(int(r.Max(16))))
 	if port := r.Max(1<<16 - 1); ok {
 		e.RemoteAddr = netip.AddrPortFrom(ip, uint16(port)).String()

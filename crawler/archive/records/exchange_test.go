@@ -77,6 +77,27 @@ func TestAHeadThatIsTooLongIsCut(t *testing.T) {
 	}
 }
 
+// FuzzExchange packs exchanges of whatever strangers sent: the record can be read, and has the head.
+func FuzzExchange(f *testing.F) {
+	f.Add("HTTP/1.1 200 OK\r\n\r\n", "http://data.example/a", "TLS 1.3", "TLS_AES_128_GCM_SHA256", 200, int64(1790000000123), int64(5), 1)
+	f.Add("\n\n", "http://data.example/\n\nHTTP/1.1 200", "a\n\n", "\n", -1, int64(-1<<62), int64(1<<63-1), 200)
+	f.Add("", "", "", "", 0, int64(1<<62), int64(-1), 1)
+	f.Fuzz(func(t *testing.T, head, url, version, cipher string, status int, at, encoded int64, hops int) {
+		e := &catalog.Exchange{Head: []byte(head), TLS: &catalog.TLS{Version: version, Cipher: cipher}, Encoded: encoded, WARC: &catalog.WARCRecord{Date: time.UnixMilli(encoded)}}
+		for i := range min(hops, 300) {
+			e.Hops = append(e.Hops, catalog.Hop{URL: strings.Repeat(url, i), Status: status, At: time.UnixMilli(at >> i)})
+		}
+		raw, err := PackExchange(e, "http://data.example/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := unpackExchange(raw, "http://data.example/a", [32]byte{})
+		if err != nil || string(got.Head) != head[:min(len(head), catalog.MaxExchangeHead)] {
+			t.Errorf("%q is read as %+v, %v", head, got, err)
+		}
+	})
+}
+
 // realHeads returns the heads of responses in the WARC files that others publish.
 func realHeads(t testing.TB) (heads []string) {
 	dir := shared.Data(t, "warc")

@@ -25,9 +25,9 @@ func (c *Checked) Fault(format string, args ...any) {
 	}
 }
 
-// Check reads every leaf, computes the tree anew, and compares it with the stored hashes, with the size of the log and
-// with every checkpoint that was signed. It needs memory for the checkpoints' sizes and for a path of the tree. The
-// result has the faults; an error means that the check could not be completed.
+// Check reads every leaf from the record that leads to it, computes the tree anew, and compares it with the stored hashes,
+// with the size of the log and with every checkpoint that was signed. It needs memory for the checkpoints' sizes and for a
+// tile of leaves. The result has the faults; an error means that the check could not be completed.
 func (t Txn) Check(ctx context.Context) (c Checked, err error) {
 	s, err := t.state()
 	if err != nil {
@@ -38,19 +38,50 @@ func (t Txn) Check(ctx context.Context) (c Checked, err error) {
 		return c, err
 	}
 	var grown growing
-	err = t.Leaves(ctx, 0, func(index int64, raw []byte) (bool, error) {
-		for c.Leaves < index && c.Found < maxFaults { // a gap
-			c.Fault("leaf %d is missing", c.Leaves)
-			c.Leaves++
+	for complete := true; complete && c.Leaves < s.size; {
+		if ctx.Err() != nil {
+			return c, context.Cause(ctx)
 		}
-		if c.Leaves != index {
-			return false, nil
+		if complete, err = t.checkTile(&c, s, &grown, signed); err != nil {
+			return c, err
 		}
+	}
+	if err := t.findLeavesBehind(&c, s.size); err != nil {
+		return c, err
+	}
+	for size := range maps.Keys(signed) {
+		if size > s.size {
+			c.Fault("it has %d leaves, but a checkpoint of %d was signed", s.size, size)
+		}
+	}
+	return c, nil
+}
+
+// checkTile checks the next tile of leaves, and adds it to the tree. It is not complete if leaves are lost, so that no later
+// one can be judged.
+func (t Txn) checkTile(c *Checked, s state, grown *growing, signed map[int64][]tlog.Hash) (complete bool, err error) {
+	tile, err := t.leafTile(s, c.Leaves/tileWidth)
+	if err != nil {
+		return false, err
+	}
+	complete = true
+	for _, l := range tile.lost {
+		complete = complete && l.mended
+		why := l.why
+		if l.mended {
+			why += "; its parity has it"
+		}
+		c.Fault("leaf %d %s", l.index, why)
+	}
+	if complete && !tile.sound {
+		c.Fault("leaves %d to %d are not those that were logged", tile.first, tile.first+int64(len(tile.leaves))-1)
+	}
+	if !complete {
+		return false, nil
+	}
+	for _, raw := range tile.leaves {
 		c.Leaves++
-		if _, err := ParseLeaf(raw); err != nil {
-			c.Fault("leaf %d cannot be read", index)
-		}
-		err := grown.add(tlog.RecordHash(raw), func(level int, n int64, h tlog.Hash) error { return t.compareHash(&c, level, n, h) })
+		err := grown.add(tlog.RecordHash(raw), func(level int, n int64, h tlog.Hash) error { return t.compareHash(c, level, n, h) })
 		if err != nil {
 			return false, err
 		}
@@ -59,21 +90,16 @@ func (t Txn) Check(ctx context.Context) (c Checked, err error) {
 				c.Fault("its first %d leaves are not those of the checkpoint that was signed", c.Leaves)
 			}
 		}
-		delete(signed, c.Leaves)
-		return true, nil
+	}
+	return true, nil
+}
+
+// findLeavesBehind looks for a leaf behind those that are counted.
+func (t Txn) findLeavesBehind(c *Checked, size int64) error {
+	return t.Scan(space, []byte{tableLeaf}, leafKey(size), func(_, _ []byte) (bool, error) {
+		c.Fault("it has more than the %d leaves that are counted", size)
+		return false, nil
 	})
-	if err != nil {
-		return c, err
-	}
-	if c.Leaves != s.size && c.Found == 0 {
-		c.Fault("it has %d leaves, but %d are counted", c.Leaves, s.size)
-	}
-	for size := range maps.Keys(signed) {
-		if size > c.Leaves {
-			c.Fault("it has %d leaves, but a checkpoint of %d was signed", c.Leaves, size)
-		}
-	}
-	return c, nil
 }
 
 // signedTrees returns the root hashes of the checkpoints by size.

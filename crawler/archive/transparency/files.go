@@ -26,7 +26,7 @@ type Files func(ctx context.Context, name string) ([]byte, error)
 // OfArchive returns the files of the log in a database.
 func OfArchive(db *kv.DB) Files {
 	return func(ctx context.Context, name string) (b []byte, err error) {
-		err = View(db, func(t Txn) error { b, err = t.File(ctx, name); return err })
+		err = View(db, func(t Txn) error { b, err = t.File(name); return err })
 		return b, err
 	}
 }
@@ -159,7 +159,7 @@ func Export(ctx context.Context, db *kv.DB, dir string) (c Checkpoint, written i
 			}
 		}
 		for _, tile := range tilesOf(before, c.Size) {
-			b, err := t.File(ctx, tile.path())
+			b, err := t.File(tile.path())
 			if err != nil {
 				return err
 			}

@@ -2,7 +2,8 @@
 // version, in the order in which versions were committed.
 //
 // A leaf commits to a version's URL, number, time, bytes and HTTP head. The transaction that stores a version appends its
-// leaf (Txn.Append). A checkpoint is the size and the root hash of the tree, signed with a key that the operator keeps
+// leaf (Txn.AppendRecorded), of which the log keeps a reference to the version's record, and 4 bytes of the hash: the
+// record leads to the rest. A checkpoint is the size and the root hash of the tree, signed with a key that the operator keeps
 // (Signer). Who holds a checkpoint can prove with a few hashes that a version is in the tree (Proof), and that a later
 // tree begins with the same leaves (Consistent). So an archive cannot change or drop what it once signed without being
 // found out by anybody with an old checkpoint.
@@ -12,13 +13,12 @@
 package transparency
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
-	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -26,21 +26,21 @@ import (
 
 // The tables in the keyspace of the log, by first byte. An index is 5 bytes, big endian.
 const (
-	tableLeaf       = 'l' // index                                     -> Leaf
+	tableLeaf       = 'l' // index                                     -> reference or Leaf (reference.go)
 	tableVersion    = 'v' // hash of a version's id (6 bytes), index   -> nothing
 	tableHash       = 'h' // level (1 byte), number (5 bytes)          -> hash of a full subtree of 256^level leaves
-	tableHead       = 'd' // index                                     -> digest of the head, where no record has the head
+	tableParity     = 'p' // number of a full tile (5 bytes)           -> exclusive or of its leaves
 	tableCheckpoint = 'c' // size (5 bytes)                            -> checkpoint
-	tableState      = 's' //                                           -> state
+	tableState      = 's' //                                           -> state (state.go)
+	tableConverting = 'u' //                                           -> how far Convert has come
 )
 
 const (
-	space       = kv.SpaceTransparency
-	stateFormat = 1
-	tileHeight  = 8
-	tileWidth   = 1 << tileHeight
-	indexLen    = 5
-	maxSize     = 1 << (8 * indexLen)
+	space      = kv.SpaceTransparency
+	tileHeight = 8
+	tileWidth  = 1 << tileHeight
+	indexLen   = 5
+	maxSize    = 1 << (8 * indexLen)
 )
 
 // Errors that callers decide on.
@@ -71,6 +71,8 @@ func readIndex(b []byte) int64 {
 
 func leafKey(n int64) []byte { return appendIndex([]byte{tableLeaf}, n) }
 
+func parityKey(tile int64) []byte { return appendIndex([]byte{tableParity}, tile) }
+
 func hashKey(level int, n int64) []byte { return appendIndex([]byte{tableHash, byte(level)}, n) }
 
 // versionPrefix returns the beginning of the keys of a version's leaves. Two versions may share it.
@@ -79,115 +81,91 @@ func versionPrefix(versionID string) []byte {
 	return append([]byte{tableVersion}, sum[:6]...)
 }
 
-// state has what Append must know, and what was compared last.
-type state struct {
-	size int64
-	// skew is how many versions more the log of events had than this log when the two were last compared, and the
-	// versions of older programs were added (SetCompared).
-	skew int64
-}
-
-func (t Txn) state() (s state, err error) {
-	_, err = t.Read(space, []byte{tableState}, func(raw []byte) error {
-		r := fields.Reader{B: raw}
-		if r.Byte() != stateFormat {
-			r.Fail()
-		}
-		s = state{r.Max(maxSize), r.Varint()}
-		if r.End() != nil {
-			return fmt.Errorf("%w: its state cannot be read", ErrDamaged)
-		}
-		return nil
-	})
-	return s, err
-}
-
-func (t Txn) setState(s state) error {
-	b := binary.AppendUvarint([]byte{stateFormat}, uint64(s.size))
-	return t.Set(space, []byte{tableState}, binary.AppendVarint(b, s.skew))
-}
-
-// Size returns the number of leaves.
-func (t Txn) Size() (int64, error) {
-	s, err := t.state()
-	return s.size, err
-}
-
-// Compared returns by how many versions the log of events was ahead when SetCompared was last called.
-func (t Txn) Compared() (skew int64, err error) {
-	s, err := t.state()
-	return s.skew, err
-}
-
-// SetCompared stores what Compared returns.
-func (t Txn) SetCompared(skew int64) error {
-	s, err := t.state()
-	if err != nil {
-		return err
-	}
-	s.skew = skew
-	return t.setState(s)
-}
-
-// Append adds the leaf of a version to the tree, and returns its index.
+// Append adds a leaf to the tree, and returns its index. It stores the whole leaf.
 func (t Txn) Append(versionID string, leaf Leaf) (index int64, err error) {
-	s, err := t.state()
+	raw := leaf.Encode()
+	return t.append(versionID, raw, raw)
+}
+
+// AppendRecorded does the same for the leaf of a version whose record leads to it (see LeafOf), and which the transaction
+// has stored. It stores a reference to the version in place of the leaf.
+func (t Txn) AppendRecorded(versionID string, leaf Leaf) (index int64, err error) {
+	raw := leaf.Encode()
+	ref, err := referTo(versionID, raw)
 	if err != nil {
 		return 0, err
 	}
-	if s.size >= maxSize-1 {
+	return t.append(versionID, ref.encode(), raw)
+}
+
+// append adds a leaf that is stored as entry.
+func (t Txn) append(versionID string, entry, raw []byte) (index int64, err error) {
+	s, err := t.state()
+	switch {
+	case err != nil:
+		return 0, err
+	case s.old:
+		return 0, errors.New("transparency: the log has the format of an older program and was not converted")
+	case s.size >= maxSize-1:
 		return 0, errors.New("transparency: the log is full")
 	}
 	index = s.size
-	if err := t.Set(space, leafKey(index), leaf.Encode()); err != nil {
+	if err := t.Set(space, leafKey(index), entry); err != nil {
 		return 0, err
 	}
 	if err := t.Set(space, appendIndex(versionPrefix(versionID), index), nil); err != nil {
 		return 0, err
 	}
-	s.size++
-	if err := t.closeTiles(s.size); err != nil {
-		return 0, err
+	full := s.add(raw)
+	if s.size%tileWidth == 0 {
+		if err := t.closeTiles(s.size/tileWidth, full, s.parity); err != nil {
+			return 0, err
+		}
+		s.open, s.parity = growing{}, [LeafLen]byte{}
 	}
 	return index, t.setState(s)
 }
 
-// closeTiles stores the hashes of the subtrees that are full since the tree has a size. They are what the tiles of the
-// next level consist of; all other hashes are computed from them and from the leaves when they are needed.
-func (t Txn) closeTiles(size int64) error {
-	for level := 1; size%tileWidth == 0; level++ {
-		size /= tileWidth
-		hashes, err := t.row(level-1, (size-1)*tileWidth, tileWidth)
+// closeTiles stores the parity and the hash of the last of a number of full tiles, and the hashes of the larger subtrees
+// that are full with it. They are what the tiles of the higher levels consist of; all other hashes are computed from them
+// and from the leaves when they are needed.
+func (t Txn) closeTiles(tiles int64, full tlog.Hash, parity [LeafLen]byte) error {
+	if err := t.Set(space, parityKey(tiles-1), parity[:]); err != nil {
+		return err
+	}
+	if err := t.Set(space, hashKey(1, tiles-1), full[:]); err != nil {
+		return err
+	}
+	for level := 2; tiles%tileWidth == 0; level++ {
+		tiles /= tileWidth
+		hashes, err := t.row(level-1, (tiles-1)*tileWidth, tileWidth)
 		if err != nil {
 			return err
 		}
 		full := fold(hashes)
-		if err := t.Set(space, hashKey(level, size-1), full[:]); err != nil {
+		if err := t.Set(space, hashKey(level, tiles-1), full[:]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// row returns n consecutive hashes of subtrees of 256^level leaves.
+// row returns n consecutive hashes of subtrees of 256^level leaves, all of one tile.
 func (t Txn) row(level int, from int64, n int) (hashes []tlog.Hash, err error) {
-	prefix, first := []byte{tableLeaf}, leafKey(from)
-	if level > 0 {
-		prefix, first = []byte{tableHash, byte(level)}, hashKey(level, from)
+	if level == 0 {
+		hashes, err := t.leafHashes(from / tileWidth)
+		if at := int(from % tileWidth); err == nil && at+n <= len(hashes) {
+			return hashes[at : at+n], nil
+		}
+		return nil, errors.Join(err, fmt.Errorf("%w: it has no leaf %d", ErrDamaged, from+int64(n)-1))
 	}
+	prefix := []byte{tableHash, byte(level)}
 	hashes = make([]tlog.Hash, 0, n)
-	err = t.Scan(space, prefix, first, func(k, val []byte) (bool, error) {
-		if readIndex(k[len(prefix):]) != from+int64(len(hashes)) {
+	err = t.Scan(space, prefix, hashKey(level, from), func(k, val []byte) (bool, error) {
+		if readIndex(k[len(prefix):]) != from+int64(len(hashes)) || len(val) != tlog.HashSize {
 			return false, nil
 		}
-		switch {
-		case level == 0:
-			hashes = append(hashes, tlog.RecordHash(val))
-		case len(val) == tlog.HashSize:
-			hashes = append(hashes, tlog.Hash(val))
-		default:
-			return false, nil
-		}
+		hashes = append(hashes, tlog.Hash(val))
 		return len(hashes) < n, nil
 	})
 	if err == nil && len(hashes) < n {
@@ -207,14 +185,35 @@ func fold(hashes []tlog.Hash) tlog.Hash {
 	return hashes[0]
 }
 
-// ReadHashes implements tlog.HashReader.
+// ReadHashes implements tlog.HashReader. It reads each tile of leaves once.
 func (t Txn) ReadHashes(indexes []int64) (hashes []tlog.Hash, err error) {
+	s, err := t.state()
+	if err != nil {
+		return nil, err
+	}
 	hashes = make([]tlog.Hash, len(indexes))
+	tiles := map[int64][]tlog.Hash{}
 	for i, x := range indexes {
 		level, n := tlog.SplitStoredHashIndex(x)
+		if root, ok := s.root(level, n); ok {
+			hashes[i] = root
+			continue
+		}
 		within := level % tileHeight
-		row, err := t.row(level/tileHeight, n<<within, 1<<within)
-		if err != nil {
+		from, width := n<<within, 1<<within
+		var row []tlog.Hash
+		if level < tileHeight {
+			tile, at := from/tileWidth, int(from%tileWidth)
+			if tiles[tile] == nil {
+				if tiles[tile], err = t.leafHashes(tile); err != nil {
+					return nil, err
+				}
+			}
+			if at+width > len(tiles[tile]) {
+				return nil, fmt.Errorf("%w: it has no leaf %d", ErrDamaged, from+int64(width)-1)
+			}
+			row = slices.Clone(tiles[tile][at : at+width])
+		} else if row, err = t.row(level/tileHeight, from, width); err != nil {
 			return nil, err
 		}
 		hashes[i] = fold(row)
@@ -235,73 +234,33 @@ func (t Txn) Tree(size int64) (tlog.Tree, error) {
 	return tlog.Tree{N: size, Hash: root}, err
 }
 
-// Leaf returns the leaf with an index.
-func (t Txn) Leaf(index int64) (l Leaf, err error) {
-	ok, err := t.Read(space, leafKey(index), func(raw []byte) (err error) {
-		if l, err = ParseLeaf(raw); err != nil {
-			err = fmt.Errorf("%w: leaf %d cannot be read", ErrDamaged, index)
-		}
-		return err
-	})
-	if err == nil && !ok {
-		err = fmt.Errorf("%w: leaf %d is missing", ErrDamaged, index)
-	}
-	return l, err
-}
-
 // Find returns the index of the first leaf of a version that has its number and digest. The error is ErrNotLogged if
 // there is none.
 func (t Txn) Find(versionID string, n int, sum [32]byte) (index int64, leaf Leaf, err error) {
-	prefix := versionPrefix(versionID)
-	found := false
-	err = t.Scan(space, prefix, nil, func(k, _ []byte) (bool, error) {
-		if len(k) != len(prefix)+indexLen {
-			return true, nil
-		}
-		at := readIndex(k[len(prefix):])
-		l, err := t.Leaf(at)
-		if errors.Is(err, ErrDamaged) { // perhaps that of another version; Check reports it
-			return true, nil
-		}
-		if err == nil && l.N == n && l.SHA256 == sum {
-			index, leaf, found = at, l, true
-		}
-		return !found, err
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("version %s: %w", versionID, ErrNotLogged)
+	list, err := t.leafIndexes(versionID)
+	if err != nil {
+		return 0, leaf, err
 	}
-	return index, leaf, err
-}
-
-// KeepHead stores the digest of the head of a leaf's version, for when the record with the head is removed: without it,
-// nobody could show which URL the leaf stands for.
-func (t Txn) KeepHead(index int64, digest [32]byte) error {
-	return t.Set(space, appendIndex([]byte{tableHead}, index), digest[:])
-}
-
-// KeptHead returns what KeepHead stored.
-func (t Txn) KeptHead(index int64) (digest [32]byte, ok bool, err error) {
-	ok, err = t.Read(space, appendIndex([]byte{tableHead}, index), func(raw []byte) error {
-		if len(raw) != len(digest) {
-			return fmt.Errorf("%w: the digest of the head of leaf %d cannot be read", ErrDamaged, index)
+	for _, index := range list {
+		leaf, err := t.Leaf(index)
+		if err == nil && leaf.N == n && leaf.SHA256 == sum {
+			return index, leaf, nil
 		}
-		copy(digest[:], raw)
-		return nil
+		if err != nil && !errors.Is(err, ErrDamaged) { // a damaged one is perhaps that of another version; Check reports it
+			return 0, leaf, err
+		}
+	}
+	return 0, leaf, fmt.Errorf("version %s: %w", versionID, ErrNotLogged)
+}
+
+// leafIndexes returns the indexes of leaves that may be those of a version, in order.
+func (t Txn) leafIndexes(versionID string) (list []int64, err error) {
+	prefix := versionPrefix(versionID)
+	err = t.Scan(space, prefix, nil, func(k, _ []byte) (bool, error) {
+		if len(k) == len(prefix)+indexLen {
+			list = append(list, readIndex(k[len(prefix):]))
+		}
+		return true, nil
 	})
-	return digest, ok, err
-}
-
-// Leaves calls f with the leaves from an index on, in order, until f returns false or an error. Missing leaves are not
-// reported: the caller compares indexes.
-func (t Txn) Leaves(ctx context.Context, from int64, f func(index int64, raw []byte) (more bool, err error)) error {
-	return t.Scan(space, []byte{tableLeaf}, leafKey(from), func(k, val []byte) (bool, error) {
-		if err := ctx.Err(); err != nil {
-			return false, context.Cause(ctx)
-		}
-		if len(k) != 1+indexLen {
-			return true, nil
-		}
-		return f(readIndex(k[1:]), val)
-	})
+	return list, err
 }

@@ -264,6 +264,9 @@ func TestCheckFindsEveryFlippedBitAndEveryMissingRecord(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(Txn) error{
 		"a bit of a leaf":       func(t Txn) error { return flip(t, leafKey(77), 30) },
+		"a bit of a parity":     func(t Txn) error { return errors.Join(flip(t, parityKey(0), 40), t.Delete(space, leafKey(5))) },
+		"two are missing":       func(t Txn) error { return errors.Join(t.Delete(space, leafKey(300)), t.Delete(space, leafKey(301))) },
+		"one too many":          func(t Txn) error { return t.Set(space, leafKey(700), leafAt(700).Encode()) },
 		"the format of a leaf":  func(t Txn) error { return flip(t, leafKey(3), 0) },
 		"a bit of a hash":       func(t Txn) error { return flip(t, hashKey(1, 1), 5) },
 		"a leaf is missing":     func(t Txn) error { return t.Delete(space, leafKey(400)) },
@@ -327,9 +330,12 @@ func truncate(t Txn, size int64) error {
 		err = errors.Join(err, t.Delete(space, leafKey(i)))
 	}
 	for i := size / tileWidth; i < s.size/tileWidth; i++ {
-		err = errors.Join(err, t.Delete(space, hashKey(1, i)))
+		err = errors.Join(err, t.Delete(space, hashKey(1, i)), t.Delete(space, parityKey(i)))
 	}
-	s.size = size
+	s = state{size: size - size%tileWidth}
+	for s.size < size {
+		s.add(leafAt(int(s.size)).Encode())
+	}
 	return errors.Join(err, t.setState(s))
 }
 

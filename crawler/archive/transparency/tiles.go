@@ -1,7 +1,6 @@
 package transparency
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"io/fs"
@@ -80,7 +79,7 @@ func (t tile) within(size int64) bool {
 // File returns a file of the log as it is published: "checkpoint", its time stamp, or a tile or a bundle of entries by its path. Tiles
 // and bundles never change. They are computed when they are asked for. The error is fs.ErrNotExist for other names and
 // for what the tree does not have yet.
-func (t Txn) File(ctx context.Context, name string) ([]byte, error) {
+func (t Txn) File(name string) ([]byte, error) {
 	if name == CheckpointFile {
 		c, ok, err := t.Latest()
 		if err == nil && !ok {
@@ -104,7 +103,7 @@ func (t Txn) File(ctx context.Context, name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
 	}
 	if tile.level < 0 {
-		return t.entries(ctx, tile)
+		return t.entries(tile)
 	}
 	hashes, err := t.row(tile.level, tile.n*tileWidth, tile.width)
 	if err != nil {
@@ -118,23 +117,17 @@ func (t Txn) File(ctx context.Context, name string) ([]byte, error) {
 }
 
 // entries returns a bundle: each leaf after its length in two bytes.
-func (t Txn) entries(ctx context.Context, bundle tile) ([]byte, error) {
-	b := make([]byte, 0, maxTileFile)
-	next := bundle.n * tileWidth
-	end := next + int64(bundle.width)
-	err := t.Leaves(ctx, next, func(index int64, raw []byte) (bool, error) {
-		if index != next || index >= end {
-			return false, nil
-		}
-		next++
+func (t Txn) entries(bundle tile) ([]byte, error) {
+	leaves, err := t.leavesOf(bundle.n)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, 0, bundle.width*(2+LeafLen))
+	for _, raw := range leaves[:bundle.width] {
 		b = binary.BigEndian.AppendUint16(b, uint16(len(raw)))
 		b = append(b, raw...)
-		return next < end, nil
-	})
-	if err == nil && next < end {
-		err = fmt.Errorf("%w: leaf %d is missing", ErrDamaged, next)
 	}
-	return b, err
+	return b, nil
 }
 
 // tilesOf returns the tiles of all levels, and the bundles, that a tree of a size has and one of an earlier size does
