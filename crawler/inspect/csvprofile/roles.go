@@ -177,7 +177,7 @@ func numbersBehind(cells [][]byte) bool {
 		case kindInteger, kindDecimal, kindDouble:
 			numbers++
 		case kindText:
-			if i > 1 && len(c) > 3 && bytes.IndexAny(c, "0123456789") < 0 {
+			if i > 1 && len(c) > 3 && !bytes.ContainsAny(c, "0123456789") {
 				return false
 			}
 		}

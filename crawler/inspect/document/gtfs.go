@@ -41,7 +41,8 @@ func feed(_ context.Context, in source.Input, d *Document) error {
 		d.Languages = append(d.Languages, a["agency_lang"])
 	}
 	d.Creator = strings.Join(agencies, "; ")
-	for _, info := range records(part(z, names["feed_info.txt"])) {
+	if feeds := records(part(z, names["feed_info.txt"])); len(feeds) > 0 {
+		info := feeds[0] // the table has one row
 		d.Creator = firstOf(info["feed_publisher_name"], d.Creator)
 		d.Languages = append([]string{info["feed_lang"]}, d.Languages...)
 		for _, k := range []string{"feed_version", "feed_publisher_url"} {
@@ -54,7 +55,6 @@ func feed(_ context.Context, in source.Input, d *Document) error {
 				d.Attributes = append(d.Attributes, Attribute{k, v})
 			}
 		}
-		break
 	}
 	if len(agencies) > 0 {
 		d.Title = fmt.Sprintf("Timetable of %s", strings.Join(agencies[:min(len(agencies), 3)], ", "))

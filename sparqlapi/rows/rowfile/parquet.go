@@ -10,7 +10,7 @@ import (
 // parquetWriter writes a Parquet file whose row groups are small enough to be kept.
 type parquetWriter struct {
 	fields []Field
-	out    *parquet.Writer
+	out    *parquet.GenericWriter[any]
 	row    parquet.Row
 	rows   int // of the row group
 	size   int
@@ -46,7 +46,7 @@ func newParquet(w io.Writer, fields []Field) (Writer, error) {
 		g.order = append(g.order, namedNode{byName[f.Name]})
 	}
 	schema := parquet.NewSchema("table", g)
-	out := parquet.NewWriter(w, schema, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("odarchive", "", ""), parquet.WriteBufferSize(64<<10))
+	out := parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("odarchive", "", ""), parquet.WriteBufferSize(64<<10))
 	return &parquetWriter{fields: fields, out: out}, nil
 }
 

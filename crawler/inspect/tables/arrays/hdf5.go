@@ -254,8 +254,7 @@ func (h *h5) header(addr uint64) (all []message, err error) {
 		c := &cursor{b: body}
 		if second && i > 0 {
 			c.take(4)
-			body = body[:max(len(body)-4, 0)] // the checksum
-			c.b = c.b[:max(len(c.b)-4, 0)]
+			c.b = c.b[:max(len(c.b)-4, 0)] // without the checksum
 		}
 		for len(c.b) >= 4 && !c.bad {
 			m := message{}

@@ -115,7 +115,7 @@ func (f *rFile) header() error {
 	case f.data[0] == 'B':
 		f.order = binary.LittleEndian
 	case f.data[0] == 'A':
-		return fmt.Errorf("R's ASCII format is not read")
+		return fmt.Errorf("the ASCII format of R is not read")
 	default:
 		return malformed("not a file of R")
 	}
