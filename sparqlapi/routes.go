@@ -369,7 +369,7 @@ var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/get/war
 
 // unwanted are the paths that robots.txt asks web crawlers to leave alone: they are costly, or serve bytes whose real
 // address is elsewhere.
-var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/describe", "/timegate/", "/timemap/", "/web/", "/cdx", "/rdf-graph-store", "/changes/", "/search?"}
+var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/describe", "/timegate/", "/timemap/", "/web/", "/cdx", "/rdf-graph-store", "/changes/", "/search?", "/table/"}
 
 // timeMapCDXJ answers GET /timemap/cdxj/{URL} as /cdx does for one address.
 func (o Options) timeMapCDXJ(w http.ResponseWriter, r *http.Request) error {

@@ -27,6 +27,7 @@ type Options struct {
 	Hosts     Hosts         // nil: what is set for single hosts cannot be seen or changed
 	Operation *Operation    // nil: the page of crawls shows no orders, and nothing over time
 	Guard     Guard         // nil: pages have no forms for orders
+	Tables    Tables        // nil: rows of tables cannot be seen page by page
 	Cite      Cite          // nil: pages cite by what the records say
 	About     About         // nil: pages do not show what portals say of datasets
 	Fixity    func() Fixity // nil: pages do not show fixity
@@ -51,6 +52,7 @@ type UI struct {
 	campaigns Campaigns
 	hosts     Hosts
 	guard     Guard
+	tables    Tables
 	operation *Operation
 	cite      Cite
 	says      About
@@ -76,7 +78,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, tables: o.Tables, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -115,6 +117,7 @@ func (u *UI) Routes(r chi.Router) {
 		"/portals":    u.portals,
 		"/dataset":    u.Dataset,
 		"/version":    u.versionPage,
+		"/table/{id}": u.tablePage,
 		"/crawls":     u.crawls,
 		"/campaign":   u.campaignPage,
 		"/hosts":      u.hostsPage,

@@ -95,6 +95,7 @@ type contents struct {
 	Samples []sample // of tables that are not delimited text
 	Table   *table   // the first table, or nil
 	Inside  *inside
+	Explore string   // address of the page with all rows, "" if there is none
 	Extents *extents // where and when its things are, nil if that is not known
 }
 
@@ -111,6 +112,9 @@ func (u *UI) contents(ctx context.Context, v catalog.Version) (c contents, err e
 		profile = in.Tables[0]
 	}
 	c.Inside, c.Table, c.Extents = u.inside(v.ID, in), tableFacts(profile), extentsOf(in)
+	if c.Table != nil && u.tables != nil {
+		c.Explore = "/table/" + v.ID
+	}
 	if c.Preview, err = u.preview(ctx, v, profile); c.Preview.Kind != "table" {
 		c.Samples = u.samples(ctx, v, in)
 	}

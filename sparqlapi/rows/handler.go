@@ -24,6 +24,7 @@ func (a *API) Rows(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	request.Typed, _ = strconv.ParseBool(q.Get("typed"))
+	request.Facets, _ = strconv.ParseBool(q.Get("facets"))
 	found, err := a.Read(r.Context(), request)
 	if err != nil {
 		return err

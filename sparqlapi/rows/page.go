@@ -17,7 +17,8 @@ type page struct {
 	read    int64   // rows of the table so far
 	fit     int64   // of them, those that fulfil the condition
 	size    int     // bytes of the page's cells
-	full    bool    // the page holds as many bytes as it may
+	facets  []facetCount
+	full    bool // the page holds as many bytes as it may
 }
 
 func newPage(r Request, t archive.Table) (*page, error) {
@@ -28,7 +29,7 @@ func newPage(r Request, t archive.Table) (*page, error) {
 		r.Bytes = maxBytes
 	}
 	p := &page{request: r, answer: &Answer{Table: nameOf(t), Offset: r.Offset, Columns: []Column{}, Rows: [][]any{},
-		Total: t.Profile.Rows, Truncated: t.Profile.Truncated, Omitted: t.Profile.Omitted}}
+		Total: t.Profile.Rows, Truncated: t.Profile.Truncated, Omitted: t.Profile.Omitted, Profile: t.Profile}}
 	for _, c := range t.Profile.Columns {
 		p.columns = append(p.columns, newColumn(c))
 		p.answer.Columns = append(p.answer.Columns, Column{c.Name, c.Datatype, c.Format})
@@ -36,6 +37,14 @@ func newPage(r Request, t archive.Table) (*page, error) {
 	var err error
 	if p.where, err = parseWhere(r.Where, p.columns); err != nil {
 		return nil, problem.Wrap(http.StatusBadRequest, "Bad condition", err)
+	}
+	for _, c := range p.where {
+		p.answer.Where = append(p.answer.Where, Comparison{p.columns[c.at].name, c.op, c.text})
+	}
+	if r.Facets && len(p.where) > 0 {
+		for _, i := range facetColumns(t.Profile) {
+			p.facets = append(p.facets, facetCount{at: i, counts: map[string]int64{}})
+		}
 	}
 	order, err := parseOrder(r.Order, p.columns)
 	if err != nil {
@@ -66,6 +75,9 @@ func (p *page) add(cells [][]byte) error {
 		return nil
 	}
 	p.fit++
+	for i := range p.facets {
+		p.facets[i].add(cells)
+	}
 	switch {
 	case p.sorted != nil:
 		return p.sorted.add(row{number: number, cells: textsOf(cells, len(p.columns))})
@@ -117,6 +129,14 @@ func (p *page) finish() (*Answer, error) {
 	}
 	if len(p.where) > 0 {
 		p.answer.Total = p.fit
+	}
+	if p.request.Facets {
+		if len(p.where) == 0 {
+			p.answer.Facets = knownFacets(p.answer.Profile)
+		}
+		for i := range p.facets {
+			p.answer.Facets = append(p.answer.Facets, p.facets[i].result(&p.columns[p.facets[i].at]))
+		}
 	}
 	if next := p.request.Offset + len(p.answer.Rows); len(p.answer.Rows) > 0 && int64(next) < p.answer.Total {
 		p.answer.Next = next

@@ -19,6 +19,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/sparqlapi/fair"
 	"odarchive/sparqlapi/problem"
 )
@@ -65,6 +66,7 @@ type Request struct {
 	Where   string   // see parseWhere; "" for all rows
 	Order   []string // see parseOrder
 	Typed   bool     // values as JSON
+	Facets  bool     // count the values of columns that have few
 	Bytes   int      // maximum bytes of the page's cells; 0 means 16 MiB
 }
 
@@ -78,11 +80,15 @@ type Answer struct {
 	Rows    [][]any  `json:"rows"`
 	Numbers []int64  `json:"numbers,omitempty"` // of the rows in the table, from 0, if there is a condition or an order
 	// Next is the offset of the next page, 0 if there is none.
-	Next int `json:"next,omitempty"`
+	Next   int     `json:"next,omitempty"`
+	Facets []Facet `json:"facets,omitempty"`
 	// Truncated means that the table has more rows than are read.
 	Truncated bool `json:"truncated,omitempty"`
 	// Omitted is the number of columns after the last, which are not shown.
 	Omitted int `json:"columnsOmitted,omitempty"`
+
+	Profile *csvprofile.Profile `json:"-"` // of the table
+	Where   []Comparison        `json:"-"` // the condition
 }
 
 // Column is a column of a page.

@@ -30,7 +30,7 @@ func (c *canvas) end() template.HTML {
 }
 
 func (c *canvas) rect(x, y, w, h float64, class, title string) {
-	fmt.Fprintf(&c.b, `<rect x="%s" y="%s" width="%s" height="%s" class="%s">%s</rect>`, num(x), num(y), num(w), num(h), class, titled(title))
+	fmt.Fprintf(&c.b, `<rect x="%s" y="%s" width="%s" height="%s"%s%s`, num(x), num(y), num(w), num(h), classed(class), ending("rect", title))
 }
 
 func (c *canvas) text(x, y float64, anchor, class, s string) {
@@ -42,7 +42,7 @@ func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
 }
 
 func (c *canvas) circle(x, y, r float64, class, title string) {
-	fmt.Fprintf(&c.b, `<circle cx="%s" cy="%s" r="%s" class="%s">%s</circle>`, num(x), num(y), num(r), class, titled(title))
+	fmt.Fprintf(&c.b, `<circle cx="%s" cy="%s" r="%s"%s%s`, num(x), num(y), num(r), classed(class), ending("circle", title))
 }
 
 // path draws a line through points.
@@ -55,11 +55,20 @@ func (c *canvas) path(points [][2]float64, class string) {
 	fmt.Fprintf(&c.b, `<path d="%s" class="%s"/>`, d.String(), class)
 }
 
-func titled(s string) string {
-	if s == "" {
+// classed returns the attribute of a class, "" for none.
+func classed(class string) string {
+	if class == "" {
 		return ""
 	}
-	return "<title>" + html.EscapeString(s) + "</title>"
+	return ` class="` + class + `"`
+}
+
+// ending returns the end of an element's tag, with a title inside if it has one.
+func ending(element, title string) string {
+	if title == "" {
+		return "/>"
+	}
+	return "><title>" + html.EscapeString(title) + "</title></" + element + ">"
 }
 
 // num formats a coordinate with at most two decimals.

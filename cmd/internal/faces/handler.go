@@ -59,7 +59,8 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if a.store.ReadOnlyReason == "" || a.store.Config.Serve.Closed {
 		orders = guard
 	}
-	pages, err := ui.New(ui.Options{Guard: orders, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
+	tables := rows.New(a.store.Archive)
+	pages, err := ui.New(ui.Options{Guard: orders, Tables: tables, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,6 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	tables := rows.New(a.store.Archive)
 	return sparqlapi.New(sparqlapi.Options{
 		Log:        a.store.Log,
 		Errors:     a.errorTable(),

@@ -49,6 +49,13 @@ func Box(p *csvprofile.Profile) (box geometry.Box, ok bool) {
 	return points, true
 }
 
+// Columns returns the indexes of the first columns of latitudes and longitudes. ok is false unless there are both.
+func Columns(p *csvprofile.Profile) (lat, lon int, ok bool) {
+	lat = slices.IndexFunc(p.Columns, func(c csvprofile.Column) bool { return isLatitude(p, c) })
+	lon = slices.IndexFunc(p.Columns, func(c csvprofile.Column) bool { return isLongitude(p, c) })
+	return lat, lon, lat >= 0 && lon >= 0
+}
+
 // onEarth reports whether a range of degrees lies within a limit.
 func onEarth(low, high, limit float64) bool { return -limit <= low && low <= high && high <= limit }
 
