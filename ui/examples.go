@@ -77,6 +77,15 @@ LIMIT 500`},
          csvw:url ?version .
 }
 LIMIT 500`},
+		{"Keys between tables", "Columns whose values are keys of another table of the same file, as in databases, workbooks and feeds of timetables.", `SELECT ?version ?name ?other WHERE {
+  ?column arc:references ?key ;
+          csvw:name ?name .
+  ?key csvw:name ?other .
+  ?schema csvw:column ?column .
+  ?table csvw:tableSchema ?schema ;
+         csvw:url ?version .
+}
+LIMIT 500`},
 		{"Large tables", "CSV versions by their number of rows.", `SELECT ?version ?rows ?columns ?delimiter ?encoding WHERE {
   ?table csvw:url ?version ;
          arc:rows ?rows ;

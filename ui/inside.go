@@ -13,6 +13,7 @@ type inside struct {
 	Number  int
 	More    bool // there are more members than Members lists
 	Tables  []part
+	Keys    []key // columns of tables that refer to others
 	Facts   *facts
 	RDF     *rdfFacts
 	Faults  []string
@@ -29,7 +30,10 @@ type member struct {
 }
 
 // part is a table, if there are several.
-type part struct{ Name, Size, Rows, Columns string }
+type part struct {
+	N                         int // from 1
+	Name, Size, Rows, Columns string
+}
 
 type rdfFacts struct {
 	Triples, Subjects, Objects, Graphs string
@@ -55,18 +59,18 @@ func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 	if in == nil {
 		return nil
 	}
-	page := &inside{Number: len(in.Members) + in.MembersOmitted, More: in.More || len(in.Members) > maxShown, Faults: in.Faults, Omitted: omitted(in), Facts: factsOf(in.Document)}
+	page := &inside{Keys: u.foreignKeys(versionID, in), Number: len(in.Members) + in.MembersOmitted, More: in.More || len(in.Members) > maxShown, Faults: in.Faults, Omitted: omitted(in), Facts: factsOf(in.Document)}
 	for _, m := range in.Members[:min(len(in.Members), maxShown)] {
 		address := u.memberPath(versionID, m.Path)
 		line := member{Path: m.Path, Title: ownTitle(m.Document), About: address + "?format=html", Download: address + "?download=1", Size: m.Size, Type: m.Type}
-		for _, t := range m.Tables[:min(len(m.Tables), maxParts)] {
-			line.Tables = append(line.Tables, part{t.Name, sizeOf(t), humanCount(t.Rows), humanCount(t.Width())})
+		for i, t := range m.Tables[:min(len(m.Tables), maxParts)] {
+			line.Tables = append(line.Tables, part{i + 1, t.Name, sizeOf(t), humanCount(t.Rows), humanCount(t.Width())})
 		}
 		page.Members = append(page.Members, line)
 	}
 	if len(in.Tables) > 1 {
-		for _, t := range in.Tables[:min(len(in.Tables), maxShown)] {
-			page.Tables = append(page.Tables, part{t.Name, sizeOf(t), humanCount(t.Rows), humanCount(t.Width())})
+		for i, t := range in.Tables[:min(len(in.Tables), maxShown)] {
+			page.Tables = append(page.Tables, part{i + 1, t.Name, sizeOf(t), humanCount(t.Rows), humanCount(t.Width())})
 		}
 	}
 	if p := in.RDF; p != nil {

@@ -1,12 +1,14 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/ns"
 )
 
 func TestAPageSaysWhatItDoesNotShow(t *testing.T) {
@@ -50,5 +52,28 @@ func TestLabelsOfCodesAreShown(t *testing.T) {
 	}
 	if c := facts.List[1]; len(c.Labels) != 0 || c.MoreLabels != 0 {
 		t.Errorf("a column without labels has %v", c.Labels)
+	}
+}
+
+func TestKeysLeadToTheTablesTheyReferTo(t *testing.T) {
+	t.Parallel()
+	table := func(name string, columns ...string) *csvprofile.Profile {
+		p := &csvprofile.Profile{Name: name}
+		for _, c := range columns {
+			p.Columns = append(p.Columns, csvprofile.Column{Name: c})
+		}
+		return p
+	}
+	stops, times, a, b := table("", "stop_id"), table("", "trip_id", "stop_id"), table("a", "x", "y"), table("b", "p", "q")
+	times.ForeignKeys = []csvprofile.ForeignKey{{Columns: []int{2}, Member: "stops.txt", To: []int{1}, Found: true}}
+	b.ForeignKeys = []csvprofile.ForeignKey{{Columns: []int{1, 2}, To: []int{1, 2}}, {Columns: []int{1}, Table: 9, To: []int{1}}}
+	u := &UI{mint: ns.Mint{Base: "http://archive.example/"}}
+	page := u.inside("0123456789abcdef01234567_0", &inspect.Inside{Tables: []*csvprofile.Profile{a, b},
+		Members: []inspect.Member{{Path: "stops.txt", Tables: []*csvprofile.Profile{stops}}, {Path: "stop times.txt", Tables: []*csvprofile.Profile{times}}}})
+	member := "/api/v1/get/file/id/0123456789abcdef01234567_0/member/"
+	want := []key{{"b", "#table-2", "p, q", "a", "#table-1", "x, y", "declared"},
+		{"stop times.txt", member + "stop%20times.txt?format=html", "stop_id", "stops.txt", member + "stops.txt?format=html", "stop_id", "names and values agree"}}
+	if !slices.Equal(page.Keys, want) {
+		t.Errorf("%+v", page.Keys)
 	}
 }

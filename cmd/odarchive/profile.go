@@ -160,16 +160,19 @@ func (c *cli) csvw(name string, in *inspect.Inside) error {
 	if tablesIn(in) == 1 {
 		return eachTable(name, in, func(name string, p *csvprofile.Profile) error { return c.line(p.CSVW(reference(name))) })
 	}
-	var urls []string
-	var tables []*csvprofile.Profile
-	err := eachTable(name, in, func(name string, p *csvprofile.Profile) error {
-		urls, tables = append(urls, reference(name)), append(tables, p)
-		return nil
-	})
-	if err != nil || len(tables) == 0 {
-		return err
+	var group []csvprofile.GroupTable
+	for i, p := range in.Tables {
+		group = append(group, csvprofile.GroupTable{URL: reference(name), Index: i, Profile: p})
 	}
-	return c.line(csvprofile.CSVWGroup(urls, tables))
+	for _, m := range in.Members {
+		for i, p := range m.Tables {
+			group = append(group, csvprofile.GroupTable{URL: reference(name + "/" + m.Path), Member: m.Path, Index: i, Profile: p})
+		}
+	}
+	if len(group) == 0 {
+		return nil
+	}
+	return c.line(csvprofile.CSVWGroup(group))
 }
 
 // reference returns a file's name as a URL reference.

@@ -145,6 +145,7 @@ func File(ctx context.Context, in Input, limits Limits) (*Inside, error) {
 	if len(look.found.Tables) == 0 && look.found.RDF == nil && len(look.found.Members) == 0 && len(look.found.Faults) == 0 && look.found.Document == nil {
 		return nil, nil
 	}
+	look.relate()
 	if period, ok := extent.Periods(look.found.AllTables()); ok {
 		look.found.Period = &period
 	}

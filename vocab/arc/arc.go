@@ -48,14 +48,15 @@ const (
 
 // Columns of tables.
 const (
-	Distinct  = NS + "distinct"  // column -> number of distinct values (an estimate above a few thousand)
-	Nulls     = NS + "nulls"     // column -> number of empty cells
-	Min       = NS + "min"       // column -> smallest value, in its datatype
-	Max       = NS + "max"       // column -> largest value, in its datatype
-	Mean      = NS + "mean"      // numeric column -> arithmetic mean
-	MaxLength = NS + "maxLength" // column -> length of the longest cell in characters
-	UniqueKey = NS + "uniqueKey" // column -> true if no two rows have the same value
-	Format    = NS + "format"    // column -> pattern of its values
+	Distinct   = NS + "distinct"   // column -> number of distinct values (an estimate above a few thousand)
+	Nulls      = NS + "nulls"      // column -> number of empty cells
+	Min        = NS + "min"        // column -> smallest value, in its datatype
+	Max        = NS + "max"        // column -> largest value, in its datatype
+	Mean       = NS + "mean"       // numeric column -> arithmetic mean
+	MaxLength  = NS + "maxLength"  // column -> length of the longest cell in characters
+	UniqueKey  = NS + "uniqueKey"  // column -> true if no two rows have the same value
+	References = NS + "references" // column -> column of another table of the file whose keys are its values
+	Format     = NS + "format"     // column -> pattern of its values
 
 	PersonalData = NS + "personalData" // column -> true if its values seem to identify people
 	Unit         = NS + "unit"         // column -> unit of measurement that its name gives

@@ -54,6 +54,7 @@ var floors = [][]string{
 		"crawler/inspect/document/...",
 		"crawler/inspect/tables/...",
 		"crawler/inspect/extent",
+		"crawler/inspect/keys",
 		"crawler/inspect/rdfprofile/...",
 		"crawler/archive/joins/...",
 		"crawler/schedule",

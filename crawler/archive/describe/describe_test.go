@@ -67,6 +67,26 @@ func aZip(t *testing.T) string {
 	return b.String()
 }
 
+// aKeyedZip has a table with keys of another.
+func aKeyedZip(t *testing.T) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, file := range [][2]string{{"city.csv", "id,name\n1,Vienna\n2,Graz\n"}, {"people.csv", "name,city_id\nAda,1\nBob,2\nEve,1\n"}} {
+		f, err := w.CreateHeader(&zip.FileHeader{Name: file[0], Method: zip.Store, Modified: at(30)})
+		if err == nil {
+			_, err = f.Write([]byte(file[1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // Each golden file is the description of one thing, in Turtle.
 func TestDescriptionsAreAsWrittenDown(t *testing.T) {
 	t.Parallel()
@@ -83,7 +103,8 @@ func TestDescriptionsAreAsWrittenDown(t *testing.T) {
 		"faults":   Inside(mint, version(), inside(t, "b.ttl", "@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<http://e/a> foaf:name oops .\n<http://e/b> foaf:name \"B\" .\n")),
 		"joins": Joins(mint, []joins.Match{{Column: joins.Place{Version: version().ID, Column: 1}, Name: "species", Other: joins.Place{Version: "76543210fedcba9876543210_4", Member: "a b.csv", Table: 1, Column: 2},
 			OtherName: "name", Containment: 1, Reverse: 0.25, Jaccard: 0.25}, {Column: joins.Place{Version: version().ID}, Name: "id", Other: joins.Place{Version: "76543210fedcba9876543210_4"}, Containment: 0.2, Reverse: 0.9, Jaccard: 0.2}}),
-		"zip": Inside(mint, version(), inside(t, "a.zip", aZip(t))),
+		"zip":  Inside(mint, version(), inside(t, "a.zip", aZip(t))),
+		"keys": Inside(mint, version(), inside(t, "keys.zip", aKeyedZip(t))),
 	} {
 		compare(t, filepath.Join("testdata", name+".ttl"), quads)
 	}

@@ -26,7 +26,8 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	}
 	g := &graph{}
 	left := newRoom()
-	tablesOmitted := g.tables(place{file: m.Version(v.ID), label: v.ID}, in.Tables, left)
+	memberIRI := func(path string) string { return m.Member(v.ID, path) }
+	tablesOmitted := g.tables(place{m.Version(v.ID), v.ID, "", memberIRI}, in.Tables, left)
 	g.about(term.IRI(m.Version(v.ID)))
 	g.where(v.ID, in)
 	g.when(v.ID, in)
@@ -42,14 +43,15 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	}
 	membersOmitted := in.MembersOmitted
 	for i, member := range in.Members {
-		iri := m.Member(v.ID, member.Path)
+		iri := memberIRI(member.Path)
 		if left.members == 0 || len(iri) > left.bytes {
 			membersOmitted++
 			continue
 		}
 		left.members--
 		left.bytes -= len(iri)
-		tablesOmitted += g.member(term.IRI(m.Version(v.ID)), iri, v.ID+"-member-"+strconv.Itoa(i+1), member, left)
+		at := place{iri, v.ID + "-member-" + strconv.Itoa(i+1), "", memberIRI}
+		tablesOmitted += g.member(term.IRI(m.Version(v.ID)), at, member, left)
 	}
 	g.about(term.IRI(m.Version(v.ID)))
 	if tablesOmitted > 0 {
@@ -61,9 +63,9 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	return g.quads
 }
 
-// member describes one file of an archive, with a label for its blank nodes. It returns the number of tables that it
-// left out.
-func (g *graph) member(version term.Key, iri, label string, member inspect.Member, left *room) (tablesOmitted int) {
+// member describes one file of an archive, which is at a place. It returns the number of tables that it left out.
+func (g *graph) member(version term.Key, at place, member inspect.Member, left *room) (tablesOmitted int) {
+	iri, label := at.file, at.label
 	g.about(version)
 	g.add(dcterms.HasPart, term.IRI(iri))
 	g.about(term.IRI(iri))
@@ -83,7 +85,7 @@ func (g *graph) member(version term.Key, iri, label string, member inspect.Membe
 	if member.RDF != nil {
 		g.rdf(label, member.RDF, left)
 	}
-	return g.tables(place{file: iri, label: label}, member.Tables, left)
+	return g.tables(at, member.Tables, left)
 }
 
 // rdf describes an RDF file, which is the present subject (VoID section 4).

@@ -41,6 +41,7 @@ const (
 // fragments.
 type place struct {
 	file, label, fragment string
+	member                func(path string) string // IRI of a member of the archive
 }
 
 // tables describes the tables of one file, a version or a member of one. It returns the number of tables that it left
@@ -110,6 +111,18 @@ func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
 	for i, c := range p.Columns[:columns] {
 		g.about(column(i))
 		g.column(c)
+	}
+	for _, key := range p.ForeignKeys {
+		file := at.file
+		if key.Member != "" {
+			file = at.member(key.Member)
+		}
+		for i, n := range key.Columns {
+			if n <= columns && i < len(key.To) {
+				g.about(column(n - 1))
+				g.add(arc.References, term.IRI(file+"#"+fragment(key.Table)+strconv.Itoa(key.To[i])))
+			}
+		}
 	}
 }
 

@@ -15,24 +15,70 @@ func (p *Profile) CSVW(url string) ([]byte, error) {
 	return indented(url, doc)
 }
 
-// CSVWGroup returns the metadata document of several tables. urls are the addresses of their files. Tables of one file
-// differ by a fragment with their name or number.
-func CSVWGroup(urls []string, tables []*Profile) ([]byte, error) {
-	group := make([]map[string]any, len(tables))
+// GroupTable is one of several tables.
+type GroupTable struct {
+	URL     string // address of its file
+	Member  string // path of its member, if the file is an archive
+	Index   int    // among the tables of its file or member
+	Profile *Profile
+}
+
+// CSVWGroup returns the metadata document of several tables, at least one. Tables of one file differ by a fragment with
+// their name or number.
+func CSVWGroup(tables []GroupTable) ([]byte, error) {
+	type place struct {
+		member string
+		index  int
+	}
+	addresses := make([]string, len(tables))
+	at := make(map[place]int, len(tables))
 	used := map[string]bool{}
-	for i, p := range tables {
-		address := urls[i]
-		if used[address] || i+1 < len(urls) && urls[i+1] == address {
-			fragment := p.Name
-			for n := i + 1; fragment == "" || used[urls[i]+"#"+url.PathEscape(fragment)]; n++ {
+	for i, t := range tables {
+		address := t.URL
+		if used[address] || i+1 < len(tables) && tables[i+1].URL == address {
+			fragment := t.Profile.Name
+			for n := i + 1; fragment == "" || used[t.URL+"#"+url.PathEscape(fragment)]; n++ {
 				fragment = fmt.Sprintf("table %d", n)
 			}
 			address += "#" + url.PathEscape(fragment)
 		}
-		used[urls[i]], used[address] = true, true
-		group[i] = p.csvw(address)
+		used[t.URL], used[address] = true, true
+		addresses[i], at[place{t.Member, t.Index}] = address, i
 	}
-	return indented(urls[0], map[string]any{"@context": csvwContext, "@type": "TableGroup", "tables": group})
+	group := make([]map[string]any, len(tables))
+	for i, t := range tables {
+		group[i] = t.Profile.csvw(addresses[i])
+		var keys []map[string]any
+		for _, key := range t.Profile.ForeignKeys {
+			member := key.Member
+			if member == "" {
+				member = t.Member
+			}
+			to, ok := at[place{member, key.Table}]
+			if !ok {
+				continue
+			}
+			columns, others := namesAt(t.Profile.variables(), key.Columns), namesAt(tables[to].Profile.variables(), key.To)
+			if columns != nil && others != nil {
+				keys = append(keys, map[string]any{"columnReference": columns, "reference": map[string]any{"resource": addresses[to], "columnReference": others}})
+			}
+		}
+		if keys != nil {
+			group[i]["tableSchema"].(map[string]any)["foreignKeys"] = keys
+		}
+	}
+	return indented(tables[0].URL, map[string]any{"@context": csvwContext, "@type": "TableGroup", "tables": group})
+}
+
+// namesAt returns the names with these numbers, from 1, nil if one does not exist.
+func namesAt(names []string, numbers []int) (list []string) {
+	for _, n := range numbers {
+		if n < 1 || n > len(names) {
+			return nil
+		}
+		list = append(list, names[n-1])
+	}
+	return list
 }
 
 const csvwContext = "http://www.w3.org/ns/csvw"
@@ -60,15 +106,11 @@ func (p *Profile) csvw(url string) map[string]any {
 		Suppress bool   `json:"suppressOutput,omitempty"`
 		ValueURL string `json:"valueUrl,omitempty"`
 	}
-	used := map[string]bool{}
 	columns := make([]column, 0, len(p.Columns))
+	names := p.variables()
 	key := ""
 	for i, c := range p.Columns {
-		name := variableName(c.Name, i)
-		for used[name] {
-			name += "_"
-		}
-		used[name] = true
+		name := names[i]
 		out := column{Name: name, Datatype: c.Datatype, Required: c.Nulls == 0 && p.Rows > 0 && p.Ragged+p.Blank == 0 && p.Dialect.Footer == 0}
 		switch {
 		case len(c.Titles) > 0:
@@ -97,7 +139,9 @@ func (p *Profile) csvw(url string) map[string]any {
 		columns = append(columns, column{Name: fmt.Sprintf("col%d", len(p.Columns)+i+1), Datatype: "string", Suppress: true})
 	}
 	schema := map[string]any{"columns": columns}
-	if key != "" {
+	if declared := namesAt(names, p.PrimaryKey); declared != nil {
+		schema["primaryKey"] = declared
+	} else if key != "" {
 		schema["primaryKey"] = key
 	}
 	doc := map[string]any{"@type": "Table", "url": url, "tableSchema": schema}
@@ -105,6 +149,21 @@ func (p *Profile) csvw(url string) map[string]any {
 		doc["dialect"] = p.csvwDialect()
 	}
 	return doc
+}
+
+// variables returns the names of the columns in CSVW, all different.
+func (p *Profile) variables() []string {
+	names := make([]string, len(p.Columns))
+	used := map[string]bool{}
+	for i, c := range p.Columns {
+		name := variableName(c.Name, i)
+		for used[name] {
+			name += "_"
+		}
+		used[name] = true
+		names[i] = name
+	}
+	return names
 }
 
 // csvwDialect returns the dialect description of a delimited table.

@@ -48,6 +48,9 @@ type Profile struct {
 	Sections    []int64 `json:"sections,omitempty"`    // numbers, from 1, of the first 100 data rows that only head those below
 	SectionRows int64   `json:"sectionrows,omitempty"` // their number
 
+	PrimaryKey  []int        `json:"primarykey,omitempty"`  // numbers, from 1, of the columns that the file declares to be the key; nil if it declares none
+	ForeignKeys []ForeignKey `json:"foreignkeys,omitempty"` // columns whose values are keys of other tables of the file
+
 	// Extent is the box around the geometries of GeoJSON features, and of columns of geometries: west, south, east and
 	// north in degrees; nil if there are none.
 	Extent *[4]float64 `json:"extent,omitempty"`
@@ -88,6 +91,15 @@ type Column struct {
 	Mostly    string   `json:"mostly,omitempty"` // datatype of at least 95 % of the values of a string column
 	Labels    []Label  `json:"labels,omitempty"` // what codes stand for, if the file says so
 	Sketch    Sketch   `json:"sketch,omitempty"`
+}
+
+// ForeignKey says that the values of columns are keys of a table of the same file or archive.
+type ForeignKey struct {
+	Columns []int  `json:"columns"`          // numbers, from 1
+	Member  string `json:"member,omitempty"` // path of the archive's member that has the other table, "" if the same has both
+	Table   int    `json:"table,omitempty"`  // index of the other table among those of its file or member
+	To      []int  `json:"to"`               // numbers, from 1, of its columns, as many
+	Found   bool   `json:"found,omitempty"`  // it was found by names and values, and is not declared
 }
 
 // Label is what a code stands for.

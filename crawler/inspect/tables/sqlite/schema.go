@@ -17,6 +17,8 @@ type table struct {
 	virtual      bool // made by a module: its rows are elsewhere
 	withoutRowID bool
 	columns      []column
+	key          []string  // names of the columns of the primary key, in order
+	foreign      []foreign // the first maxForeign
 }
 
 // column is one column of a table.
@@ -35,6 +37,7 @@ const (
 	maxSQL     = 1 << 20  // bytes of one definition
 	maxColumns = 2000     // the default limit of SQLite; more are read by no program
 	maxSchema  = 16 << 20 // bytes of all definitions
+	maxForeign = 50       // foreign keys of a table
 )
 
 // schema returns the tables, in the order of their definitions. If the schema is damaged, it returns those before.
@@ -99,17 +102,22 @@ func define(sql string) *table {
 				key = []string{c.name}
 			}
 			t.columns = append(t.columns, c)
+			t.refers([]string{c.name}, def)
 			continue
+		}
+		if i := indexWord(def, "FOREIGN"); i >= 0 {
+			if open := slices.Index(def, token{"(", false}); open > i {
+				end := closing(def, open)
+				t.refers(namesOf(def[open+1:end]), def[end:])
+			}
 		}
 		if i := indexWord(def, "PRIMARY"); i >= 0 {
 			if open := slices.Index(def, token{"(", false}); open > i {
-				key = nil
-				for _, part := range split(def[open+1 : closing(def, open)]) {
-					key = append(key, part[0].text)
-				}
+				key = namesOf(def[open+1 : closing(def, open)])
 			}
 		}
 	}
+	t.key = key
 	t.place(key)
 	return t
 }

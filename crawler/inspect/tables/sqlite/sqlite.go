@@ -41,6 +41,7 @@ func database(ctx context.Context, in source.Input, o source.Options) ([]*csvpro
 	}
 	layers := db.layers(ctx, list)
 	var found []*csvprofile.Profile
+	var profiled []*table // those of found
 	for _, t := range list {
 		if len(found) >= o.MaxTables {
 			break
@@ -57,9 +58,10 @@ func database(ctx context.Context, in source.Input, o source.Options) ([]*csvpro
 			continue
 		}
 		if source.Declared(p) {
-			found = append(found, p)
+			found, profiled = append(found, p), append(profiled, t)
 		}
 	}
+	declareKeys(profiled, found)
 	return found, damage
 }
 
