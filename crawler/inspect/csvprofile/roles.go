@@ -19,23 +19,24 @@ type roles struct {
 	heads  []int64 // numbers of the last rows that may head those below, with none but such since
 	phrase bool    // the last of them has several words
 
-	grid  grid    // the first rows
+	grid  *grid   // the first rows; nil before the first
+	full  bool    // the table has more rows than grid
 	named []int64 // numbers of those that say that they have sums, the first maxNamed
 
 	last     int64    // number of the last row after those of the grid that says so
 	lastText []string // its cells
 }
 
-// totalStart has the bytes that words for a total may begin with. Most rows are known by it to be none.
-var totalStart = func() (set [256]bool) {
+// totalStart has the first three bytes of words for a total, by their places. Most rows are known by them to be none.
+var totalStart = func() (start [3][256]bool) {
 	for _, w := range totalWords {
-		set[w[0]] = true
-		if c := w[0]; c >= 'a' && c <= 'z' {
-			set[c&^0x20] = true
+		for _, s := range []string{w, strings.ToUpper(w)} {
+			for i := range start {
+				start[i][s[i]] = true
+			}
 		}
 	}
-	set[0xd0] = true // Cyrillic capitals begin with it, too
-	return set
+	return start
 }()
 
 // totalWords are words, in lower case, that alone name a row of sums.
@@ -46,10 +47,13 @@ var totalWords = []string{"total", "totals", "grand total", "sub-total", "subtot
 // maxNamed is the maximum number of rows that are checked for sums because of a word.
 const maxNamed = 200
 
-// note records data row number n for sum.
+// note records data row number n for sum. Once the grid is full, rows that others follow may be left out.
 func (r *roles) note(cells [][]byte, n int64) {
-	if !r.grid.full {
-		if r.grid.keep(cells); !r.grid.full {
+	if !r.full {
+		if r.grid == nil {
+			r.grid = spareGrids.Get().(*grid)
+		}
+		if r.full = !r.grid.keep(cells); !r.full {
 			if len(r.named) < maxNamed && namesTotal(cells) {
 				r.named = append(r.named, n)
 			}
@@ -64,7 +68,7 @@ func (r *roles) note(cells [][]byte, n int64) {
 // namesTotal reports whether one of the first cells of a row is a word for a sum, and numbers follow.
 func namesTotal(cells [][]byte) bool {
 	for _, cell := range cells[:min(3, len(cells))] {
-		if len(cell) > 2 && (totalStart[cell[0]] || endsAsTotal(cell)) && isTotal(cell) && numbersBehind(cells) {
+		if len(cell) > 2 && (totalStart[0][cell[0]] && totalStart[1][cell[1]] && totalStart[2][cell[2]] || endsAsTotal(cell)) && isTotal(cell) && numbersBehind(cells) {
 			return true
 		}
 	}
@@ -74,16 +78,21 @@ func namesTotal(cells [][]byte) bool {
 // sum sets the rows of totals. A word alone does not make one: its numbers must be the sums of others. Of a table with more
 // rows than are kept, the last row is compared with the statistics of the columns.
 func (r *roles) sum(p *Profile) {
-	unnamed := !r.grid.full && len(r.grid.rows) <= maxUnnamed
+	if r.grid == nil {
+		return
+	}
+	unnamed := !r.full && len(r.grid.rows) <= maxUnnamed
 	if unnamed || len(r.named) > 0 {
 		named := make([]bool, len(r.grid.rows))
 		for _, n := range r.named {
 			named[n-1] = true
 		}
-		s := newSums(&r.grid, named, func(c int) bool { return c < len(p.Columns) && p.Columns[c].Decimal == "," })
+		s := newSums(r.grid, named, func(c int) bool { return c < len(p.Columns) && p.Columns[c].Decimal == "," })
 		s.find(unnamed)
 		r.totals = s.totals()
 	}
+	r.grid.release()
+	r.grid = nil
 	if r.last > 0 && r.last == p.Rows && !p.Truncated && isSumOfAll(r.lastText, p) {
 		r.totals = append(r.totals, r.last)
 	}

@@ -3,6 +3,7 @@ package csvprofile
 import (
 	"math"
 	"slices"
+	"sync"
 )
 
 // How much of a table is kept to add up its rows, and how far sums without a word for it are looked for.
@@ -19,24 +20,36 @@ type grid struct {
 	text  []byte
 	cells []uint32 // ends of the cells in text
 	rows  []uint32 // ends of the rows in cells
-	full  bool     // the table has more rows
 }
 
-// keep adds a row, if there is room.
-func (g *grid) keep(cells [][]byte) {
+// keep adds a row and returns true, if there is room.
+func (g *grid) keep(cells [][]byte) bool {
 	size := 0
 	for _, c := range cells {
 		size += len(c)
 	}
 	if len(g.rows) >= maxGridRows || len(g.cells)+len(cells) > maxGridCells || len(g.text)+size > maxGridText {
-		g.full = true
-		return
+		return false
 	}
-	for _, c := range cells {
-		g.text = append(g.text, c...)
-		g.cells = append(g.cells, uint32(len(g.text)))
+	end, n := len(g.text), len(g.cells)
+	g.text = slices.Grow(g.text, size)[:end+size]
+	g.cells = slices.Grow(g.cells, len(cells))[:n+len(cells)]
+	for i, c := range cells {
+		end += copy(g.text[end:], c)
+		g.cells[n+i] = uint32(end)
 	}
 	g.rows = append(g.rows, uint32(len(g.cells)))
+	return true
+}
+
+// spareGrids are grids of finished tables, empty. Most tables are small, and growing a grid costs them more than
+// anything else that is kept of their rows.
+var spareGrids = sync.Pool{New: func() any { return new(grid) }}
+
+// release makes the memory of a grid available to other tables.
+func (g *grid) release() {
+	*g = grid{text: g.text[:0], cells: g.cells[:0], rows: g.rows[:0]}
+	spareGrids.Put(g)
 }
 
 // row returns the cells of a row, valid as long as the grid.

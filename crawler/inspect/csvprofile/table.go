@@ -76,7 +76,9 @@ func (t *table) hold(cells [][]byte) {
 	if len(t.roles.heads) > 0 {
 		t.roles.body(cells)
 	}
-	t.roles.note(cells, t.rows)
+	if !t.roles.full {
+		t.roles.note(cells, t.rows)
+	}
 	limit := min(batchCells, runLen*len(cells))
 	if t.batch == nil {
 		t.batch = make([][]byte, 0, limit+len(cells))
@@ -93,7 +95,10 @@ func (t *table) hold(cells [][]byte) {
 
 // flushBatch adds the rows of the batch to the columns.
 func (t *table) flushBatch() {
-	if len(t.batch) > 0 {
+	if n := len(t.batch); n > 0 {
+		if t.roles.full { // of the rows behind the grid only the last one counts
+			t.roles.note(t.batch[n-len(t.cols):], t.rows)
+		}
 		for i, c := range t.cols {
 			c.addAll(run{t.batch[i:], len(t.cols)})
 		}
@@ -116,6 +121,10 @@ func (t *table) addToColumns(cells [][]byte) {
 		t.widen(len(cells))
 	}
 	t.rows++
+	if t.each != nil {
+		t.deliver(cells)
+		return
+	}
 	switch {
 	case isSection(cells, t.width):
 		t.roles.head(cells, t.rows)
@@ -125,10 +134,6 @@ func (t *table) addToColumns(cells [][]byte) {
 		t.roles.body(cells)
 	}
 	t.roles.note(cells, t.rows)
-	if t.each != nil {
-		t.deliver(cells)
-		return
-	}
 	for i, cell := range cells {
 		t.cols[i].add(cell)
 	}
