@@ -257,5 +257,7 @@ func sideOf(kept *archive.Kept, ex *fetch.Exchange) diff.Side {
 	if kept.Inside != nil && len(kept.Inside.Tables) > 0 {
 		side.Dialect, side.Schema = archive.DiffDialect(kept.Inside.Tables[0]), archive.DiffSchema(kept.Inside.Tables[0])
 	}
+	file := inspect.Input{Found: detect.Detection{Type: kept.Type, Charset: kept.Charset}, Name: kept.FileName, Size: ex.Body.Size(), Body: ex.Body}
+	side.Tables, side.Whole = archive.DiffTables(file, kept.Inside)
 	return side
 }

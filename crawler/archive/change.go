@@ -10,6 +10,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/diff"
 )
 
@@ -59,6 +60,8 @@ func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, *insp
 	if in != nil && len(in.Tables) > 0 {
 		side.Dialect, side.Schema = DiffDialect(in.Tables[0]), DiffSchema(in.Tables[0])
 	}
+	file := inspect.Input{Found: detect.Detection{Type: v.Type, Charset: v.Charset}, Name: v.FileName, Size: body.Size(), Body: body}
+	side.Tables, side.Whole = DiffTables(file, in)
 	return side, in, body, nil
 }
 

@@ -1,6 +1,6 @@
 // Package diff reports what changed between two versions of a file, in terms of what the file is.
 //
-// For tables it reports the schema (columns added, removed, renamed, retyped), then the rows added, removed and changed
+// For tables, also those of workbooks, databases and archives (Side.Tables), it reports the schema (columns added, removed, renamed, retyped), then the rows added, removed and changed
 // by key; for RDF, statements added and removed; for JSON and XML, paths. For other files, and for those that are not
 // what they claim to be, it reports sizes and the range of bytes that differs. Counts cover everything; lists are
 // limited (Options.List).
@@ -29,6 +29,13 @@ type Side struct {
 	Charset string   // "" = UTF-8
 	Dialect *Dialect // of a table; nil = detect it
 	Schema  *Schema  // of a table, if known; nil = read it
+
+	// Tables are those of a file that is neither delimited text nor another kind that is compared as such; Whole reports that
+	// they are all that the file says, apart from how it is written.
+	Tables []TableRows
+	Whole  bool
+
+	table *TableRows // one of Tables, if the side is only that
 }
 
 // Options are options of Compare. The zero value is ready to use.
@@ -89,8 +96,14 @@ type Summary struct {
 // Report is a change with its lists. At most one of Table, Triples and Paths is set.
 type Report struct {
 	Summary
-	Why     string   `json:"why,omitempty"` // why only bytes were compared, if the file's kind is another
-	Table   *Table   `json:"table,omitempty"`
+	Why   string   `json:"why,omitempty"` // why only bytes were compared, if the file's kind is another
+	Table *Table   `json:"table,omitempty"`
+	More  []*Table `json:"more,omitempty"` // other tables of the same file that changed
+
+	// Names of the tables that only one version has, of a file with several.
+	TablesAdded   []string `json:"tablesAdded,omitempty"`
+	TablesRemoved []string `json:"tablesRemoved,omitempty"`
+
 	Triples *Triples `json:"triples,omitempty"`
 	Paths   *Paths   `json:"paths,omitempty"`
 	Range   Range    `json:"range"`
@@ -126,15 +139,18 @@ func Compare(ctx context.Context, from, to Side, o Options) (*Report, error) {
 	if err := r.compareBytes(ctx, from, to); err != nil {
 		return nil, fmt.Errorf("diff: %w", err)
 	}
-	kind := kindOf(to.Type)
+	kind, former := kindOf(to.Type), kindOf(from.Type)
+	if kind == Bytes && former == Bytes && len(from.Tables) > 0 && len(to.Tables) > 0 {
+		kind, former = Tables, Tables
+	}
 	switch {
-	case len(o.Key) > 0 && (kind != Tables || kindOf(from.Type) != Tables):
+	case len(o.Key) > 0 && (kind != Tables || former != Tables):
 		return nil, &KeyError{}
 	case r.Same:
 		return r, nil
 	case kind == Bytes:
 		return r, nil
-	case kindOf(from.Type) != kind:
+	case former != kind:
 		r.Why = "one version is " + nameOf(from.Type) + ", the other " + nameOf(to.Type)
 		return r, nil
 	case max(from.Size, to.Size) > o.Limit:
@@ -151,7 +167,11 @@ func Compare(ctx context.Context, from, to Side, o Options) (*Report, error) {
 	if errors.As(err, &key) {
 		return nil, key
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errSameTables):
+		r.Why = err.Error()
+		return r, nil
+	case err != nil:
 		r.Why = "it cannot be compared as " + string(kind) + ": " + err.Error()
 		return r, nil
 	}
@@ -167,6 +187,9 @@ func (r *Report) compareAs(ctx context.Context, kind Kind, from, to Side, o Opti
 	}()
 	switch kind {
 	case Tables:
+		if kindOf(to.Type) != Tables {
+			return r.compareSeveral(ctx, from, to, o)
+		}
 		return r.compareTables(ctx, from, to, o)
 	case RDF:
 		return r.compareRDF(ctx, from, to, o)

@@ -22,6 +22,11 @@ type KnownColumn struct {
 func (c *tableDiff) schemas() (both [2]*schema, err error) {
 	var open [2]*rows
 	var headers [2][]string
+	defer func() {
+		for _, t := range open {
+			t.close()
+		}
+	}()
 	for i, s := range c.sides {
 		if c.dialects[i], err = s.dialect(c.ctx); err != nil {
 			return both, err

@@ -58,7 +58,16 @@ func (r *Report) WriteText(w io.Writer) error {
 	if r.Why != "" {
 		line("(%s)", plain(r.Why))
 	}
-	if t := r.Table; t != nil {
+	for _, name := range r.TablesAdded {
+		line("+ table %s", plain(name))
+	}
+	for _, name := range r.TablesRemoved {
+		line("- table %s", plain(name))
+	}
+	for _, t := range r.Tables() {
+		if t.Name != "" {
+			line("table %s", plain(t.Name))
+		}
 		for _, c := range t.Added {
 			line("+ column %s (%s)", plain(c.Name), c.Type)
 		}
@@ -77,7 +86,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		for _, row := range t.Rows {
 			writeRow(line, row)
 		}
-		more(line, int64(len(t.Rows)), r.RowsAdded+r.RowsRemoved+r.RowsChanged)
+		more(line, int64(len(t.Rows)), int64(len(t.Rows))+t.Unlisted())
 	}
 	if t := r.Triples; t != nil {
 		for _, s := range t.Removed {
@@ -105,6 +114,14 @@ func (r *Report) WriteText(w io.Writer) error {
 		line("the first %d and the last %d bytes are the same", r.Range.Prefix, r.Range.Suffix)
 	}
 	return out.Flush()
+}
+
+// Tables returns the tables that changed.
+func (r *Report) Tables() []*Table {
+	if r.Table == nil {
+		return nil
+	}
+	return append([]*Table{r.Table}, r.More...)
 }
 
 func writeRow(line func(string, ...any), row RowChange) {

@@ -42,9 +42,22 @@ type rows struct {
 	fields []string
 	buf    []byte
 	ends   []int
+
+	pull func() ([]string, error, bool) // of a table that is no text; nil otherwise
+	stop func()
+}
+
+// close ends the reading of a table that is no text.
+func (t *rows) close() {
+	if t != nil && t.stop != nil {
+		t.stop()
+	}
 }
 
 func openRows(ctx context.Context, s Side, d Dialect) (*rows, []string, error) {
+	if s.table != nil {
+		return openTable(ctx, s.table), s.table.Columns, nil
+	}
 	text, err := s.text(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -75,7 +88,12 @@ func newRows(ctx context.Context, text io.Reader, d Dialect) *rows {
 }
 
 // at returns the number of bytes of the text that have been read.
-func (t *rows) at() int64 { return t.text.n - int64(t.r.Buffered()) }
+func (t *rows) at() int64 {
+	if t.pull != nil {
+		return 0
+	}
+	return t.text.n - int64(t.r.Buffered())
+}
 
 // counter counts the bytes read through it.
 type counter struct {
@@ -100,7 +118,7 @@ func (s Side) text(ctx context.Context) (io.Reader, error) {
 
 // isText reports whether the side's bytes are UTF-8 text.
 func (s Side) isText() bool {
-	return s.Charset == "" || strings.EqualFold(s.Charset, "utf-8") || strings.EqualFold(s.Charset, "us-ascii")
+	return s.table == nil && (s.Charset == "" || strings.EqualFold(s.Charset, "utf-8") || strings.EqualFold(s.Charset, "us-ascii"))
 }
 
 func (t *rows) skipLine() error {
@@ -118,6 +136,13 @@ func (t *rows) skipLine() error {
 
 // next returns the next row, valid until the next call, and io.EOF after the last. It skips empty lines.
 func (t *rows) next() ([]string, error) {
+	if t.pull != nil {
+		fields, err, ok := t.pull()
+		if !ok {
+			return nil, io.EOF
+		}
+		return fields, err
+	}
 	for {
 		if err := t.ctx.Err(); err != nil {
 			return nil, context.Cause(t.ctx)
@@ -258,6 +283,9 @@ func (t *rows) literal() {
 
 // dialect returns the side's dialect, or guesses it from the first lines.
 func (s Side) dialect(ctx context.Context) (Dialect, error) {
+	if s.table != nil {
+		return Dialect{}, nil
+	}
 	if s.Dialect != nil {
 		d := *s.Dialect
 		if d.Delimiter == 0 {

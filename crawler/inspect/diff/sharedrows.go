@@ -69,6 +69,7 @@ func (c *tableDiff) each(f func(side int, n int64, key, all uint64, fields []str
 		if err != nil {
 			return err
 		}
+		defer r.close()
 		both[side] = r
 		c.measure(side, r)
 	}

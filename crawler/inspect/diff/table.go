@@ -18,9 +18,11 @@ type Table struct {
 	Retyped  []Retyped    `json:"columnsRetyped"`
 	RowsFrom int64        `json:"rowsFrom"`
 	RowsTo   int64        `json:"rowsTo"`
-	Key      []string     `json:"key"`      // columns that identify a row, by their new names; empty if rows are compared whole
-	KeyFound bool         `json:"keyFound"` // Key was found, not given
-	Rows     []RowChange  `json:"rows"`     // some of them, in file order
+	Key      []string     `json:"key"`            // columns that identify a row, by their new names; empty if rows are compared whole
+	KeyFound bool         `json:"keyFound"`       // Key was found, not given
+	Rows     []RowChange  `json:"rows"`           // some of them, in file order
+	Name     string       `json:"name,omitempty"` // of one of several tables
+	summary  Summary      // of one of several tables
 	pairs    []columnPair // columns of both versions
 }
 
@@ -78,6 +80,7 @@ func (r *Report) compareTables(ctx context.Context, from, to Side, o Options) er
 		*r, from.Schema, to.Schema = before, nil, nil
 		return r.compareTables(ctx, from, to, o)
 	}
+	t.summary = r.Summary
 	r.Same = r.ColumnsAdded+r.ColumnsRemoved+r.ColumnsRenamed+r.ColumnsRetyped+r.RowsAdded+r.RowsRemoved+r.RowsChanged == 0
 	return nil
 }
