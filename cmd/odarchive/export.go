@@ -136,6 +136,8 @@ func (e exporting) note(ctx context.Context, n *app.Node, forClient bool) error 
 	switch {
 	case e.copy == "":
 		return nil
+	case e.out == "-" && !forClient:
+		return n.NoteCopy(ctx, e.copy, "written to standard output")
 	case forClient:
 		return n.NoteCopy(ctx, e.copy, clientCopy)
 	}

@@ -163,7 +163,7 @@ ro-crate-metadata.json (RO-Crate 1.2). Files that can no longer be unpacked are 
 			if out == "" {
 				return usagef("zip needs -o FILE, or -o - for standard output")
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error { return c.writeZip(cmd.Context(), n, text, out) })
+			return c.reading(cmd.Context(), func(n *app.Node) error { return c.writeZip(cmd.Context(), n, text, store.ZipCopy, out) })
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, - for standard output")
@@ -171,9 +171,10 @@ ro-crate-metadata.json (RO-Crate 1.2). Files that can no longer be unpacked are 
 	return c.beside(cmd, besideOptions{inputs: dashes})
 }
 
-// writeZip writes the zip of the versions that a query selects to a file, or to standard output as "-". It says what it wrote,
+// writeZip writes the zip of the versions that a query selects to a file, or to standard output as "-", and notes it as a
+// copy of a kind. It says what it wrote,
 // to standard output only if something was left out.
-func (c *cli) writeZip(ctx context.Context, n *app.Node, query, out string) error {
+func (c *cli) writeZip(ctx context.Context, n *app.Node, query, kind, out string) error {
 	release := n.Content.Hold() // keeps the sizes of the plan valid
 	defer release()
 	plan, err := n.Bundle(ctx, query)
@@ -182,9 +183,11 @@ func (c *cli) writeZip(ctx context.Context, n *app.Node, query, out string) erro
 	}
 	bar := c.progress(plan.Size(), "bytes")
 	defer bar.done()
-	err = c.writeTo(out, func(w io.Writer) error {
-		_, err := plan.WriteTo(&counted{w: w, bar: bar}, n.Content)
-		return err
+	err = exporting{out: out, copy: kind}.noted(ctx, n, c.call != nil, func() error {
+		return c.writeTo(out, func(w io.Writer) error {
+			_, err := plan.WriteTo(&counted{w: w, bar: bar}, n.Content)
+			return err
+		})
 	})
 	if err == nil && (out != "-" || len(plan.LeftOut()) > 0) {
 		fmt.Fprintln(c.stderr, zipDone(out, plan))

@@ -23,7 +23,7 @@ var (
 	reloadable = []string{
 		"log-level", "trust-proxy", "token", "token-file",
 		"host-delay", "max-crawl-delay", "host-daily", "retries", "proxy", "proxy-secret", "proxy-resolves", "secrets-file",
-		"hours", "bandwidth", "workers", "scope-allow", "scope-deny", "never-keep",
+		"hours", "bandwidth", "workers", "scope-allow", "scope-deny", "never-keep", "retention-at",
 	}
 	secretSettings = []string{"token", "hook", "proxy"} // whose values are not logged
 )
@@ -34,7 +34,7 @@ type reloader struct {
 	node   *app.Node
 	edge   *edge
 	flags  map[string]string // values in effect, by name
-	tables map[string]string // [[host]], [[token]] and [[harvest]] tables in effect, as text
+	tables map[string]string // [[host]], [[token]], [[harvest]] and [[retention]] tables in effect, as text
 }
 
 // newReloader returns a reloader of a server whose settings flags hold.
@@ -96,6 +96,7 @@ func (r *reloader) reload(ctx context.Context) {
 type follower interface {
 	ReloadCrawl(ctx context.Context, settings config.Fetch) error
 	ReloadFaces(settings config.Serve) error
+	ReloadRetention(settings config.Retention)
 }
 
 // apply makes a server follow settings. some says, after an error, that some of them are in force all the same; the error
@@ -105,6 +106,7 @@ func apply(ctx context.Context, n follower, cfg config.Config) (some bool, err e
 	if err != nil && !errors.Is(err, crawl.ErrPartly) {
 		return false, err
 	}
+	n.ReloadRetention(cfg.Retention)
 	if failed := n.ReloadFaces(cfg.Serve); failed != nil {
 		return true, errors.Join(err, fmt.Errorf("the settings of the crawl are in force, not the tokens and trusted proxies: %w", failed))
 	}
@@ -173,7 +175,7 @@ func (r *reloader) report(values, tables map[string]string) {
 	r.log.Warn("the settings were read again", "changed", changed)
 }
 
-// tablesOf returns the [[host]], [[token]] and [[harvest]] tables as text. They name secrets and do not hold them.
+// tablesOf returns the [[host]], [[token]], [[harvest]] and [[retention]] tables as text. They name secrets and do not hold them.
 func tablesOf(cfg config.Config) map[string]string {
 	texts := map[string]string{}
 	for _, rule := range cfg.Fetch.Hosts {
@@ -192,6 +194,13 @@ func tablesOf(cfg config.Config) map[string]string {
 			text = fmt.Appendf(nil, "%v", err)
 		}
 		texts[fmt.Sprintf("harvest %s %s", p.ID(), p.URL)] = string(text)
+	}
+	for i, r := range cfg.Retention.Rules {
+		text, err := json.Marshal(r)
+		if err != nil {
+			text = fmt.Appendf(nil, "%v", err)
+		}
+		texts[fmt.Sprintf("retention %d, %s", i+1, r.Name)] = string(text)
 	}
 	return texts
 }

@@ -14,7 +14,10 @@ import (
 type halves struct {
 	crawl, faces error
 	faced        bool
+	retained     bool
 }
+
+func (h *halves) ReloadRetention(config.Retention) { h.retained = true }
 
 func (h *halves) ReloadCrawl(context.Context, config.Fetch) error { return h.crawl }
 
@@ -41,7 +44,7 @@ func TestAReloadKnowsWhatIsInForceAfterAFailure(t *testing.T) {
 	} {
 		h := &halves{crawl: c.crawl, faces: c.faces}
 		some, err := apply(t.Context(), h, config.Config{})
-		if failed := c.crawl != nil || c.faces != nil; some != c.some || h.faced != c.faced || failed != (err != nil) || failed && !errors.Is(err, bad) {
+		if failed := c.crawl != nil || c.faces != nil; some != c.some || h.faced != c.faced || h.retained != c.some || failed != (err != nil) || failed && !errors.Is(err, bad) {
 			t.Errorf("%s: some %t, faced %t, %v", c.name, some, h.faced, err)
 		}
 	}

@@ -44,7 +44,10 @@ func (c *cli) retentionPlan() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "List the versions that the rules of retention do not keep",
-		Long:  "List the versions that the rules of retention do not keep, and how many bytes they have, by rule. Nothing is changed.\n\n" + retentionRules,
+		Long: `List the versions that the rules of retention do not keep, how many bytes they have, by rule, and how many bytes the disk would
+gain, which is less if they share parts with versions that stay. Nothing is changed.
+
+` + retentionRules,
 		Example: `  odarchive retention plan --config odarchive.toml
   odarchive retention plan --config odarchive.toml --json`,
 		Args: exactly(),
@@ -123,6 +126,9 @@ func (c *cli) printRetention(plan catalog.RetentionPlan, then string) error {
 	what := "would be taken away"
 	if plan.Applied {
 		what = "taken away"
+	}
+	if !plan.Applied {
+		then = humanize.Bytes(uint64(max(plan.Freed, 0))) + " of the disk would be freed" + then
 	}
 	if plan.More {
 		then += "; there are more: run it again"

@@ -33,7 +33,7 @@ neither crawls nor writes. If the transparency log has a key ('odarchive log -h'
 
 On SIGHUP the server reads its settings again, and the secrets file, and says in the log what has changed. It follows --log-level,
 --trust-proxy, --host-delay and the other settings of hosts, their proxy and their [[host]] tables, the [[token]] tables, --hours, --bandwidth,
---workers, --scope-allow, --scope-deny and --never-keep; others change at the next start, and a faulty file changes nothing. It also opens
+--workers, --scope-allow, --scope-deny, --never-keep, --retention-at and the [[retention]] tables; others change at the next start, and a faulty file changes nothing. It also opens
 --log-file again.`,
 		Example: `  odarchive serve
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/store"
 	"odarchive/sparqlapi/bundle"
 
 	"github.com/dustin/go-humanize/english"
@@ -66,9 +67,11 @@ versions that older programs stored reads their bytes to compute digests.`,
 				}
 				bar := c.progress(file.Size(), "bytes")
 				defer bar.done()
-				err = c.writeTo(out, func(w io.Writer) error {
-					_, err := file.WriteTo(&counted{w: w, bar: bar}, n.Content)
-					return err
+				err = exporting{out: out, copy: store.ExportCopy}.noted(cmd.Context(), n, c.call != nil, func() error {
+					return c.writeTo(out, func(w io.Writer) error {
+						_, err := file.WriteTo(&counted{w: w, bar: bar}, n.Content)
+						return err
+					})
 				})
 				if left := len(file.LeftOut()); err == nil && (out != "-" || left > 0) {
 					line := fmt.Sprintf("%s: %s, %d bytes", out, english.Plural(file.Count(), "version", ""), file.Size())

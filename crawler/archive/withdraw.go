@@ -27,10 +27,21 @@ func (e *SharedError) Error() string {
 }
 
 const (
-	maxShared       = 10_000 // versions with the same bytes that are looked at together
-	withdrawnAtOnce = 50     // versions that one transaction withdraws
-	maxOthersShown  = 100    // of a SharedError
+	withdrawnAtOnce = 50  // versions that one transaction withdraws
+	maxOthersShown  = 100 // of a SharedError
 )
+
+// MaxWithBytes is how many versions with the same bytes are looked at together.
+const MaxWithBytes = 10_000
+
+// WithBytes returns the versions with some bytes that are not withdrawn, at most MaxWithBytes.
+func (a *Archive) WithBytes(ctx context.Context, sha256 [32]byte) (list []catalog.Version, err error) {
+	err = a.view(func(t records.Txn) error {
+		list, err = available(ctx, t, sha256)
+		return err
+	})
+	return list, err
+}
 
 // Withdrawing says which versions are withdrawn.
 type Withdrawing struct {
@@ -119,14 +130,14 @@ func byDigest(list []catalog.Version) (groups [][]catalog.Version) {
 	return groups
 }
 
-// available returns the versions with some bytes that are not withdrawn, at most maxShared.
+// available returns the versions with some bytes that are not withdrawn, at most MaxWithBytes.
 func available(ctx context.Context, t records.Txn, sha256 [32]byte) (list []catalog.Version, err error) {
 	err = t.OfDigest(ctx, sha256, func(resource string, n int) (bool, error) {
 		v, known, err := t.Version(ns.VersionID(resource, n))
 		if err == nil && known && v.Withdrawn == nil {
 			list = append(list, v)
 		}
-		return len(list) < maxShared, err
+		return len(list) < MaxWithBytes, err
 	})
 	return list, err
 }

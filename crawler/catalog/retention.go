@@ -16,6 +16,7 @@ type RetentionPlan struct {
 	Versions []RetentionVersion `json:"versions"`          // the first ones
 	More     bool               `json:"more,omitempty"`    // there are further versions, for another run
 	Applied  bool               `json:"applied,omitempty"` // the versions were taken away
+	Freed    int64              `json:"freed"`             // bytes of packs that only these versions use
 }
 
 // RetentionTally counts what one rule does not keep. JSON names are stable.
@@ -24,7 +25,7 @@ type RetentionTally struct {
 	Keep     string `json:"keep"`
 	Files    int    `json:"files"` // that lose versions
 	Versions int    `json:"versions"`
-	Bytes    int64  `json:"bytes"`  // of these versions; the disk gains less where they share parts with others
+	Bytes    int64  `json:"bytes"`  // of these versions; see RetentionPlan.Freed for those on disk
 	Shared   int    `json:"shared"` // versions that stay because others that stay have the same bytes
 }
 

@@ -115,12 +115,14 @@ type WithdrawnBytes struct {
 type Withdrawn struct {
 	Versions  []WithdrawnVersion `json:"withdrawn"`
 	DryRun    bool               `json:"dryRun,omitempty"`
+	Freed     int64              `json:"freed,omitempty"`     // with DryRun: bytes of packs that only these versions use
+	Rewritten []CopyElsewhere    `json:"rewritten,omitempty"` // directories of WARC files that lose records of the bytes, if they have any
 	Elsewhere []CopyElsewhere    `json:"elsewhere,omitempty"` // copies that may have the bytes and that a withdrawal does not change
 }
 
 // CopyElsewhere is a copy of the archive, or of what it fetched. JSON names are stable.
 type CopyElsewhere struct {
-	Kind string    `json:"kind"` // backup, ocfl, bag
+	Kind string    `json:"kind"` // backup, ocfl, bag, zip, rocrate, export; warc and answers are changed
 	Name string    `json:"name"` // path of a file or directory, or a sentence about who has the copy
 	At   time.Time `json:"at"`
 }

@@ -66,9 +66,7 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 	}
 	if !n.DB.ReadOnly() {
 		job("withdrawals", n.KeepWithdrawn)
-		if n.Config.Retention.At != "" && len(n.Config.Retention.Rules) > 0 {
-			job("retention", n.KeepRetained)
-		}
+		job("retention", n.KeepRetained)
 	}
 	if crawling {
 		job("crawling", func(ctx context.Context) error {

@@ -81,6 +81,9 @@ type Crawl struct {
 	store    *store.Store
 	spoolDir string // a temporary one, to be removed
 
+	retention        atomic.Pointer[config.Retention]
+	retentionChanged chan struct{} // of size one: ReloadRetention was called
+
 	hours      atomic.Pointer[politeness.Hours] // in which to fetch
 	harvesting turns
 	purging    chan struct{} // a lock, held by who removes withdrawn bytes
@@ -90,9 +93,10 @@ type Crawl struct {
 
 // New builds a Crawl by the settings of the store. It fetches nothing yet.
 func New(s *store.Store) (*Crawl, error) {
-	c := &Crawl{store: s, purging: make(chan struct{}, 1), Jobs: supervise.New(supervise.Options{Log: s.Log, Final: func(err error) bool {
+	c := &Crawl{store: s, purging: make(chan struct{}, 1), retentionChanged: make(chan struct{}, 1), Jobs: supervise.New(supervise.Options{Log: s.Log, Final: func(err error) bool {
 		return errors.Is(err, kv.ErrWritesStopped) || errors.Is(err, kv.ErrReadOnly)
 	}})}
+	c.retention.Store(&s.Config.Retention)
 	if err := c.build(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

@@ -6,55 +6,74 @@ import (
 	"fmt"
 	"time"
 
+	"odarchive/cmd/internal/config"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/retention"
 )
 
 const (
-	retentionPage  = 500     // files that are read in one transaction
 	maxRetained    = 100_000 // versions of one run
-	retainedListed = 1000    // versions that a plan names
 	retainedAtOnce = 200     // versions between two looks at the context
 )
 
+// ReloadRetention makes a running server follow changed rules of retention, which were checked, and their time.
+func (c *Crawl) ReloadRetention(settings config.Retention) {
+	c.retention.Store(&settings)
+	select {
+	case c.retentionChanged <- struct{}{}:
+	default: // KeepRetained has not looked since the change before
+	}
+}
+
 // PlanRetention returns what the rules of retention do not keep, and changes nothing.
 func (c *Crawl) PlanRetention(ctx context.Context) (catalog.RetentionPlan, error) {
-	plan, _, err := c.planRetention(ctx)
-	return plan, err
+	p, err := c.planRetention(ctx, maxRetained)
+	return p.plan, err
 }
 
 // ApplyRetention takes away what the rules of retention do not keep: the versions are withdrawn with the status 410 and the
 // rule as the reason, and KeepWithdrawn removes their bytes. The same bytes may become a version again.
-func (c *Crawl) ApplyRetention(ctx context.Context) (plan catalog.RetentionPlan, err error) {
-	rules := c.store.Config.Retention.Rules
-	plan, gone, err := c.planRetention(ctx)
-	if err != nil {
-		return plan, err
-	}
-	for len(gone) > 0 {
-		n := min(len(gone), retainedAtOnce)
-		for rule, ids := range idsByRule(gone[:n]) {
-			w := catalog.Withdrawal{At: c.store.Clock().UTC(), Reason: rules[rule].Reason(), By: catalog.ByRetention, Status: 410}
-			if err := c.retainNot(ctx, ids, w); err != nil {
-				return plan, fmt.Errorf("apply retention: %w", err)
-			}
-		}
-		gone = gone[n:]
-	}
-	plan.Applied = true
-	return plan, nil
+func (c *Crawl) ApplyRetention(ctx context.Context) (catalog.RetentionPlan, error) {
+	return c.applyRetention(ctx, maxRetained)
 }
 
-// retainNot withdraws versions. If others have got the same bytes since the plan was made, they stay.
-func (c *Crawl) retainNot(ctx context.Context, ids []string, w catalog.Withdrawal) error {
-	o := archive.Withdrawing{Targets: ids, Returns: true}
+func (c *Crawl) applyRetention(ctx context.Context, most int) (catalog.RetentionPlan, error) {
+	p, err := c.planRetention(ctx, most)
+	if err != nil {
+		return p.plan, err
+	}
+	for len(p.gone) > 0 {
+		n, versions := 0, 0
+		for n < len(p.gone) && (n == 0 || versions+len(p.gone[n]) <= retainedAtOnce) {
+			versions += len(p.gone[n])
+			n++
+		}
+		for rule, groups := range byRule(p.gone[:n]) {
+			w := catalog.Withdrawal{At: c.store.Clock().UTC(), Reason: p.rules[rule].Reason(), By: catalog.ByRetention, Status: 410}
+			if err := c.retainNot(ctx, groups, w); err != nil {
+				return p.plan, fmt.Errorf("apply retention: %w", err)
+			}
+		}
+		p.gone = p.gone[n:]
+	}
+	p.plan.Applied = true
+	return p.plan, nil
+}
+
+// retainNot withdraws groups of versions with the same bytes, given by their ids. If others have got the bytes of a group
+// since the plan was made, it stays.
+func (c *Crawl) retainNot(ctx context.Context, groups [][]string, w catalog.Withdrawal) error {
+	o := archive.Withdrawing{Returns: true}
+	for _, ids := range groups {
+		o.Targets = append(o.Targets, ids...)
+	}
 	_, err := c.withdraw(ctx, o, w, false)
 	if _, shared := errors.AsType[*archive.SharedError](err); !shared {
 		return err
 	}
-	for _, id := range ids {
-		o.Targets = []string{id}
+	for _, ids := range groups {
+		o.Targets = ids
 		_, err := c.withdraw(ctx, o, w, false)
 		if _, shared := errors.AsType[*archive.SharedError](err); err != nil && !shared {
 			return err
@@ -63,135 +82,65 @@ func (c *Crawl) retainNot(ctx context.Context, ids []string, w catalog.Withdrawa
 	return nil
 }
 
-func idsByRule(list []retention.Gone) map[int][]string {
-	ids := map[int][]string{}
-	for _, g := range list {
-		ids[g.Rule] = append(ids[g.Rule], g.ID)
+// byRule returns the ids of groups by the rule of the first version of each: versions with the same bytes go together,
+// although different rules may be for them.
+func byRule(groups [][]retention.Gone) map[int][][]string {
+	all := map[int][][]string{}
+	for _, group := range groups {
+		ids := make([]string, 0, len(group))
+		for _, g := range group {
+			ids = append(ids, g.ID)
+		}
+		all[group[0].Rule] = append(all[group[0].Rule], ids)
 	}
-	return ids
+	return all
 }
 
-func (c *Crawl) planRetention(ctx context.Context) (plan catalog.RetentionPlan, gone []retention.Gone, err error) {
-	rules := c.store.Config.Retention.Rules
-	plan = catalog.RetentionPlan{At: c.store.Clock().UTC(), Versions: []catalog.RetentionVersion{}}
-	if len(rules) == 0 {
-		return plan, nil, catalog.ErrNoRetention
-	}
-	for _, r := range rules {
-		plan.Rules = append(plan.Rules, catalog.RetentionTally{Name: r.Name, Keep: r.Keep})
-	}
-	found, err := c.notKept(ctx, rules, plan.At)
-	if err != nil {
-		return plan, nil, fmt.Errorf("plan retention: %w", err)
-	}
-	if plan.More = len(found) > maxRetained; plan.More {
-		found = found[:maxRetained]
-	}
-	shared, err := c.sharedWithKept(ctx, found)
-	if err != nil {
-		return plan, nil, fmt.Errorf("plan retention: %w", err)
-	}
-	type file struct {
-		rule int
-		url  string
-	}
-	files := map[file]bool{}
-	for _, g := range found {
-		tally := &plan.Rules[g.Rule]
-		if shared[g.Digests.SHA256] {
-			tally.Shared++
-			continue
-		}
-		gone = append(gone, g)
-		tally.Versions++
-		tally.Bytes += g.Size
-		if f := (file{g.Rule, g.URL}); !files[f] {
-			files[f] = true
-			tally.Files++
-		}
-		if len(plan.Versions) < retainedListed {
-			plan.Versions = append(plan.Versions, catalog.RetentionVersion{WithdrawnVersion: c.describeWithdrawn([]catalog.Version{g.Version})[0], Rule: tally.Name})
-		}
-	}
-	return plan, gone, nil
-}
-
-// notKept returns the versions that the rules do not keep, a few more than maxRetained at most.
-func (c *Crawl) notKept(ctx context.Context, rules []retention.Rule, now time.Time) (found []retention.Gone, err error) {
-	for after := ""; ; {
-		var page []catalog.Resource
-		err := c.store.Archive.Archived(ctx, after, func(r catalog.Resource) bool {
-			page = append(page, r)
-			return len(page) < retentionPage
-		})
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range page {
-			versions, err := c.store.Archive.Versions(ctx, r.ID)
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, retention.Decide(rules, r, versions, now)...)
-			if len(found) > maxRetained {
-				return found, nil
-			}
-		}
-		if len(page) < retentionPage {
-			return found, nil
-		}
-		after = page[len(page)-1].ID
-	}
-}
-
-// sharedWithKept returns the digests of versions whose bytes other versions have that are kept: taking them away would gain
-// nothing, and the bytes could not be removed.
-func (c *Crawl) sharedWithKept(ctx context.Context, found []retention.Gone) (map[[32]byte]bool, error) {
-	groups := map[[32]byte][]string{}
-	for _, g := range found {
-		groups[g.Digests.SHA256] = append(groups[g.Digests.SHA256], g.ID)
-	}
-	shared := map[[32]byte]bool{}
-	for sha, ids := range groups {
-		_, err := c.store.Archive.ToWithdraw(ctx, archive.Withdrawing{Targets: ids, Returns: true})
-		if _, is := errors.AsType[*archive.SharedError](err); is {
-			shared[sha] = true
-		} else if err != nil {
-			return nil, err
-		}
-	}
-	return shared, nil
-}
-
-// KeepRetained applies the rules of retention once a day at the time of the settings, until ctx ends.
+// KeepRetained applies the rules of retention once a day at the time of the settings, which ReloadRetention may change,
+// until ctx ends.
 func (c *Crawl) KeepRetained(ctx context.Context) error {
-	at, err := c.store.Config.Retention.Time()
-	if err != nil {
-		return err
-	}
 	for {
-		timer := time.NewTimer(time.Until(nextDaily(time.Now(), at)))
+		settings := c.retention.Load()
+		var daily <-chan time.Time // nil, so that it never comes, without a time or rules
+		stop := func() bool { return true }
+		if settings.At != "" && len(settings.Rules) > 0 {
+			at, err := settings.Time()
+			if err != nil {
+				return err
+			}
+			timer := time.NewTimer(time.Until(nextDaily(time.Now(), at)))
+			daily, stop = timer.C, timer.Stop
+		}
 		select {
-		case <-timer.C:
+		case <-daily:
+			c.applyDaily(ctx)
+		case <-c.retentionChanged:
+			stop()
 		case <-ctx.Done():
-			timer.Stop()
+			stop()
 			return context.Cause(ctx)
 		}
-		for more := true; more && ctx.Err() == nil; {
-			plan, err := c.ApplyRetention(ctx)
-			if err != nil {
-				c.store.Log.Error("rules of retention were not applied; they are tried again tomorrow", "error", err)
-				break
-			}
-			more = false
-			for _, r := range plan.Rules {
-				more = more || plan.More && r.Versions > 0
-				if r.Versions > 0 {
-					c.store.Log.Info("versions taken away by a rule of retention", "rule", r.Name, "versions", r.Versions, "bytes", r.Bytes)
-				}
+	}
+}
+
+// applyDaily applies the rules until nothing is left that they do not keep, and logs what went.
+func (c *Crawl) applyDaily(ctx context.Context) {
+	began := time.Now()
+	for more := true; more && ctx.Err() == nil; {
+		plan, err := c.ApplyRetention(ctx)
+		if err != nil {
+			c.store.Log.Error("rules of retention were not applied; they are tried again tomorrow", "error", err)
+			return
+		}
+		more = false
+		for _, r := range plan.Rules {
+			more = more || plan.More && r.Versions > 0
+			if r.Versions > 0 {
+				c.store.Log.Info("versions taken away by a rule of retention", "rule", r.Name, "versions", r.Versions, "bytes", r.Bytes)
 			}
 		}
 	}
+	c.store.Log.Info("rules of retention applied", "took", time.Since(began).Round(time.Millisecond))
 }
 
 // nextDaily returns the next time of day, since midnight in local time, after now.

@@ -8,6 +8,7 @@ import (
 
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore"
@@ -37,26 +38,44 @@ func (c *Crawl) withdraw(ctx context.Context, o archive.Withdrawing, w catalog.W
 	if err != nil {
 		return result, err
 	}
-	if result.Elsewhere, err = c.copiesOf(list); err != nil || dryRun {
+	if o.Returns { // retention says so for the whole plan, and runs in many steps
+		return result, c.forgetGraphs(ctx, list)
+	}
+	if dryRun {
+		if result.Freed, err = c.store.Archive.Bytes().Freed(ctx, digestsOf(list)); err != nil {
+			return result, err
+		}
+	}
+	if err := c.copiesOf(list, &result); err != nil || dryRun {
 		return result, err
 	}
 	return result, c.forgetGraphs(ctx, list)
 }
 
-// copiesOf returns the copies that were made since the first of some versions was fetched and that this program cannot
-// change.
-func (c *Crawl) copiesOf(list []catalog.Version) (found []catalog.CopyElsewhere, err error) {
+func digestsOf(list []catalog.Version) (digests []content.Digest) {
+	for _, v := range list {
+		digests = append(digests, v.Digests.SHA256)
+	}
+	return digests
+}
+
+// copiesOf adds to the result the copies that were made since the first of some versions was fetched: those that lose the
+// bytes with them, and those that this program cannot change.
+func (c *Crawl) copiesOf(list []catalog.Version, result *catalog.Withdrawn) error {
 	if len(list) == 0 {
-		return nil, nil
+		return nil
 	}
 	first := slices.MinFunc(list, func(a, b catalog.Version) int { return a.At.Compare(b.At) }).At
 	all, err := c.store.Copies()
 	for _, one := range all {
-		if !store.IsTape(one.Kind) && !one.At.Before(first) {
-			found = append(found, one)
+		switch {
+		case store.IsTape(one.Kind):
+			result.Rewritten = append(result.Rewritten, one)
+		case !one.At.Before(first):
+			result.Elsewhere = append(result.Elsewhere, one)
 		}
 	}
-	return found, err
+	return err
 }
 
 func (c *Crawl) describeWithdrawn(list []catalog.Version) []catalog.WithdrawnVersion {

@@ -16,6 +16,9 @@ const (
 	BackupCopy  = "backup"  // a file
 	OCFLCopy    = "ocfl"    // a storage root; the next export to it removes what was withdrawn
 	BagCopy     = "bag"     // a folder or file
+	ZipCopy     = "zip"     // a file
+	CrateCopy   = "rocrate" // a file
+	ExportCopy  = "export"  // a WARC or WACZ file that was exported
 	WARCCopy    = "warc"    // a directory of WARC files of what was fetched
 	AnswersCopy = "answers" // a directory of WARC files of what interfaces answered
 )

@@ -184,3 +184,34 @@ func TestAReaderOfAPurgedFileEnds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestOnlyWhatNoOtherFileUsesIsFreed(t *testing.T) {
+	t.Parallel()
+	s := newStore(t, Options{})
+	v, _ := family(4)
+	first := s.put(v[0], Digest{})
+	second := s.put(v[1], first.SHA256)
+	third := s.put(v[2], second.SHA256)
+	freed := func(files ...Digest) int64 {
+		t.Helper()
+		n, err := s.Freed(t.Context(), files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := freed(first.SHA256); n < 70_000 || n > 150_000 { // without most of the middle
+		t.Errorf("%d bytes of the first, which has %d and shares 130000", n, len(v[0]))
+	}
+	if alone, both := freed(first.SHA256)+freed(second.SHA256), freed(first.SHA256, second.SHA256); both < alone+100_000 {
+		t.Errorf("%d bytes together, %d each by itself: what both share goes with both", both, alone)
+	}
+	all := freed(first.SHA256, second.SHA256, third.SHA256, sha256.Sum256([]byte("unknown")))
+	if size := int64(len(v[0])); all < size || freed() != 0 {
+		t.Errorf("%d bytes of all", all)
+	}
+	s.purge(v[0], v[1])
+	if n := freed(third.SHA256); n < int64(len(v[2])) || n > all {
+		t.Errorf("%d bytes of the last one that is left, which has %d", n, len(v[2]))
+	}
+}
