@@ -7,24 +7,31 @@ import (
 	"slices"
 
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/about"
 )
 
 type portalPage struct {
-	Portal     catalog.Portal
-	Files      []listed // those that changed last
-	Facets     []facet
-	Outcomes   []outcomes // of fetches, most frequent first
-	Fetches    int
-	Search     string // address of the search for all its files
-	Zip        string
-	Quality    *qualityTable // nil if it was not measured
-	Statements *statements
+	Portal      catalog.Portal
+	Files       []listed // those that changed last
+	Facets      []facet
+	Outcomes    []outcomes // of fetches, most frequent first
+	Fetches     int
+	Search      string // address of the search for all its files
+	Zip         string
+	Quality     *qualityTable // nil if it was not measured
+	Says        about.Dataset
+	Description string
+	Failing     int  // files whose last visit failed
+	Broken      bool // many of its files are failing
 }
 
 type outcomes struct {
 	Outcome catalog.Outcome
 	Count   int
 }
+
+// isBroken reports whether so many of a portal's files fail that the portal is named as broken: at least a tenth.
+func isBroken(failing, files int) bool { return failing > 0 && 10*failing >= files }
 
 // filesOfPortal is how many files the page of a portal lists.
 const filesOfPortal = 10
@@ -57,8 +64,15 @@ func (u *UI) portalPage(w http.ResponseWriter, r *http.Request, p catalog.Portal
 	if page.Quality, err = u.qualityOf(ctx, p.IRI); err != nil {
 		return err
 	}
-	if page.Statements, err = u.statements(ctx, p.IRI); err != nil {
+	if page.Says, err = u.said(ctx, p.IRI); err != nil {
 		return err
 	}
+	page.Description = plainText(about.Best(page.Says.Description, "en").Value)
+	failing, err := u.archive.Search(ctx, catalog.Search{Portal: p.IRI, Outcome: catalog.NoVersion, Limit: 1})
+	if err != nil {
+		return err
+	}
+	page.Failing = failing.Total
+	page.Broken = isBroken(page.Failing, p.Resources)
 	return u.render(w, r, http.StatusOK, "portal", view{Title: cmp.Or(p.Title, p.IRI), Section: "/portals", Page: page, Feed: feedOf("portal", p.IRI)})
 }

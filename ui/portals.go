@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"odarchive/crawler/catalog"
@@ -25,11 +26,12 @@ type Planned interface {
 const (
 	shownPlans     = 200
 	shownQuestions = 20
+	portalsCounted = 50 // values that a facet of a search has at most
 )
 
 // portalsPage is the data of the page of portals.
 type portalsPage struct {
-	Portals   []catalog.Portal
+	Portals   []portalLine
 	Largest   int // number of files of the largest
 	Planned   []planned
 	MorePlans int
@@ -39,6 +41,15 @@ type portalsPage struct {
 	Signed    bool              // the browser has signed in
 	Done      string            // what the order did
 	Error     string
+}
+
+// portalLine is a portal in the list.
+type portalLine struct {
+	catalog.Portal
+	Failing int    // files whose last visit failed; -1 if that was not counted, because other portals have more
+	Percent int    // of its files
+	Broken  bool   // these are many
+	Href    string // of a search for them
 }
 
 // planned is a planned harvest with a sentence on its last run.
@@ -85,11 +96,28 @@ func (u *UI) orderPortal(ctx context.Context, order, portal, name string) (done 
 }
 
 func (u *UI) renderPortals(w http.ResponseWriter, r *http.Request, status int, page portalsPage) error {
-	var err error
-	if page.Portals, err = u.archive.Portals(r.Context()); err != nil {
+	portals, err := u.archive.Portals(r.Context())
+	if err != nil {
 		return err
 	}
-	for _, p := range page.Portals {
+	found, err := u.archive.Search(r.Context(), catalog.Search{Outcome: catalog.NoVersion, Limit: 1, Facets: true})
+	if err != nil {
+		return err
+	}
+	failing, all := map[string]int{}, len(found.Portals) < portalsCounted
+	for _, c := range found.Portals {
+		failing[c.Key] = c.Count
+	}
+	for _, p := range portals {
+		l := portalLine{Portal: p, Failing: failing[p.IRI], Href: with(url.Values{"portal": {p.IRI}}, "outcome", string(catalog.NoVersion))}
+		if _, counted := failing[p.IRI]; !counted && !all {
+			l.Failing = -1
+		}
+		if p.Resources > 0 {
+			l.Percent = 100 * l.Failing / p.Resources
+		}
+		l.Broken = isBroken(l.Failing, p.Resources)
+		page.Portals = append(page.Portals, l)
 		page.Largest = max(page.Largest, p.Resources)
 	}
 	page.May, page.Signed = u.may() && u.planned != nil, signed(r, access.Crawl)
