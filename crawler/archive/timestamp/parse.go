@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/asn1"
 	"math/big"
-	"time"
 )
 
 // The object identifiers of RFC 3161, RFC 5652, RFC 5035 and RFC 2634.
@@ -20,77 +19,10 @@ var (
 	oidSigningCert   = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 12}
 	oidSigningCertV2 = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 47}
 	hashes           = map[string]crypto.Hash{oidSHA256.String(): crypto.SHA256, "2.16.840.1.101.3.4.2.2": crypto.SHA384, "2.16.840.1.101.3.4.2.3": crypto.SHA512}
-	errDER           = invalid("it is not well-formed DER")
 )
 
-const (
-	maxCertificates = 16
-	maxElements     = 64 // of a sequence or set
-)
-
-// elements returns the elements of a sequence or set.
-func elements(content []byte) (list []asn1.RawValue, err error) {
-	for len(content) > 0 {
-		var v asn1.RawValue
-		if content, err = asn1.Unmarshal(content, &v); err != nil || len(list) >= maxElements {
-			return nil, errDER
-		}
-		list = append(list, v)
-	}
-	return list, nil
-}
-
-// sequence returns the elements of a value that must be a sequence of at least n elements.
-func sequence(v asn1.RawValue, n int) ([]asn1.RawValue, error) {
-	if v.Class != asn1.ClassUniversal || v.Tag != asn1.TagSequence || !v.IsCompound {
-		return nil, errDER
-	}
-	list, err := elements(v.Bytes)
-	if err == nil && len(list) < n {
-		err = errDER
-	}
-	return list, err
-}
-
-// whole parses bytes that must be one value.
-func whole(b []byte) (v asn1.RawValue, err error) {
-	rest, err := asn1.Unmarshal(b, &v)
-	if err != nil || len(rest) > 0 {
-		return v, errDER
-	}
-	return v, nil
-}
-
-func is(v asn1.RawValue, tag int) bool { return v.Class == asn1.ClassUniversal && v.Tag == tag }
-
-// tagged reports whether a value has a context-specific tag, as optional and implicit fields have.
-func tagged(v asn1.RawValue, tag int) bool {
-	return v.Class == asn1.ClassContextSpecific && v.Tag == tag
-}
-
-func oidOf(v asn1.RawValue) (oid asn1.ObjectIdentifier, err error) {
-	if rest, err := asn1.Unmarshal(v.FullBytes, &oid); err != nil || len(rest) > 0 {
-		return nil, errDER
-	}
-	return oid, nil
-}
-
-// algorithmOf returns the identifier of an AlgorithmIdentifier; its parameters are not read.
-func algorithmOf(v asn1.RawValue) (asn1.ObjectIdentifier, error) {
-	list, err := sequence(v, 1)
-	if err != nil {
-		return nil, err
-	}
-	return oidOf(list[0])
-}
-
-func integerOf(v asn1.RawValue) (*big.Int, error) {
-	var n *big.Int
-	if rest, err := asn1.Unmarshal(v.FullBytes, &n); err != nil || len(rest) > 0 || len(v.Bytes) > 64 {
-		return nil, errDER
-	}
-	return n, nil
-}
+// maxCertificates is the maximum number of certificates of a token.
+const maxCertificates = 16
 
 // tokenOf returns the time-stamp token in a TimeStampResp that grants it.
 func tokenOf(response []byte) (token asn1.RawValue, err error) {
@@ -346,52 +278,4 @@ func (m *signed) signer() (signer *x509.Certificate, others []*x509.Certificate,
 		return nil, nil, invalid("it does not contain the certificate of its signer")
 	}
 	return signer, others, nil
-}
-
-// info is a TSTInfo.
-type info struct {
-	policy    asn1.ObjectIdentifier
-	algorithm asn1.ObjectIdentifier
-	digest    []byte
-	serial    *big.Int
-	time      time.Time
-	nonce     *big.Int // nil if there is none
-}
-
-// parseInfo reads a TSTInfo: version, policy, imprint, serial, time, [accuracy], [ordering], [nonce], [authority], [more].
-func parseInfo(raw []byte) (i info, err error) {
-	v, err := whole(raw)
-	if err != nil {
-		return i, err
-	}
-	f, err := sequence(v, 5)
-	if err != nil {
-		return i, err
-	}
-	if i.policy, err = oidOf(f[1]); err != nil {
-		return i, err
-	}
-	imprint, err := sequence(f[2], 2)
-	if err != nil {
-		return i, err
-	}
-	if i.algorithm, err = algorithmOf(imprint[0]); err != nil {
-		return i, err
-	}
-	i.digest = imprint[1].Bytes
-	if i.serial, err = integerOf(f[3]); err != nil {
-		return i, err
-	}
-	// Seconds may have a fraction, which package asn1 does not read and time.Parse does.
-	if i.time, err = time.Parse("20060102150405Z", string(f[4].Bytes)); err != nil || !is(f[4], asn1.TagGeneralizedTime) || len(f[4].Bytes) > 40 {
-		return i, invalid("its time cannot be read")
-	}
-	for _, more := range f[5:] {
-		if is(more, asn1.TagInteger) {
-			if i.nonce, err = integerOf(more); err != nil {
-				return i, err
-			}
-		}
-	}
-	return i, nil
 }
