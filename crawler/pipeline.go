@@ -82,6 +82,8 @@ type Pipeline struct {
 	outage   outage
 	faults   atomic.Int64                 // faults of this program since the process began
 	trip     func(step, url string) error // if not nil, called as each contained step begins; tests make steps fail with it
+	// inTxn, if not nil, is called in the transaction of each visit; benchmarks do a part of it again there.
+	inTxn func(archive.Txn, catalog.Activity) error
 }
 
 // Visit makes one visit and returns its report. The error is ErrLeaseLost of package frontier, a *politeness.Wait or
@@ -296,6 +298,11 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	done := func(txn archive.Txn, act catalog.Activity) error {
 		if err := p.step(step+", in the transaction", job.URL); err != nil {
 			return err
+		}
+		if p.inTxn != nil {
+			if err := p.inTxn(txn, act); err != nil {
+				return err
+			}
 		}
 		if act.Outcome != expected.Outcome { // another version became the latest one in the meantime
 			result = p.result(job, ex, act)
