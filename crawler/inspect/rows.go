@@ -47,9 +47,9 @@ func EachRow(ctx context.Context, in Input, member, typ, charset string, index i
 		return r.err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case r.err != nil || r.rows >= p.Rows: // what follows the table, or ends it too early, was so when it was profiled
+	case r.rows >= p.Rows: // what follows the table, or ends it too early, was so when it was profiled
 		return nil
-	case err == nil:
+	case err == nil || r.err != nil: // another table begins where this one went on
 		return fmt.Errorf("inspect: the table has %d rows, and %d were counted before: %w", r.rows, p.Rows, ErrOtherTables)
 	}
 	return err

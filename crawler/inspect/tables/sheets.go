@@ -39,7 +39,7 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 		if err != nil {
 			continue // a chart sheet, or a broken one
 		}
-		p, err := csvprofile.ReadRows(ctx, sheet, nil, func() ([]string, error) {
+		found, _, err = source.Sheet(ctx, sheet, func() ([]string, error) {
 			if !rows.Next() {
 				if err := rows.Error(); err != nil {
 					return nil, err
@@ -47,13 +47,10 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 				return nil, io.EOF
 			}
 			return rows.Columns()
-		}, o.Reading(len(found)))
+		}, found, o)
 		rows.Close()
 		if err != nil {
 			return found, err
-		}
-		if source.Worthwhile(p) {
-			found = append(found, p)
 		}
 	}
 	return found, nil
@@ -108,15 +105,9 @@ func ods(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error
 			continue
 		}
 		sheet := &odsSheet{dec: dec}
-		p, err := csvprofile.ReadRows(ctx, attr(start, "name"), nil, sheet.next, o.Reading(len(found)))
-		if err != nil {
+		var whole bool
+		if found, whole, err = source.Sheet(ctx, attr(start, "name"), sheet.next, found, o); err != nil || !whole {
 			return found, err
-		}
-		if source.Worthwhile(p) {
-			found = append(found, p)
-		}
-		if p.Truncated {
-			return found, nil
 		}
 	}
 	return found, nil

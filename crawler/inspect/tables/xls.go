@@ -66,12 +66,8 @@ func xlsSheets(ctx context.Context, stream []byte, o Options) ([]*csvprofile.Pro
 			break
 		}
 		rows := &xlsRows{book: book, rest: stream[sheet.at:]}
-		p, err := csvprofile.ReadRows(ctx, sheet.name, nil, rows.next, o.Reading(len(found)))
-		if err != nil {
+		if found, _, err = source.Sheet(ctx, sheet.name, rows.next, found, o); err != nil {
 			return found, err
-		}
-		if source.Worthwhile(p) {
-			found = append(found, p)
 		}
 	}
 	return found, nil

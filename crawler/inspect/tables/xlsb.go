@@ -74,13 +74,10 @@ func xlsb(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 			continue // a chart sheet, or one that is missing
 		}
 		rows := &xlsbRows{book: b, records: part, row: -1}
-		p, err := csvprofile.ReadRows(ctx, sheet.name, nil, rows.next, o.Reading(len(found)))
+		found, _, err = source.Sheet(ctx, sheet.name, rows.next, found, o)
 		part.Close()
 		if err != nil {
 			return found, err
-		}
-		if source.Worthwhile(p) {
-			found = append(found, p)
 		}
 	}
 	return found, nil
