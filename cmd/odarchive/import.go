@@ -35,8 +35,8 @@ refused, and of an object with damaged files the versions that have them; each i
 status is 1. The rest is archived. Importing again adds nothing, and continues an import that was stopped.
 
 Objects that 'odarchive export ocfl' wrote become the files that they were, with the same times and, in an archive that does
-not have them, the same numbers of versions up to one that was withdrawn: that has no bytes to import, and those after it have
-smaller numbers. In objects of others, each logical path is a file: at the object's id if that is an address of the web (below
+not have them, the same numbers of versions. Of a version that was withdrawn, there or here, only the record is made, which says
+why; its bytes are not kept from then on, unless another version of this archive has them. In objects of others, each logical path is a file: at the object's id if that is an address of the web (below
 it, if there are several paths), else below --at-base in a folder named by the id. Each content that it had is a version, of
 the time when the object's version was created. Imported URLs are not crawled until they are added. Symbolic links are refused.`, `  odarchive import ocfl root
   odarchive import ocfl root --data other
@@ -45,7 +45,8 @@ the time when the object's version was created. Imported URLs are not crawled un
 Damaged and missing files are refused, each with a line on standard error, and the exit status is 1. The rest is archived.
 Importing again adds nothing, and continues an import that was stopped.
 
-Bags that 'odarchive export bagit' wrote become the files that they were, with the same times. Files of others are dated by
+Bags that 'odarchive export bagit' wrote become the files that they were, with the same times; of versions that were withdrawn,
+the record. Files of others are dated by
 the Bagging-Date, and are below the External-Identifier if that is an address of the web, else below --at-base in a folder
 named by the identifier or the bag. Imported URLs are not crawled until they are added. A bag with files that are still to be
 fetched must be completed first.`, `  odarchive import bagit bag

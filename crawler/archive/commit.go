@@ -59,6 +59,10 @@ type Kept struct {
 	Change       *diff.Summary     // against the version before; nil for the first
 	Former       Former            // the version before, if the caller has read it, to spare reading it again
 
+	// Withdrawn says that another archive withdrew the bytes. Only the record of a version is made, and Ref has the digests
+	// and the size. From then on the bytes are refused, unless another version has them, or retention took them away.
+	Withdrawn *catalog.Withdrawal
+
 	// Version is called with the version that the body became, to spare reading it again; nil for no call. It is called in
 	// the transaction, which may be repeated, so the last call counts, and only once Commit has returned without an error.
 	Version func(catalog.Version)
@@ -159,6 +163,11 @@ func (a *Archive) CommitWith(ctx context.Context, visit Visit, also func(Txn, ca
 		if err := u.addVisit(ctx, id, &act, visit); err != nil {
 			return err
 		}
+		if visit.Kept != nil && visit.Kept.Withdrawn != nil && act.Outcome == catalog.Archived {
+			if err := u.refuseAbsent(ctx, id, act.Version, visit.Kept); err != nil {
+				return err
+			}
+		}
 		if also != nil {
 			return also(Txn{u}, act)
 		}
@@ -176,7 +185,7 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	if err != nil || !known {
 		return records.OrNotFound(err, "resource", act.URL)
 	}
-	if visit.Kept != nil {
+	if visit.Kept != nil && visit.Kept.Withdrawn == nil {
 		err = u.refuse(act, &visit)
 	} else if visit.Examined != nil {
 		err = u.purgeAgain(*visit.Examined)
@@ -287,6 +296,9 @@ func (u *update) keep(r *records.Resource, act *catalog.Activity, kept *Kept) er
 	}
 	if kept.Version != nil {
 		kept.Version(v)
+	}
+	if v.Withdrawn != nil {
+		return nil
 	}
 	return u.joining.Mark(u.records.Txn, r.ID, v.N, kept.Inside)
 }

@@ -71,6 +71,7 @@ func (k *Kept) version(r records.Resource, act catalog.Activity, ref content.Ref
 		ID: ns.VersionID(r.ID, r.Versions), URL: r.URL, N: r.Versions, Digests: digestsOf(ref), Size: ref.Size,
 		Type: k.Type, Charset: k.Charset, Because: k.Because, FileName: k.FileName, Truncated: k.Truncated, At: act.Start.UTC(),
 		Activity: act.ID, LastModified: k.LastModified, ETag: k.ETag, Headers: k.Headers, Request: k.Request,
+		Withdrawn: k.Withdrawn,
 	}
 }
 
@@ -99,8 +100,10 @@ func (u *update) writeVersion(v catalog.Version, ref content.Ref, kept *Kept) er
 		}
 	}
 	resource, _, _ := ns.SplitVersionID(v.ID)
-	if err := saveStored(u.records.Txn, resource, v, ref); err != nil {
-		return err
+	if v.Withdrawn == nil {
+		if err := saveStored(u.records.Txn, resource, v, ref); err != nil {
+			return err
+		}
 	}
 	if err := u.logLeaf(v, kept); err != nil {
 		return err

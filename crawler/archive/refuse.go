@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"odarchive/crawler/archive/events"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 )
@@ -69,6 +70,27 @@ func (u *update) purgeAgain(sha [32]byte) error {
 	r.Pending, r.Round = true, r.Round+1
 	u.purgeSoon()
 	return u.records.SetRefusal(sha, r)
+}
+
+// refuseAbsent refuses the bytes of a version that another archive withdrew, which this one never had, and logs the
+// withdrawal. Bytes that a version has which is not withdrawn are not refused: nobody has ordered that here.
+func (u *update) refuseAbsent(ctx context.Context, resource, version string, kept *Kept) error {
+	w, sha := *kept.Withdrawn, [32]byte(kept.Ref.SHA256)
+	r, _, err := u.records.Resource(resource)
+	if err == nil {
+		err = u.logResource(r, events.Event{Kinds: events.Withdrawn, At: w.At, Why: w.Reason})
+	}
+	if err != nil || w.By == catalog.ByRetention {
+		return err
+	}
+	_, known, err := u.records.Refusal(sha)
+	if err != nil || known {
+		return err
+	}
+	if list, err := available(ctx, u.records, sha); err != nil || len(list) > 0 {
+		return err
+	}
+	return u.records.SetRefusal(sha, records.Refusal{Version: version})
 }
 
 // errStored is the error of refusing bytes that a version has which was not withdrawn.

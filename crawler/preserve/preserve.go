@@ -90,7 +90,9 @@ func Describe(v catalog.Version, visit catalog.Activity, e *catalog.Exchange, ir
 	}
 	if v.Withdrawn != nil {
 		w := *v.Withdrawn
-		w.By = "" // for the operator only
+		if w.By != catalog.ByRetention { // who ordered it is for the operator only
+			w.By = ""
+		}
 		d.Withdrawal, d.Header = &w, nil
 	} else {
 		d.Exchange = describeExchange(e)

@@ -1,7 +1,11 @@
 package app
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -148,9 +152,42 @@ func TestStorageRootsLoseWhatWasTakenAwayAndImportsDoNotBringItBack(t *testing.T
 	if found := o.search(root); len(found) > 0 {
 		t.Errorf("the root still has %q", found)
 	}
-	if got := importFrom(t, openNode(t, func(*config.Config) {}), root); got != (crawl.Imported{Versions: 3, Others: 2}) {
+	there := openNode(t, func(*config.Config) {})
+	if got := importFrom(t, there, root); got != (crawl.Imported{Versions: 3, Others: 2}) {
 		t.Errorf("the root holds %+v", got)
 	}
+	sameVersions(t, n, there, web.URL+"/withdrawn.csv", web.URL+"/retained.csv", web.URL+"/other-data.csv")
+	if got := importFrom(t, there, root); got != (crawl.Imported{Unchanged: 3, Others: 2}) {
+		t.Errorf("again: %+v", got)
+	}
+	checkLeaves(t, there)
+	secret.Store(true) // what was withdrawn there is refused here, too; what retention took away is not
+	if err := visitAll(t.Context(), there, web.URL, "/withdrawn.csv", "/retained.csv"); err != nil {
+		t.Fatal(err)
+	}
+	secret.Store(false)
+	if all, err := there.Archive.Versions(t.Context(), web.URL+"/withdrawn.csv"); err != nil || len(all) != 2 {
+		t.Errorf("%d versions of the withdrawn file, %v", len(all), err)
+	}
+	if all, err := there.Archive.Versions(t.Context(), web.URL+"/retained.csv"); err != nil || len(all) != 3 {
+		t.Errorf("%d versions of the retained file, %v", len(all), err)
+	}
+
+	// An archive that refuses bytes keeps the numbers of the versions after them.
+	refusing := openNode(t, func(*config.Config) {})
+	list, err := json.Marshal(catalog.WithdrawnBytes{Version: versions[0].ID, SHA256: hex.EncodeToString(versions[0].Digests.SHA256[:]),
+		Withdrawal: catalog.Withdrawal{At: versions[0].At, Reason: "Elsewhere, too.", Status: 410}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := refusing.WithdrawAgain(t.Context(), bytes.NewReader(list), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := importFrom(t, refusing, before); got != (crawl.Imported{Versions: 4, Withdrawn: 1}) {
+		t.Errorf("where bytes are refused: %+v", got)
+	}
+	sameVersions(t, n, refusing, web.URL+"/withdrawn.csv")
+	checkLeaves(t, refusing)
 
 	// What the earlier export has does not come back.
 	if got := importFrom(t, n, before); got != (crawl.Imported{Withdrawn: 1, Unchanged: 4}) {
@@ -166,6 +203,36 @@ func TestStorageRootsLoseWhatWasTakenAwayAndImportsDoNotBringItBack(t *testing.T
 	all, err := never.Archive.Versions(t.Context(), web.URL+"/withdrawn.csv")
 	if err == nil && len(all) > 0 || err != nil && !strings.Contains(err.Error(), "not") {
 		t.Errorf("never kept: %d versions, %v", len(all), err)
+	}
+}
+
+// sameVersions compares the numbers, times, digests and withdrawals of versions in two archives.
+func sameVersions(t *testing.T, a, b *Node, urls ...string) {
+	t.Helper()
+	for _, url := range urls {
+		x, err := a.Archive.Versions(t.Context(), url)
+		y, err2 := b.Archive.Versions(t.Context(), url)
+		if err := errors.Join(err, err2); err != nil || len(x) != len(y) {
+			t.Errorf("%s: %d and %d versions, %v", url, len(x), len(y), err)
+			continue
+		}
+		for i := range x {
+			if x[i].ID != y[i].ID || !x[i].At.Equal(y[i].At) || x[i].Digests != y[i].Digests || x[i].Size != y[i].Size || (x[i].Withdrawn == nil) != (y[i].Withdrawn == nil) {
+				t.Errorf("%s: version %d is %+v, and imported %+v", url, i, x[i], y[i])
+			}
+			if _, err := b.Archive.Open(t.Context(), y[i].ID); errors.Is(err, catalog.ErrWithdrawn) != (y[i].Withdrawn != nil) {
+				t.Errorf("%s: opening version %d: %v", url, i, err)
+			}
+		}
+	}
+}
+
+// checkLeaves checks the transparency log, and that what was derived from the records is what it should be.
+func checkLeaves(t *testing.T, n *Node) {
+	t.Helper()
+	c, err := n.Archive.CheckLeaves(t.Context())
+	if err != nil || c.Found > 0 {
+		t.Errorf("the transparency log has %d faults: %q, %v", c.Found, c.Faults, err)
 	}
 }
 

@@ -86,12 +86,12 @@ func (p *Preserved) keep(ctx context.Context, v preserve.Version, in io.Reader) 
 	c := p.crawl
 	bad := func(err error) error { return &captureError{fmt.Errorf("version %d: %w", v.N, err)} }
 	switch {
-	case in == nil:
-		return catalog.NoVersion, nil // it was withdrawn
 	case v.Time.After(c.store.Clock().Add(maxAhead)):
 		return "", bad(errors.New("its date is in the future"))
 	case v.Time.Unix() < 0:
 		return "", bad(errors.New("its date is before 1970"))
+	case in == nil:
+		return catalog.NoVersion, p.keepRecord(ctx, v)
 	}
 	body := c.Spool.Create()
 	defer func() { err = errors.Join(err, body.Remove()) }()
@@ -117,7 +117,42 @@ func (p *Preserved) keep(ctx context.Context, v preserve.Version, in io.Reader) 
 		URL: p.seed.URL, FinalURL: v.FinalURL, At: v.Time, Status: v.Status, Header: v.HTTPHeader(), Truncated: v.Truncated,
 		Format: v.Format, Exchange: v.Exchange.Catalog(), Body: body,
 	}
-	return c.Pipeline.Import(ctx, im)
+	outcome, err = c.Pipeline.Import(ctx, im)
+	if w, is := errors.AsType[*catalog.WithdrawnError](err); is { // its number stays taken
+		digests := catalog.Digests{SHA256: sum, MD5: body.Digests().MD5}
+		if _, failed := c.Pipeline.ImportTombstone(ctx, p.tombstone(v, digests, n, w.Withdrawal)); failed != nil {
+			return outcome, failed
+		}
+	}
+	return outcome, err
+}
+
+// keepRecord keeps the record of a version that was withdrawn. Without its digests there is nothing to keep.
+func (p *Preserved) keepRecord(ctx context.Context, v preserve.Version) error {
+	sha, err := hex.DecodeString(v.SHA256)
+	md5, err5 := hex.DecodeString(v.MD5)
+	var digests catalog.Digests
+	if v.Withdrawal == nil || err != nil || err5 != nil || len(sha) != len(digests.SHA256) || len(md5) != len(digests.MD5) || v.Size < 0 {
+		return nil
+	}
+	copy(digests.SHA256[:], sha)
+	copy(digests.MD5[:], md5)
+	order := catalog.WithdrawalOrder{Targets: []string{v.URL}, Reason: v.Withdrawal.Reason, Basis: v.Withdrawal.Basis, By: v.Withdrawal.By, Status: v.Withdrawal.Status}
+	at := v.Withdrawal.At
+	if now := p.crawl.store.Clock(); at.After(now) {
+		at = now
+	}
+	w, err := order.Withdrawal(at)
+	if err != nil {
+		return &captureError{fmt.Errorf("version %d was withdrawn: %w", v.N, err)}
+	}
+	_, err = p.crawl.Pipeline.ImportTombstone(ctx, p.tombstone(v, digests, v.Size, w))
+	return err
+}
+
+func (p *Preserved) tombstone(v preserve.Version, digests catalog.Digests, size int64, w catalog.Withdrawal) crawler.Tombstone {
+	return crawler.Tombstone{URL: p.seed.URL, FinalURL: v.FinalURL, At: v.Time, Status: v.Status, Digests: digests, Size: size,
+		Type: v.MediaType, Charset: v.Charset, FileName: v.FileName, Withdrawn: w}
 }
 
 // End implements preserve.Receiver.
