@@ -165,7 +165,10 @@ func (p *datasetPage) describe() {
 	add("Contact", contact)
 	var themes, keywords, periods []factItem
 	for _, t := range d.Themes {
-		themes = append(themes, factItem{Text: cmp.Or(t.Label, t.IRI)})
+		item := factItem{Text: cmp.Or(about.ThemeOf(t.Label), t.Label, t.IRI)}
+		if !slices.Contains(themes, item) {
+			themes = append(themes, item)
+		}
 	}
 	for _, k := range d.Keywords {
 		keywords = append(keywords, factItem{k.Value, template.URL(with(nil, "q", k.Value))})

@@ -19,32 +19,33 @@ import (
 // funcs returns the functions that templates may call.
 func (u *UI) funcs() template.FuncMap {
 	return template.FuncMap{
-		"thing":   thing,
-		"bytes":   humanBytes,
-		"count":   humanCount,
-		"when":    when,
-		"ago":     func(t time.Time) template.HTML { return ago(u.now(), t) },
-		"span":    humanSpan,
-		"hex":     func(b []byte) string { return hex.EncodeToString(b) },
-		"md5":     func(v catalog.Version) string { return hex.EncodeToString(v.Digests.MD5[:]) },
-		"sha256":  func(v catalog.Version) string { return hex.EncodeToString(v.Digests.SHA256[:]) },
-		"asset":   func(name string) string { return u.assets.address[name] },
-		"script":  u.script,
-		"iri":     u.mint.Version,
-		"path":    u.versionPath,
-		"page":    pagePath,
-		"link":    linkTo,
-		"console": consolePath,
-		"type":    shortType,
-		"file":    fileName,
-		"share":   func(a, b any) template.HTML { return plot.Share(number(a), number(b)) },
-		"base":    func() string { return u.mint.Base },
-		"release": func() string { return u.release },
-		"outcome": outcomeWord,
-		"host":    hostOf,
-		"add":     func(a, b int) int { return a + b },
-		"plural":  plural,
-		"starts":  strings.HasPrefix,
+		"thing":    thing,
+		"bytes":    humanBytes,
+		"count":    humanCount,
+		"when":     when,
+		"ago":      func(t time.Time) template.HTML { return ago(u.now(), t) },
+		"span":     humanSpan,
+		"hex":      func(b []byte) string { return hex.EncodeToString(b) },
+		"md5":      func(v catalog.Version) string { return hex.EncodeToString(v.Digests.MD5[:]) },
+		"sha256":   func(v catalog.Version) string { return hex.EncodeToString(v.Digests.SHA256[:]) },
+		"asset":    func(name string) string { return u.assets.address[name] },
+		"script":   u.script,
+		"iri":      u.mint.Version,
+		"path":     u.versionPath,
+		"page":     pagePath,
+		"link":     linkTo,
+		"console":  consolePath,
+		"type":     shortType,
+		"file":     fileName,
+		"citation": citationName,
+		"share":    func(a, b any) template.HTML { return plot.Share(number(a), number(b)) },
+		"base":     func() string { return u.mint.Base },
+		"release":  func() string { return u.release },
+		"outcome":  outcomeWord,
+		"host":     hostOf,
+		"add":      func(a, b int) int { return a + b },
+		"plural":   plural,
+		"starts":   strings.HasPrefix,
 		"pick": func(versions []catalog.Version, from, to string, c Comparison) picked {
 			return picked{versions, from, to, c}
 		},
@@ -188,7 +189,7 @@ func shortType(mime string) string {
 		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX", "application/vnd.oasis.opendocument.spreadsheet": "ODS",
 		"application/vnd.google-earth.kml+xml": "KML", "application/vnd.google-earth.kmz": "KMZ", "application/gpx+xml": "GPX", "application/topo+json": "TopoJSON",
 		"application/vnd.shp": "Shapefile", "application/vnd.dbf": "DBF", "application/geopackage+sqlite3": "GeoPackage", "application/vnd.sqlite3": "SQLite",
-		"application/vnd.flatgeobuf": "FlatGeobuf", "application/octet-stream": "Binary",
+		"application/vnd.flatgeobuf": "FlatGeobuf", "application/vnd.apache.parquet": "Parquet", "application/x-ndjson": "NDJSON", "image/png": "PNG", "image/jpeg": "JPEG", "image/svg+xml": "SVG", "text/calendar": "iCalendar", "application/octet-stream": "Binary",
 	}
 	if s, ok := known[mime]; ok {
 		return s
@@ -197,6 +198,12 @@ func shortType(mime string) string {
 		return "no file yet"
 	}
 	return mime
+}
+
+// citationName returns the name of a format of citations as people write it.
+func citationName(format string) string {
+	known := map[string]string{"bibtex": "BibTeX", "ris": "RIS", "csl": "CSL-JSON", "datacite": "DataCite JSON", "datacite-xml": "DataCite XML", "citation": "text", "robustlink": "robust link"}
+	return cmp.Or(known[format], format)
 }
 
 // fileName returns the last part of an address, for titles.

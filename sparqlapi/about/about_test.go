@@ -94,6 +94,13 @@ func TestWhatAPortalSaysIsBounded(t *testing.T) {
 	}
 }
 
+func TestThemesByCode(t *testing.T) {
+	t.Parallel()
+	if a, b := about.ThemeOf("envi"), about.ThemeOf("environment"); a != "Environment" || b != "" {
+		t.Errorf("%q, %q", a, b)
+	}
+}
+
 func TestNamesOfWhatPortalsNameByIRI(t *testing.T) {
 	t.Parallel()
 	for iri, want := range map[string]string{

@@ -25,6 +25,10 @@ func LabelOf(iri string) string {
 	return licence(iri)
 }
 
+// ThemeOf returns the name of a theme by its code in the EU's table, as portals write it without the address; "" for
+// other texts.
+func ThemeOf(code string) string { return themes[strings.ToUpper(code)] }
+
 // spaced writes the code of a licence as people do: CC_BY_4_0 is CC BY 4.0.
 func spaced(code string) string {
 	b := []byte(code)

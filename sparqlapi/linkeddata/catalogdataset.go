@@ -57,8 +57,8 @@ func (g *graph) asPortals(d term.Key, id string, says about.Dataset) (publisher,
 		text(dcat.Keyword, t)
 	}
 	for _, t := range says.Themes {
-		if t.IRI == "" && len(t.Label) <= 4 && about.LabelOf(authority+"data-theme/"+strings.ToUpper(t.Label)) != "" {
-			t = about.Thing{IRI: authority + "data-theme/" + strings.ToUpper(t.Label), Label: about.LabelOf(authority + "data-theme/" + strings.ToUpper(t.Label))}
+		if name := about.ThemeOf(t.Label); t.IRI == "" && name != "" {
+			t = about.Thing{IRI: authority + "data-theme/" + strings.ToUpper(t.Label), Label: name}
 		}
 		if theme, ok := g.named(d, dcat.Theme, t, skos.Concept); ok {
 			g.add(theme, skos.PrefLabel, term.Lang(cmp.Or(t.Label, t.IRI[strings.LastIndexAny(t.IRI, "/#")+1:], t.IRI), "en")) // required
