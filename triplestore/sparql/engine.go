@@ -56,9 +56,20 @@ type Options struct {
 	Service    *Federation   // asks other endpoints for SERVICE; nil refuses
 	Fetch      Fetch         // fetches documents for LOAD; nil refuses
 	Resolve    Resolve       // opens documents that FROM names; nil means that there are none
+	Find       Find          // searches for arc:search; nil means that there is nothing to search
 	MaxLoad    int64         // maximum triples that one update may LOAD; 0 means 10 million
 	Slow       time.Duration // queries that take at least this long are logged; 0 means none
 	Log        *slog.Logger
+}
+
+// Find finds things by the text of a search, the best first: at most limit of them, and the number of all. What it finds
+// must not depend on the dataset of the query. An error about the text wraps ErrArguments.
+type Find func(ctx context.Context, text string, limit int) (found []Hit, total int, err error)
+
+// Hit is a thing that was found.
+type Hit struct {
+	IRI   string
+	Score float64
 }
 
 // Defaults of Options.

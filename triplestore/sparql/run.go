@@ -21,6 +21,16 @@ func (e *Engine) solve(w *work, ds term.Dataset, q *algebra.Query, o QueryOption
 		q = &one
 	}
 	opts := plan.Options{Workers: e.workers.Limit(), Check: func() error { w.yield(); return context.Cause(ctx) }}
+	if find := e.opts.Find; find != nil {
+		opts.Find = func(text string, limit int) ([]plan.Found, int, error) {
+			hits, total, err := find(ctx, text, limit)
+			list := make([]plan.Found, len(hits))
+			for i, h := range hits {
+				list[i] = plan.Found(h)
+			}
+			return list, total, err
+		}
+	}
 	p, err := plan.OptimiseQuery(q, ds, opts)
 	if err != nil {
 		return nil, cause(ctx, err)

@@ -231,8 +231,11 @@ const (
 	FoundLevel = NS + "foundLevel" // discovery -> what kind of page that is: home, list, item, filelist
 )
 
-// Search: a predicate that queries use and no triple has.
-const Matches = NS + "matches" // subject -> a text query, or a list of it and what it returns
+// Search: predicates that queries use and no triple has.
+const (
+	Matches = NS + "matches" // subject -> a text query, or a list of it and what it returns
+	Search  = NS + "search"  // resource -> the text of a search, or a list of it and what it returns
+)
 
 // Sites that campaigns look at.
 const (

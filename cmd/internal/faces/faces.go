@@ -7,6 +7,7 @@ package faces
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -17,6 +18,9 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/describe"
+	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/audit"
@@ -54,8 +58,22 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 	tokens := access.NewTokens(append(access.Single(s.Config.Serve.Token), s.Config.Serve.Tokens...))
 	return &Faces{store: s, crawl: c, tokens: tokens, places: places, unpacking: files.slots, Engine: sparql.New(sparql.Options{
 		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: files.resolve,
-		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: c.Fetcher.Patient(), Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client),
+		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: c.Fetcher.Patient(), Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client), Find: find(s.Archive),
 	})}
+}
+
+// find searches for arc:search as the pages do.
+func find(a *archive.Archive) sparql.Find {
+	return func(ctx context.Context, text string, limit int) (found []sparql.Hit, total int, err error) {
+		hits, total, err := a.Hits(ctx, catalog.Search{Text: text}, limit)
+		if errors.Is(err, catalog.ErrQuestion) {
+			err = fmt.Errorf("%w: %w", sparql.ErrArguments, err)
+		}
+		for _, h := range hits {
+			found = append(found, sparql.Hit{IRI: describe.IRI(h.URL).Value(), Score: h.Score})
+		}
+		return found, total, err
+	}
 }
 
 // maxTemp returns a size as an Engine's option, whose zero is a default.

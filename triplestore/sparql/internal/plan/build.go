@@ -25,6 +25,7 @@ type builder struct {
 	depth  int
 	nest   int // levels of OPTIONAL, MINUS and EXISTS around the pattern that is being planned
 	seeded int // unions planned around a Seed so far, at most maxSeeded
+	found  map[findKey][]Found
 }
 
 // maxSeeded bounds how many unions are planned a second time, around a Seed. Each repeats the work for everything

@@ -44,6 +44,15 @@ type Options struct {
 	// Base is the IRI that IRI() resolves against. Prefixes shorten the printed plan.
 	Base     string
 	Prefixes map[string]string
+	// Find finds things for arc:search, the best first, at most limit, and the number of all; nil if there is nothing to
+	// search.
+	Find func(text string, limit int) (found []Found, total int, err error)
+}
+
+// Found is a thing that Options.Find found.
+type Found struct {
+	IRI   string
+	Score float64
 }
 
 // Plan is a query that is ready to run.

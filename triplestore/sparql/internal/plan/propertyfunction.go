@@ -21,6 +21,7 @@ type propertyFunction func(b *builder, subject, object []algebra.Node, sc scope)
 // propertyFunctions by IRI.
 var propertyFunctions = map[string]propertyFunction{
 	arc.Matches: matchesFunction,
+	arc.Search:  searchFunction,
 	jenaText:    queryFunction,
 }
 
