@@ -38,6 +38,7 @@ import (
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/sparqlapi/rows"
+	"odarchive/sparqlapi/search"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/term"
@@ -135,6 +136,20 @@ func (a *archive) each(after string, f, which func(catalog.Resource) bool) error
 		}
 	}
 	return nil
+}
+
+// Search finds all files whatever is asked.
+func (a *archive) Search(_ context.Context, s catalog.Search) (catalog.Found, error) {
+	f := catalog.Found{Total: len(a.resources), Next: "mark", Types: []catalog.Count{{Key: "text/csv", Count: 1, Bytes: 9}}, Ages: []catalog.Count{{Key: "30", Count: 1}}, About: map[string]catalog.About{}, Partly: true, Missing: []string{"x"},
+		Corrected: []catalog.Correction{{Word: "y", By: "z"}}}
+	if s.Text == "broken" {
+		return f, catalog.BadQuestion("A sentence.")
+	}
+	for _, r := range a.resources {
+		f.Resources = append(f.Resources, r)
+		f.About[r.ID] = catalog.About{Score: 1.5, Publisher: "Somebody", Licence: "CC-BY", Rows: 3, Text: []catalog.Piece{{Text: "A "}, {Text: "tree", Found: true}}}
+	}
+	return f, nil
 }
 
 func (a *archive) Resource(_ context.Context, urlOrID string) (catalog.Resource, error) {
@@ -263,10 +278,10 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 	}
 	store := naive.New(quads...)
 	o := sparqlapi.Options{
-		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
+		Errors: problem.Table{{Err: catalog.ErrQuestion, Status: 400, Title: "Not a search", Public: true}, {Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(access.NewTokens(access.Single(token)), sparqlapi.Site{Base: "http://archive.example/"}),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Figures: echo("figures"),
-		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Rows: rows.New(nil), Feeds: &feeds.API{Archive: a, Mint: a.mint}, Push: &push.API{Subscriber: (*websub.Subscriber)(nil)}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Audits: &audit.API{}, Evidence: &evidence.API{}, Citations: &citation.API{Collector: &citation.Collector{Mint: a.mint, NAAN: "12345"}}, Access: &access.API{Keeper: keeper{}}, Control: &control.API{HarvestTable: harvests{}, Withdrawals: withdrawals{}, Retained: withdrawals{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Related: &related.API{}, Rows: rows.New(nil), Search: &search.API{Archive: a, Mint: a.mint, Now: func() time.Time { return time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC) }}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, Push: &push.API{Subscriber: (*websub.Subscriber)(nil)}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Audits: &audit.API{}, Evidence: &evidence.API{}, Citations: &citation.API{Collector: &citation.Collector{Mint: a.mint, NAAN: "12345"}}, Access: &access.API{Keeper: keeper{}}, Control: &control.API{HarvestTable: harvests{}, Withdrawals: withdrawals{}, Retained: withdrawals{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
 		Assistants: echo("assistants"),
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),

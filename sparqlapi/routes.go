@@ -26,6 +26,7 @@ import (
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/sparqlapi/rows"
+	"odarchive/sparqlapi/search"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/term"
 
@@ -106,6 +107,7 @@ type Options struct {
 	ChangeLog  *changelog.Handler
 	Related    *related.API
 	Rows       *rows.API
+	Search     *search.API
 	Assistants http.Handler // Model Context Protocol
 	Feeds      *feeds.API
 	LDES       *ldes.API
@@ -159,6 +161,9 @@ func (o Options) routes(r chi.Router) {
 		o.apiRoutes(r, r.With(compress), base)
 	}
 	text := r.With(compress)
+	if a := o.Search; a != nil {
+		read(text, "/api/v1/search", a.Search) // /search is the page
+	}
 	if o.GraphStore != nil {
 		for _, path := range []string{"/rdf-graph-store", "/rdf-graph-store/*"} {
 			serve(text, path, o.GraphStore, "GET", "HEAD")

@@ -3,6 +3,7 @@ package ui
 import (
 	"net/url"
 
+	"odarchive/crawler/archive/search"
 	"odarchive/crawler/catalog"
 )
 
@@ -14,20 +15,18 @@ func feedOf(parameter, value string) *feedLink {
 	return &feedLink{"?" + url.Values{parameter: {value}}.Encode()}
 }
 
-// feedOfSearch returns the feed of what a search finds, nil if a feed cannot select the same.
+// feedOfSearch returns the feed of what a search finds.
 func feedOfSearch(s catalog.Search) *feedLink {
-	narrowed := s.Host != "" || s.Type != "" || s.Outcome != ""
-	switch {
-	case narrowed || s.Text != "" && (s.Portal != "" || s.Dataset != "") || s.Portal != "" && s.Dataset != "":
-		return nil
-	case s.Text != "":
-		return feedOf("q", s.Text)
-	case s.Portal != "":
+	switch text := search.Text(s); text {
+	case "":
+		return &feedLink{}
+	case search.Text(catalog.Search{Portal: s.Portal}):
 		return feedOf("portal", s.Portal)
-	case s.Dataset != "":
+	case search.Text(catalog.Search{Dataset: s.Dataset}):
 		return feedOf("dataset", s.Dataset)
+	default:
+		return feedOf("q", text)
 	}
-	return &feedLink{}
 }
 
 // Breaking returns the query string for only those changes that may break what uses the files.

@@ -53,7 +53,7 @@ func (u *UI) portalPage(w http.ResponseWriter, r *http.Request, p catalog.Portal
 		return err
 	}
 	page := portalPage{Portal: p, Files: list(found.Resources, nil), Search: with(nil, "portal", p.IRI), Zip: searchQuery(search)}
-	page.Facets = facets(found, map[string][]string{"portal": {p.IRI}}, search)
+	page.Facets = facets(found, map[string][]string{"portal": {p.IRI}}, search, u.now())
 	for outcome, n := range p.Outcomes {
 		page.Outcomes = append(page.Outcomes, outcomes{outcome, n})
 		page.Fetches += n

@@ -1,11 +1,15 @@
 package ui
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
+	"odarchive/crawler/archive/search"
 	"odarchive/crawler/catalog"
 )
 
@@ -29,10 +33,18 @@ type searchPage struct {
 	Facets []facet
 	Chosen []chosen
 	Next   string // address of the next page
-	Portal string // title of the portal, if the search is limited to one
 	Sort   []sortLink
 	Zip    string // query for the latest versions of the files found, or ""
-	Files  []listed
+	JSON   string // address of the same as JSON
+	Hits   []searchHit
+	Wrong  string // why the text is not a search
+}
+
+// searchHit is a file that a search found.
+type searchHit struct {
+	listed
+	catalog.About
+	Portal string // IRI of the portal that lists it, "" for none
 }
 
 // listed is a resource in a list, with the columns of it that match the search.
@@ -54,9 +66,6 @@ type sortLink struct {
 	Current    bool
 }
 
-// maxQuestion is the maximum length of a search text, in characters.
-const maxQuestion = 300
-
 // cut returns the first n characters of s.
 func cut(s string, n int) string {
 	if runes := []rune(s); len(runes) > n {
@@ -68,56 +77,115 @@ func cut(s string, n int) string {
 // search answers GET /search: resources by text and facets. The address contains the whole state of the page.
 func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	s := catalog.Search{Text: cut(q.Get("q"), maxQuestion), Portal: q.Get("portal"), Dataset: q.Get("dataset"), Host: q.Get("host"), Type: q.Get("type"),
-		Outcome: catalog.Outcome(q.Get("outcome")), Sort: q.Get("sort"), After: q.Get("after"), Limit: 25, Facets: true}
-	found, err := u.archive.Search(r.Context(), s)
+	s, err := search.Parameters(q, u.now())
+	s.Limit, s.Facets = 25, true
+	status, page := http.StatusOK, searchPage{Search: s}
+	if err == nil {
+		page.Found, err = u.archive.Search(r.Context(), s)
+	}
+	var bad *catalog.QuestionError
+	if errors.As(err, &bad) {
+		status, page.Wrong, err = http.StatusBadRequest, bad.Why, nil
+		s = catalog.Search{Text: cut(s.Text, 100)} // the page has it in many places
+		page.Search, q = s, url.Values{"q": {s.Text}}
+	}
 	if err != nil {
 		return err
 	}
-	page := searchPage{Search: s, Found: found, Files: list(found.Resources, found.Columns)}
-	for _, c := range []struct{ name, key, value string }{
-		{"Portal", "portal", s.Portal}, {"Dataset", "dataset", s.Dataset}, {"Host", "host", s.Host}, {"Type", "type", s.Type}, {"Outcome", "outcome", string(s.Outcome)},
-	} {
-		if c.value != "" {
-			value := c.value
-			if c.key == "type" {
-				value = shortType(value)
-			}
-			page.Chosen = append(page.Chosen, chosen{c.name, value, with(q, c.key, "")})
+	found := page.Found
+	for _, f := range list(found.Resources, found.Columns) {
+		hit := searchHit{listed: f, About: found.About[f.ID]}
+		if len(f.Portals) > 0 {
+			hit.Portal = f.Portals[0]
 		}
+		page.Hits = append(page.Hits, hit)
 	}
-	page.Facets = facets(found, q, s)
-	for _, o := range []struct{ key, name string }{{"", "Best first"}, {"changed", "Last changed"}, {"versions", "Most versions"}, {"size", "Largest"}, {"title", "Title"}} {
+	page.Chosen = chosenOf(q, s)
+	page.Facets = facets(found, q, s, u.now())
+	for _, o := range []struct{ key, name string }{{"", "Best first"}, {"changed", "Last changed"}, {"versions", "Most versions"}, {"size", "Largest"}, {"rows", "Most rows"}, {"title", "Title"}} {
 		page.Sort = append(page.Sort, sortLink{o.name, with(q, "sort", o.key), o.key == s.Sort})
 	}
-	page.Zip = searchQuery(s)
+	if found.Total > 0 {
+		page.Zip = searchQuery(s)
+	}
+	page.JSON = "/api/v1" + with(q, "after", "")
 	if found.Next != "" {
 		page.Next = with(q, "after", found.Next)
 	}
 	title := "Search"
 	if s.Text != "" {
-		title = s.Text + " – search"
+		title = cut(s.Text, 100) + " – search"
 	}
-	return u.render(w, r, http.StatusOK, "search", view{Title: title, Query: s.Text, Page: page, Feed: feedOfSearch(s)})
+	v := view{Title: title, Query: cut(s.Text, maxShownText), Page: page}
+	if !found.Partly && page.Wrong == "" { // a feed has what has all words
+		v.Feed = feedOfSearch(s)
+	}
+	return u.render(w, r, status, "search", v)
 }
 
+// maxShownText is the maximum length of a search text that is shown again, in characters.
+const maxShownText = 2000
+
+// chosenOf returns the active filters.
+func chosenOf(q url.Values, s catalog.Search) (list []chosen) {
+	for _, c := range []struct{ name, key, value string }{
+		{"Portal", "portal", s.Portal}, {"Dataset", "dataset", s.Dataset}, {"Host", "host", s.Host}, {"Type", "type", q.Get("type")}, {"Licence", "licence", s.Licence}, {"Publisher", "publisher", s.Publisher},
+		{"Outcome", "outcome", string(s.Outcome)}, {"Changed since", "since", q.Get("since")}, {"Changed before", "before", q.Get("before")}, {"Size", "size", sizeWords(s.Size)}, {"Rows", "rows", rowWords(s.Rows)},
+	} {
+		if c.value == "" {
+			continue
+		}
+		value := c.value
+		if c.key == "type" {
+			value = shortType(value)
+		}
+		list = append(list, chosen{c.name, cut(value, 80), with(q, c.key, "")})
+	}
+	return list
+}
+
+func sizeWords(r catalog.Range) string {
+	return rangeWords(r, func(n int64) string { return humanBytes(n) })
+}
+
+func rowWords(r catalog.Range) string {
+	return rangeWords(r, func(n int64) string { return humanCount(n) })
+}
+
+// rangeWords returns a range in words, "" if it has no bounds. A bound like 9,999 is one below a round number.
+func rangeWords(r catalog.Range, words func(int64) string) string {
+	switch {
+	case r.Least <= 1 && r.Most > 0:
+		return "below " + words(r.Most+1)
+	case r.Least > 0 && r.Most > 0:
+		return words(r.Least) + " – " + words(r.Most+1)
+	case r.Least == 1:
+		return "any"
+	case r.Least > 0:
+		return words(r.Least) + " and more"
+	}
+	return ""
+}
+
+// maxLines is the maximum number of values of one facet that a page lists.
+const maxLines = 8
+
 // facets returns links that narrow a search. q holds its present parameters.
-func facets(found catalog.Found, q url.Values, s catalog.Search) (groups []facet) {
+func facets(found catalog.Found, q url.Values, s catalog.Search, now time.Time) (groups []facet) {
 	for _, f := range []struct {
 		name, key string
 		counts    []catalog.Count
 		on        bool
 	}{
-		{"Type", "type", found.Types, s.Type != ""}, {"Portal", "portal", found.Portals, s.Portal != ""}, {"Host", "host", found.Hosts, s.Host != ""},
+		{"Type", "type", found.Types, q.Get("type") != ""}, {"Changed", "since", found.Ages, q.Get("since") != ""}, {"Portal", "portal", found.Portals, s.Portal != ""}, {"Publisher", "publisher", found.Publishers, s.Publisher != ""},
+		{"Licence", "licence", found.Licences, s.Licence != ""}, {"Rows", "rows", found.TableRows, q.Get("rows") != ""}, {"Size", "size", found.Sizes, q.Get("size") != ""}, {"Host", "host", found.Hosts, s.Host != ""},
 	} {
-		if f.on || len(f.counts) < 2 {
+		if f.on || len(f.counts) == 0 || len(f.counts) == 1 && f.counts[0].Count == found.Total {
 			continue
 		}
 		group := facet{Name: f.name}
-		for _, c := range f.counts[:min(12, len(f.counts))] {
-			if c.Label == "" && f.key == "type" {
-				c.Label = shortType(c.Key)
-			}
+		for _, c := range f.counts[:min(maxLines, len(f.counts))] {
+			c.Key, c.Label = facetWords(f.key, c, now)
 			group.Lines = append(group.Lines, facetLine{c, with(q, f.key, c.Key)})
 		}
 		groups = append(groups, group)
@@ -125,10 +193,48 @@ func facets(found catalog.Found, q url.Values, s catalog.Search) (groups []facet
 	return groups
 }
 
-// searchQuery returns a query for the files of a search that has only facets. It returns "" for a search with words,
-// because a query would not find exactly the same, and for one without facets.
+// facetWords returns the value of a parameter that a count of a facet stands for, and what it is called.
+func facetWords(key string, c catalog.Count, now time.Time) (value, label string) {
+	switch key {
+	case "type":
+		if c.Label == "" {
+			return c.Key, shortType(c.Key)
+		}
+	case "since":
+		days, err := strconv.Atoi(c.Key)
+		if err != nil {
+			break
+		}
+		words := map[int]string{1: "in the last day", 7: "in the last week", 30: "in the last month", 90: "in the last 3 months", 365: "in the last year"}[days]
+		return now.UTC().AddDate(0, 0, -days).Format("2006-01-02"), words
+	case "size", "rows":
+		low, high, _ := strings.Cut(c.Key, "..")
+		var r catalog.Range
+		r.Least, _ = strconv.ParseInt(low, 10, 64)
+		r.Most, _ = strconv.ParseInt(high, 10, 64)
+		if key == "size" {
+			return c.Key, sizeWords(r)
+		}
+		return c.Key, rowWords(r)
+	}
+	return c.Key, c.Label
+}
+
+// searchQuery returns a query for the files of a search, "" for one that selects nothing.
 func searchQuery(s catalog.Search) string {
-	if s.Text != "" || s.Outcome != "" {
+	if plain := facetQuery(s); plain != "" {
+		return plain
+	}
+	if search.Text(s) == "" {
+		return ""
+	}
+	return withPrefixes(search.Query(s))
+}
+
+// facetQuery returns a query for the files of a search by facets that are triples, however many there are. It returns ""
+// for other searches.
+func facetQuery(s catalog.Search) string {
+	if s.Text != "" || s.Outcome != "" || s.Licence != "" || s.Publisher != "" || !s.Since.IsZero() || !s.Before.IsZero() || s.Size != (catalog.Range{}) || s.Rows != (catalog.Range{}) {
 		return ""
 	}
 	var where strings.Builder

@@ -36,6 +36,7 @@ import (
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/sparqlapi/rows"
+	"odarchive/sparqlapi/search"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -102,6 +103,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Rows:       tables,
+		Search:     &search.API{Archive: a.store.Archive, Mint: a.store.Mint, Now: a.store.Clock},
 		Assistants: a.assistant(tables).Handler(),
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
 		Push:       &push.API{Subscriber: a.crawl.WebSub},
@@ -141,6 +143,7 @@ func (a *Faces) errorTable() problem.Table {
 	return problem.Table{
 		{Err: catalog.ErrWithdrawnByLaw, Status: http.StatusUnavailableForLegalReasons, Title: "Withdrawn for legal reasons", Public: true},
 		{Err: catalog.ErrWithdrawn, Status: http.StatusGone, Title: "Withdrawn", Public: true},
+		{Err: catalog.ErrQuestion, Status: http.StatusBadRequest, Title: "Not a search", Public: true},
 		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
 		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
 		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Public: true},

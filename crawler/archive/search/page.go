@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ func (x *Index) readPage(ctx context.Context, found *catalog.Found, docs []uint3
 			if err != nil {
 				return err
 			}
-			found.About[r.ID] = catalog.About{Score: scores[i], Title: Pieces(cutText(r.Title, maxShown), marks), Dataset: Pieces(cutText(r.DatasetTitle, maxShown), marks),
+			found.About[r.ID] = catalog.About{Score: scores[i], Title: Pieces(cutText(cmp.Or(r.Title, r.FileName), maxShown), marks), Dataset: Pieces(cutText(r.DatasetTitle, maxShown), marks),
 				Text: Pieces(around(text.Description, marks), marks), Publisher: more.Publisher, Licence: more.Licence, Rows: more.Rows}
 		}
 		return ctx.Err()
