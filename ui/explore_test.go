@@ -30,9 +30,9 @@ func (t tablesOf) Tables(ctx context.Context, v catalog.Version) (list []archive
 	return list, in, nil
 }
 
-func (t tablesOf) EachRow(ctx context.Context, v catalog.Version, table archive.Table, f func([][]byte) error) error {
+func (t tablesOf) EachRowFrom(ctx context.Context, v catalog.Version, table archive.Table, marks inspect.Marks, f func([][]byte) error) error {
 	in := inspect.Input{Found: detect.Detection{Type: v.Type}, Name: v.FileName, Size: v.Size, Body: strings.NewReader(string(t.bytes[v.ID]))}
-	return inspect.EachRow(ctx, in, table.Member, table.Type, table.Charset, table.Index, table.Profile, inspect.Limits{}, f)
+	return inspect.EachRowFrom(ctx, in, table.Member, table.Type, table.Charset, table.Index, table.Profile, inspect.Limits{}, marks, f)
 }
 
 // addTables adds tables that are hard to show.

@@ -43,15 +43,15 @@ func (a *Archive) Tables(ctx context.Context, v catalog.Version) ([]Table, *insp
 	return list, in, nil
 }
 
-// EachRow calls f with the data rows of a table, as inspect.EachRow does.
-func (a *Archive) EachRow(ctx context.Context, v catalog.Version, t Table, f func(cells [][]byte) error) error {
+// EachRowFrom calls f with the data rows of a table, as inspect.EachRowFrom does.
+func (a *Archive) EachRowFrom(ctx context.Context, v catalog.Version, t Table, marks inspect.Marks, f func(cells [][]byte) error) error {
 	body, err := a.open(v)
 	if err != nil {
 		return fmt.Errorf("version %s: %w", v.ID, err)
 	}
 	defer body.Close()
 	in := inspect.Input{Found: detect.Detection{Type: v.Type}, Name: v.FileName, Size: body.Size(), Body: body}
-	err = inspect.EachRow(ctx, in, t.Member, t.Type, t.Charset, t.Index, t.Profile, inspect.Limits{}, f)
+	err = inspect.EachRowFrom(ctx, in, t.Member, t.Type, t.Charset, t.Index, t.Profile, inspect.Limits{}, marks, f)
 	if errors.Is(err, unpack.ErrNotFound) {
 		return records.NotFound("member", t.Member)
 	}

@@ -16,6 +16,7 @@ type rowReader struct {
 	p      *csvprofile.Profile
 	f      func([][]byte) error
 	limits Limits
+	marks  Marks
 
 	rows int64 // passed on
 	err  error // why reading was ended; nil while it goes on
@@ -54,7 +55,12 @@ func (r *rowReader) stop() error {
 // read reads the table with the package that profiled it (look.tables).
 func (r *rowReader) read(ctx context.Context) error {
 	if r.p.Dialect.LineTerminator != "" { // only delimited text has one
-		_, err := csvprofile.Read(ctx, io.NewSectionReader(r.in.Body, 0, r.in.Size), csvprofile.Options{Charset: r.in.Found.Charset, Dialect: &r.p.Dialect, Each: r.one})
+		from := int64(0)
+		if m := r.marks.From; m != nil {
+			from = m.Offset
+		}
+		_, err := csvprofile.Read(ctx, io.NewSectionReader(r.in.Body, from, r.in.Size-from),
+			csvprofile.Options{Charset: r.in.Found.Charset, Dialect: &r.p.Dialect, Each: r.one, From: r.marks.From, Mark: r.marks.Tell})
 		return err
 	}
 	passing, mismatch := true, false

@@ -30,6 +30,17 @@ var errStopped = errors.New("no more rows are wanted")
 // An older version of the program may have found other tables in the file than this one. If the table at index has
 // other columns than p, or another name, EachRow looks for the one that p describes.
 func EachRow(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limits Limits, f func(cells [][]byte) error) error {
+	return EachRowFrom(ctx, in, member, typ, charset, index, p, limits, Marks{}, f)
+}
+
+// Marks are places in a file from which its rows can be read without those before. Only delimited text has some.
+type Marks struct {
+	From *csvprofile.Mark      // where to begin; nil for the first row
+	Tell func(csvprofile.Mark) // gets places as they are found; may be nil
+}
+
+// EachRowFrom is EachRow for the rows from a mark on, which an earlier call for the same table has found.
+func EachRowFrom(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limits Limits, marks Marks, f func(cells [][]byte) error) error {
 	if member != "" {
 		archive, err := in, error(nil)
 		if in, err = memberInput(ctx, in, member, limits); err != nil {
@@ -40,7 +51,13 @@ func EachRow(ctx context.Context, in Input, member, typ, charset string, index i
 		}
 	}
 	in.Found = detect.Detection{Type: typ, Charset: charset}
-	r := rowReader{in: in, index: index, p: p, f: f, limits: limits.withDefaults()}
+	r := rowReader{in: in, index: index, p: p, f: f, limits: limits.withDefaults(), marks: marks}
+	if marks.From != nil {
+		if p.Dialect.LineTerminator == "" || marks.From.Offset > in.Size {
+			return fmt.Errorf("inspect: there is no row %d at %d", marks.From.Row, marks.From.Offset)
+		}
+		r.rows = marks.From.Row
+	}
 	err := r.read(ctx)
 	switch {
 	case r.err != nil && !errors.Is(r.err, errStopped):

@@ -67,9 +67,9 @@ func (f *fake) Search(context.Context, catalog.Search) (catalog.Found, error) {
 func (f *fake) Tables(context.Context, catalog.Version) ([]archive.Table, *inspect.Inside, error) {
 	return []archive.Table{{Type: "text/csv", Charset: "utf-8", Profile: f.p}}, nil, nil
 }
-func (f *fake) EachRow(ctx context.Context, _ catalog.Version, t archive.Table, each func([][]byte) error) error {
+func (f *fake) EachRowFrom(ctx context.Context, _ catalog.Version, t archive.Table, marks inspect.Marks, each func([][]byte) error) error {
 	in := inspect.Input{Size: int64(len(f.table)), Body: strings.NewReader(f.table)}
-	return inspect.EachRow(ctx, in, "", t.Type, t.Charset, 0, t.Profile, inspect.Limits{}, each)
+	return inspect.EachRowFrom(ctx, in, "", t.Type, t.Charset, 0, t.Profile, inspect.Limits{}, marks, each)
 }
 func (f *fake) Compare(context.Context, catalog.Version, catalog.Version, diff.Options) (*diff.Report, error) {
 	return nil, errors.New("a secret path")

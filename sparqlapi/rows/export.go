@@ -16,6 +16,7 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/fair"
@@ -102,7 +103,7 @@ func (a *API) file(w http.ResponseWriter, r *http.Request, name string) error {
 func (a *API) send(ctx, limited context.Context, w http.ResponseWriter, v catalog.Version, table archive.Table, f *file) error {
 	out := &counted{w: w}
 	for {
-		err := f.write(limited, a.archive, v, table, out)
+		err := f.write(limited, a, v, table, out)
 		if err == nil {
 			return nil
 		}
@@ -224,7 +225,7 @@ func (f *file) prepare(t archive.Table, odd []int) (err error) {
 }
 
 // write reads the table and writes its rows.
-func (f *file) write(ctx context.Context, from Archive, v catalog.Version, t archive.Table, w io.Writer) error {
+func (f *file) write(ctx context.Context, a *API, v catalog.Version, t archive.Table, w io.Writer) error {
 	buffered := bufio.NewWriterSize(w, fileBuffer)
 	out, err := f.format.Open(buffered, f.fields)
 	if err != nil {
@@ -237,7 +238,13 @@ func (f *file) write(ctx context.Context, from Archive, v catalog.Version, t arc
 			r.sorted.keep = min(maxSorted, f.request.Offset+n)
 		}
 	}
-	err = from.EachRow(ctx, v, t, func(cells [][]byte) error {
+	marks := inspect.Marks{Tell: a.marks.teller(v, t)}
+	if len(f.where) == 0 && r.sorted == nil {
+		if marks.From = a.marks.before(v, t, int64(f.request.Offset)); marks.From != nil {
+			r.read, r.fit = marks.From.Row, int(marks.From.Row)
+		}
+	}
+	err = a.archive.EachRowFrom(ctx, v, t, marks, func(cells [][]byte) error {
 		if r.read&255 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -278,7 +285,7 @@ func (r *reading) add(cells [][]byte) error {
 		if r.fit > maxSorted && r.request.Limit == 0 {
 			return errSorting
 		}
-		return r.sorted.add(row{number: number, cells: textsOf(cells, len(r.columns))})
+		return r.sorted.offer(number, cells)
 	}
 	if r.fit <= r.request.Offset {
 		return nil

@@ -91,18 +91,26 @@ type sorter struct {
 	order   []by
 	keep    int // rows
 	rows    []row
-	size    int // bytes of their cells
+	size    int     // bytes of their cells
+	last    *row    // the last of the rows that a page needs, once there are as many; later ones are not kept
+	keys    []value // of the row that is offered
 }
 
-// add adds a row. The sorter keeps it.
-func (s *sorter) add(r row) error {
+// offer adds a row if a page may need it, and copies it then.
+func (s *sorter) offer(number int64, cells [][]byte) error {
+	s.keys = s.keys[:0]
 	for _, b := range s.order {
 		cell := ""
-		if b.at < len(r.cells) {
-			cell = r.cells[b.at]
+		if b.at < len(cells) {
+			cell = textOf(cells[b.at])
 		}
-		r.keys = append(r.keys, s.columns[b.at].read(cell))
+		s.keys = append(s.keys, s.columns[b.at].read(cell))
 	}
+	r := row{number: number, keys: s.keys}
+	if s.last != nil && s.compare(r, *s.last) >= 0 {
+		return nil
+	}
+	r.keys, r.cells = slices.Clone(s.keys), textsOf(cells, len(s.columns))
 	s.rows = append(s.rows, r)
 	s.size += r.bytes()
 	if len(s.rows) >= 2*s.keep+1000 || s.size > maxSortedBytes {
@@ -128,7 +136,10 @@ func (r *row) bytes() int {
 func (s *sorter) trim() {
 	slices.SortFunc(s.rows, s.compare)
 	clear(s.rows[min(s.keep, len(s.rows)):])
-	s.rows = s.rows[:min(s.keep, len(s.rows))]
+	if s.rows = s.rows[:min(s.keep, len(s.rows))]; len(s.rows) == s.keep && s.keep > 0 {
+		last := row{number: s.rows[s.keep-1].number, keys: s.rows[s.keep-1].keys}
+		s.last = &last
+	}
 	s.size = 0
 	for i := range s.rows {
 		s.size += s.rows[i].bytes()

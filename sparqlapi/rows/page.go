@@ -80,7 +80,7 @@ func (p *page) add(cells [][]byte) error {
 	}
 	switch {
 	case p.sorted != nil:
-		return p.sorted.add(row{number: number, cells: textsOf(cells, len(p.columns))})
+		return p.sorted.offer(number, cells)
 	case len(p.where) > 0 && p.fit <= int64(p.request.Offset):
 		return nil
 	case len(p.where) > 0 && (p.full || len(p.answer.Rows) == p.request.Limit):

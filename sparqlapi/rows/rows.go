@@ -2,7 +2,8 @@
 // version, whatever its format: delimited text, sheets, JSON, XML, HTML, Parquet, and files inside archives.
 //
 // The rows are those that the archive counted when it profiled the version. A request reads the table from its
-// beginning and stops at the end of its page, unless it has a condition or an order: then all rows are read, and Total
+// beginning, or from a group of rows that an earlier request has found (rowIndex), and stops at the end of its page,
+// unless it has a condition or an order: then all rows are read, and Total
 // counts those that fulfil the condition. Cells are text as it is in the file, or JSON values if the request asks for
 // that.
 package rows
@@ -28,7 +29,7 @@ import (
 type Archive interface {
 	Version(ctx context.Context, id string) (catalog.Version, error)
 	Tables(ctx context.Context, v catalog.Version) ([]archive.Table, *inspect.Inside, error)
-	EachRow(ctx context.Context, v catalog.Version, t archive.Table, f func(cells [][]byte) error) error
+	EachRowFrom(ctx context.Context, v catalog.Version, t archive.Table, marks inspect.Marks, f func(cells [][]byte) error) error
 }
 
 var _ Archive = (*archive.Archive)(nil)
@@ -39,6 +40,7 @@ type API struct {
 	places  *fair.Gate // for pages
 	files   *fair.Gate // for files, which take longer
 	odd     oddColumns
+	marks   rowIndex
 }
 
 // Limits of requests.
@@ -134,7 +136,13 @@ func (a *API) Read(ctx context.Context, r Request) (*Answer, error) {
 	defer leave()
 	limited, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	if err = a.archive.EachRow(limited, v, table, p.add); err != nil && !errors.Is(err, errEnough) {
+	marks := inspect.Marks{Tell: a.marks.teller(v, table)}
+	if len(p.where) == 0 && p.sorted == nil {
+		if marks.From = a.marks.before(v, table, int64(r.Offset)); marks.From != nil {
+			p.read = marks.From.Row
+		}
+	}
+	if err = a.archive.EachRowFrom(limited, v, table, marks, p.add); err != nil && !errors.Is(err, errEnough) {
 		return nil, notRead(ctx, limited, err)
 	}
 	return p.finish()

@@ -70,11 +70,11 @@ func (a *oneFile) Tables(context.Context, catalog.Version) (list []archive.Table
 	return list, a.inside, nil
 }
 
-func (a *oneFile) EachRow(ctx context.Context, _ catalog.Version, t archive.Table, f func([][]byte) error) error {
+func (a *oneFile) EachRowFrom(ctx context.Context, _ catalog.Version, t archive.Table, marks inspect.Marks, f func([][]byte) error) error {
 	if a.wait != nil {
 		a.wait(ctx)
 	}
-	return inspect.EachRow(ctx, a.in, t.Member, t.Type, t.Charset, t.Index, t.Profile, inspect.Limits{}, func(cells [][]byte) error {
+	return inspect.EachRowFrom(ctx, a.in, t.Member, t.Type, t.Charset, t.Index, t.Profile, inspect.Limits{}, marks, func(cells [][]byte) error {
 		a.read++
 		return f(cells)
 	})
@@ -278,9 +278,9 @@ func TestOneClientLeavesPlacesToOthers(t *testing.T) {
 func TestSortingIsBounded(t *testing.T) {
 	t.Parallel()
 	wide := strings.Repeat("x", 100_000)
-	s := sorter{columns: []column{{name: "a"}}, order: []by{{0, false}}, keep: 5}
+	s := sorter{columns: []column{{name: "a"}, {name: "b"}}, order: []by{{0, false}}, keep: 5}
 	for i := range 2000 {
-		if err := s.add(row{number: int64(i), cells: []string{fmt.Sprint(1000 - i%1000), wide}}); err != nil {
+		if err := s.offer(int64(i), [][]byte{[]byte(fmt.Sprint(1000 - i%1000)), []byte(wide)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -290,7 +290,7 @@ func TestSortingIsBounded(t *testing.T) {
 	s = sorter{columns: s.columns, order: s.order, keep: 100_000}
 	var err error
 	for i := 0; err == nil && i < 2000; i++ {
-		err = s.add(row{number: int64(i), cells: []string{wide}})
+		err = s.offer(int64(i), [][]byte{[]byte(wide)})
 	}
 	if !errors.Is(err, errSorting) {
 		t.Errorf("200 MB were sorted: %v", err)

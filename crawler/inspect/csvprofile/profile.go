@@ -126,6 +126,14 @@ type Options struct {
 	// without more than names. The rows are those that a profile counts, in their order. The cells are valid until Each
 	// returns. An error of Each ends the reading, which returns it.
 	Each func(cells [][]byte) error
+	// Mark, if not nil, gets places of the file from which Read can go on later, before Each gets their rows. There are
+	// none in encodings whose characters have different lengths, UTF-8 excepted. Dialect must be set.
+	Mark func(Mark)
+	// From, if not nil, is where to begin: r is at its Offset, and Each gets the rows from its Row on.
+	From    *Mark
+	skipped int64 // bytes before the text, in UTF-8
+	apart   int64 // least distance of marks; 0 for markEvery
+
 	// Begin, if not nil, is called before the first row of Each, by ReadRows and Records.
 	Begin Begin
 }
@@ -145,9 +153,15 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Profile, error) {
 	if o.MaxBytes > 0 {
 		r = &limited{r: r, left: o.MaxBytes, hit: &p.Truncated}
 	}
+	if o.From != nil {
+		return p, p.resume(ctx, r, o)
+	}
 	head, whole, err := readHead(r)
 	if err != nil {
 		return nil, fmt.Errorf("csvprofile: read: %w", err)
+	}
+	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
+		o.skipped = int64(len(byteOrderMark))
 	}
 	if o.Dialect != nil {
 		p.Dialect = *o.Dialect
@@ -295,7 +309,14 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 	t.each = o.Each
 	rows.moving = func() { t.flushBatch() }
 	var header [][]string
-	for skip := p.Dialect.Preamble; ; {
+	marks := newMarker(p.Dialect.Encoding, rows, o)
+	skip := p.Dialect.Preamble
+	if o.From != nil { // behind preamble and header
+		t.widen(o.From.Width)
+		t.rows, t.width, skip = o.From.Row, o.From.Width, 0
+		header = make([][]string, p.Dialect.HeaderRows)
+	}
+	for {
 		if held := len(t.batch); cap(t.batch)-held >= len(rows.cells) {
 			rows.cells = t.batch[held:] // hold expects a row as long as the previous one here
 		}
@@ -325,8 +346,11 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 		}
 		if o.Each == nil {
 			t.hold(cells)
-		} else if t.addRow(cells); t.err != nil {
-			return t.err
+		} else {
+			marks.note(t)
+			if t.addRow(cells); t.err != nil {
+				return t.err
+			}
 		}
 		if t.rows&1023 == 0 {
 			if err := ctx.Err(); err != nil {
@@ -341,7 +365,7 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("csvprofile: read: %w", err)
 	}
-	if len(header) > 0 && len(header) < p.Dialect.HeaderRows {
+	if o.From == nil && len(header) > 0 && len(header) < p.Dialect.HeaderRows {
 		t = newTable(joinHeader(header))
 		t.header = header
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/bits"
+	"unicode/utf8"
 )
 
 // maxRecord is the maximum length of a record in bytes. A quoted cell that runs longer was never closed: its opening
@@ -50,6 +51,9 @@ type Rows struct {
 	next     int    // line on which the next record begins
 	unclosed int    // quotations that never closed
 	start    int    // offset of the current record in buf
+
+	runes  bool  // count the characters of the text before buf rather than its bytes
+	before int64 // length of the text before buf
 
 	wDelim, wEsc uint64 // the byte repeated eight times
 }
@@ -105,6 +109,17 @@ func (r *Rows) Line() int { return r.line }
 
 // Unclosed returns the number of quotations that never close.
 func (r *Rows) Unclosed() int { return r.unclosed }
+
+// length returns the bytes or characters of a part of the text.
+func (r *Rows) length(text []byte) int64 {
+	if r.runes {
+		return int64(utf8.RuneCount(text))
+	}
+	return int64(len(text))
+}
+
+// offset returns where the current record begins in the text, in bytes or characters.
+func (r *Rows) offset() int64 { return r.before + r.length(r.buf[:r.start]) }
 
 // Err returns the error of the underlying reader, nil at the end of the text.
 func (r *Rows) Err() error { return r.err }
@@ -295,6 +310,7 @@ func (r *Rows) fill() bool {
 		r.moving()
 	}
 	if r.start > 0 {
+		r.before += r.length(r.buf[:r.start])
 		copy(r.buf, r.buf[r.start:r.end])
 		r.end -= r.start
 		r.pos -= r.start
