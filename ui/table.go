@@ -83,8 +83,9 @@ func shorten(s string) string {
 type table struct {
 	Size    string // columns and rows
 	Dialect string
-	Kind    string // what the table is, "" if nothing is known
-	Notes   []string
+	Kind    string   // what the table is, "" if nothing is known
+	Notes   []string // how it was read
+	Around  []string // what stands above and below it
 	List    []column
 }
 
@@ -114,7 +115,7 @@ func tableFacts(p *csvprofile.Profile) *table {
 	if p == nil {
 		return nil
 	}
-	t := &table{Size: sizeOf(p), Dialect: dialectWords(p.Dialect), Notes: p.Why, Kind: kindWords(p)}
+	t := &table{Size: sizeOf(p), Dialect: dialectWords(p.Dialect), Notes: p.Why, Around: p.Notes, Kind: kindWords(p)}
 	for i, c := range p.Columns[:min(len(p.Columns), maxColumns)] {
 		line := column{I: i + 1, Name: c.Name, Datatype: c.Datatype, Format: c.Format, Unit: c.Unit, Distinct: humanCount(c.Distinct), Nulls: humanCount(c.Nulls),
 			Min: c.Min, Max: c.Max, Key: c.Key, Plot: columnPlot(c)}

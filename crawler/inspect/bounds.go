@@ -26,7 +26,7 @@ func (l *look) omitMember() error {
 	return l.ctx.Err()
 }
 
-// boundTables removes columns beyond the limit, the last ones first, and counts them.
+// boundTables removes columns beyond the limit, the last ones first, and counts them, and notes beyond the limit of facts.
 func (l *look) boundTables(all []*csvprofile.Profile) []*csvprofile.Profile {
 	for _, p := range all {
 		if p == nil {
@@ -36,6 +36,13 @@ func (l *look) boundTables(all []*csvprofile.Profile) []*csvprofile.Profile {
 		p.Why = p.Why[:min(len(p.Why), maxWhy)]
 		for i := range p.Why {
 			p.Why[i] = shortened(p.Why[i], maxFault)
+		}
+		for i, s := range p.Notes {
+			if len(s) > l.facts {
+				p.Notes = p.Notes[:i:i]
+				break
+			}
+			l.facts -= len(s)
 		}
 		if over := len(p.Columns) - l.columns; over > 0 {
 			p.Columns = slices.Clip(slices.Clone(p.Columns[:l.columns]))

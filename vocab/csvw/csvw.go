@@ -15,6 +15,7 @@ const (
 	Cell            = NS + "Cell"
 	Dialect         = NS + "Dialect"
 	Url             = NS + "url"
+	Note            = NS + "note"
 	DialectProp     = NS + "dialect"
 	TableSchema     = NS + "tableSchema"
 	ColumnProp      = NS + "column"

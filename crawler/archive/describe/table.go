@@ -77,6 +77,9 @@ func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
 	g.isA(csvw.Table)
 	g.add(csvw.Url, term.IRI(at.file))
 	g.text(dcterms.Title, p.Name)
+	for _, s := range p.Notes {
+		g.text(csvw.Note, s)
+	}
 	g.add(arc.Rows, integer(p.Rows))
 	g.add(arc.Columns, integer(int64(p.Width())))
 	if omitted := p.Width() - columns; omitted > 0 {

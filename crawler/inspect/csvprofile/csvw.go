@@ -145,6 +145,9 @@ func (p *Profile) csvw(url string) map[string]any {
 		schema["primaryKey"] = key
 	}
 	doc := map[string]any{"@type": "Table", "url": url, "tableSchema": schema}
+	if len(p.Notes) > 0 {
+		doc["rdfs:comment"] = p.Notes
+	}
 	if p.Dialect.Encoding != "" || p.Dialect.Delimiter != "" {
 		doc["dialect"] = p.csvwDialect()
 	}

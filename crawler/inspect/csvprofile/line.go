@@ -32,10 +32,11 @@ func (p *Profile) Line(file string) ([]byte, error) {
 		SectRows   int64        `json:"sectionrows,omitempty"`
 		Primary    []int        `json:"primarykey,omitempty"`
 		Foreign    []ForeignKey `json:"foreignkeys,omitempty"`
+		Notes      []string     `json:"notes,omitempty"`
 		Why        []string     `json:"why,omitempty"`
 	}{file, p.Name, p.Dialect.Delimiter, p.Dialect.QuoteChar, p.Dialect.EscapeChar, p.Dialect.Encoding, p.Dialect.Header, p.Dialect.HeaderRows,
 		p.Dialect.Preamble, p.Dialect.Footer, p.Dialect.LineTerminator, p.Rows, p.Columns, p.Ragged, p.Blank, p.Truncated,
-		p.Kind, p.Subject, p.Totals, p.TotalRows, p.Sections, p.SectionRows, p.PrimaryKey, p.ForeignKeys, p.Why})
+		p.Kind, p.Subject, p.Totals, p.TotalRows, p.Sections, p.SectionRows, p.PrimaryKey, p.ForeignKeys, p.Notes, p.Why})
 	if err != nil {
 		return nil, fmt.Errorf("csvprofile: %s: %w", file, err)
 	}

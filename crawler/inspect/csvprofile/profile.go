@@ -40,6 +40,8 @@ type Profile struct {
 	Truncated bool     `json:"truncated,omitempty"`      // a limit was reached: counts cover what was read
 	Why       []string `json:"why,omitempty"`            // how the reader came to its conclusions, one sentence each
 
+	Notes []string `json:"notes,omitempty"` // titles, sources and remarks above and below the table, the first 10
+
 	// What the table is. Rows of sums and rows that only head others are data rows, too, counted by Rows.
 	Kind        string  `json:"kind,omitempty"`        // relational, entity or matrix; "" if unknown
 	Subject     int     `json:"subject,omitempty"`     // number, from 1, of the column whose values name what the rows are about; 0 if unknown
@@ -326,6 +328,7 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 		cells := rows.Cells()
 		if skip > 0 {
 			skip--
+			p.note(copyCells(cells))
 			continue
 		}
 		if len(cells) == 1 && len(trim(cells[0])) == 0 {
@@ -335,6 +338,9 @@ func (p *Profile) profile(ctx context.Context, rows *Rows, o Options) error {
 			continue
 		}
 		if p.comment(cells) {
+			if t.rows == 0 && len(p.Notes) < maxNotes {
+				p.note(copyCells(cells))
+			}
 			continue
 		}
 		if len(header) < p.Dialect.HeaderRows {

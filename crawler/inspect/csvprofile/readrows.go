@@ -110,6 +110,9 @@ func (p *Profile) layRows(rows [][]string) ([]string, [][]string) {
 	p.Dialect.Preamble, p.Dialect.HeaderRows, p.Dialect.Header = l.first, l.header, l.header > 0
 	p.because("header %v: %s", p.Dialect.Header, l.because)
 	rest := rows[min(l.first, len(rows)):]
+	for _, row := range rows[:len(rows)-len(rest)] {
+		p.note(row)
+	}
 	var names [][]string
 	for len(names) < l.header && len(rest) > 0 {
 		if !blank(rest[0]) {

@@ -270,6 +270,9 @@ func copyCells(cells [][]byte) []string {
 // finish sets the profile's rows and columns. It ends the table and releases its columns.
 func (t *table) finish(p *Profile) {
 	p.Dialect.Footer = len(t.pending)
+	for _, row := range t.pending {
+		p.note(row)
+	}
 	p.Rows, p.Ragged = t.rows, t.ragged
 	namer := columnNamer{}
 	for n := len(t.cols); n > 1 && t.cols[n-1].cells == 0 && (n > len(t.names) || strings.TrimSpace(t.names[n-1]) == ""); n-- {
