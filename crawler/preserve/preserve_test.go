@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +132,27 @@ func TestPREMISIsWellFormedAndHasTheEvents(t *testing.T) {
 	}
 	if len(doc.Events) != 4 || doc.Events[0].Type != "capture" || doc.Events[3].Type != "deaccession" {
 		t.Errorf("events %v", doc.Events)
+	}
+}
+
+// The schema is the Library of Congress's premis-v3-0.xsd, which is no part of the project: ODARCHIVE_PREMIS_XSD names it.
+func TestPREMISIsValidByItsSchema(t *testing.T) {
+	schema := os.Getenv("ODARCHIVE_PREMIS_XSD")
+	if _, err := exec.LookPath("xmllint"); err != nil || schema == "" {
+		t.Skip("needs xmllint, and the schema of PREMIS 3.0 in $ODARCHIVE_PREMIS_XSD")
+	}
+	whole := Version{
+		URL: "http://a.example/?a=1&b=<2>", IRI: "http://b.example/0", Time: time.Unix(1, 0), Status: 200, Size: 3, SHA256: "ab", MD5: "cd", MediaType: "text/csv", Truncated: "length",
+		Withdrawal: &catalog.Withdrawal{At: time.Unix(2, 0), Reason: "a \x00 reason & more", Basis: "law"},
+	}
+	for name, v := range map[string]Version{"whole": whole, "least": {URL: "x:", Size: -1}} {
+		file := filepath.Join(t.TempDir(), "premis.xml")
+		if err := os.WriteFile(file, PREMIS(v, "http://b.example/crawler"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.CommandContext(t.Context(), "xmllint", "--nonet", "--noout", "--schema", schema, file).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
 	}
 }
 

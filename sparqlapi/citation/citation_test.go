@@ -313,7 +313,7 @@ func TestCitationsAreNegotiatedAndARKsResolved(t *testing.T) {
 	if body := get("/"+string(wrong), 404).Body.String(); !strings.Contains(body, "check character") && !strings.Contains(body, "not an ARK") {
 		t.Error(body)
 	}
-	if bib := get("/v/"+id+"_2?format=bibtex", 200); bib.Header().Get("Content-Type") != "application/x-bibtex; charset=utf-8" || len(bib.Header().Values("Link")) < 8 {
+	if bib := get("/v/"+id+"_2?format=bibtex", 200); bib.Header().Get("Content-Type") != "application/x-bibtex; charset=utf-8" || !slices.Equal(relations(t, bib.Header()["Link"]), []string{"cite-as", "describes", "license", "linkset"}) {
 		t.Errorf("%v", bib.Header())
 	}
 	get("/v/"+id+"_7?format=bibtex", 404)
@@ -326,7 +326,7 @@ func TestCitationsAreNegotiatedAndARKsResolved(t *testing.T) {
 	}
 	get("/dataset?url=http://nowhere.example/&format=ris", 404)
 	var set struct{ Linkset []map[string]any }
-	if err := json.Unmarshal(get("/v/"+id+"_2?format=linkset", 200).Body.Bytes(), &set); err != nil || len(set.Linkset) != 1 || set.Linkset[0]["cite-as"] == nil || set.Linkset[0]["item"] == nil || set.Linkset[0]["license"] == nil {
+	if err := json.Unmarshal(get("/v/"+id+"_2?format=linkset", 200).Body.Bytes(), &set); err != nil || set.Linkset[0]["cite-as"] == nil || set.Linkset[0]["item"] == nil || set.Linkset[0]["license"] == nil {
 		t.Errorf("%+v, %v", set, err)
 	}
 }

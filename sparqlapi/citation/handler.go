@@ -75,7 +75,7 @@ func send(w http.ResponseWriter, work Work, format string) error {
 	h.Add("Vary", "Accept")
 	h.Set("Cache-Control", "public, max-age=300") // portals may say something else of it
 	h.Set("Access-Control-Allow-Origin", "*")
-	for _, l := range work.Links() {
+	for _, l := range work.describing() {
 		h.Add("Link", l.Header())
 	}
 	if format == linksetFormat {

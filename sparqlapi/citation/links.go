@@ -61,6 +61,7 @@ func (w Work) formatted(name string) string {
 func (w Work) Links() (links []Link) {
 	add := func(rel, href, mediaType string) { links = append(links, Link{Rel: rel, Href: href, Type: mediaType}) }
 	add("cite-as", w.IRI, "")
+	add("type", "https://schema.org/AboutPage", "") // of the page that has the links
 	add("type", "https://schema.org/Dataset", "")
 	if w.Version >= 0 {
 		add("item", w.IRI+"?download=1", w.Type)
@@ -121,25 +122,51 @@ func (w Work) describe(format string) string {
 	return w.base() + "describe?iri=" + url.QueryEscape(w.URL) + "&format=" + format
 }
 
-// linkset returns the links as JSON (RFC 9264).
-func (w Work) linkset() ([]byte, error) {
-	type ref struct {
-		Href    string `json:"href"`
-		Type    string `json:"type,omitempty"`
-		Profile string `json:"profile,omitempty"`
-	}
-	context := map[string]any{"anchor": w.IRI}
-	byRel := map[string][]ref{}
+// describing returns the links of a description of the work: the page of what it describes, and where its other links are.
+func (w Work) describing() (links []Link) {
+	links = append(links, Link{Rel: "describes", Href: w.IRI, Type: "text/html"})
 	for _, l := range w.Links() {
-		if l.Rel != linksetFormat {
-			byRel[l.Rel] = append(byRel[l.Rel], ref{l.Href, l.Type, l.Profile})
+		switch l.Rel {
+		case "cite-as", "license", "linkset":
+			links = append(links, l)
+		}
+	}
+	return links
+}
+
+// linkRef is a target in a set of links, and linkContext the links of one resource by their relation types.
+type linkRef struct {
+	Href    string `json:"href"`
+	Type    string `json:"type,omitempty"`
+	Profile string `json:"profile,omitempty"`
+}
+
+type linkContext map[string]any
+
+// linkset returns the links as JSON (RFC 9264): those of the page about the work, and for each of its files and
+// descriptions the link that leads back.
+func (w Work) linkset() ([]byte, error) {
+	page := linkContext{"anchor": reference(w.IRI)}
+	byRel := map[string][]linkRef{}
+	var back []linkContext
+	landing := []linkRef{{Href: reference(w.IRI), Type: "text/html"}}
+	for _, l := range w.Links() {
+		if l.Rel == linksetFormat {
+			continue
+		}
+		byRel[l.Rel] = append(byRel[l.Rel], linkRef{reference(l.Href), l.Type, l.Profile})
+		switch l.Rel {
+		case "item":
+			back = append(back, linkContext{"anchor": reference(l.Href), "collection": landing})
+		case "describedby":
+			back = append(back, linkContext{"anchor": reference(l.Href), "describes": landing})
 		}
 	}
 	for rel, refs := range byRel {
-		context[rel] = refs
+		page[rel] = refs
 	}
 	if w.URL != "" {
-		context["original"] = []ref{{Href: w.URL}}
+		page["original"] = []linkRef{{Href: reference(w.URL)}}
 	}
-	return indented(map[string]any{"linkset": []any{context}})
+	return indented(map[string]any{"linkset": append([]linkContext{page}, back...)})
 }
