@@ -69,9 +69,10 @@ type glance struct {
 }
 
 const (
-	filesOfDataset = 50 // on the page of a dataset
-	daysDrawn      = 50 // on the timeline
-	filesRead      = 20 // of which the versions are read for the timeline
+	filesOfDataset = 50   // on the page of a dataset
+	daysDrawn      = 50   // on the timeline
+	versionsRead   = 5000 // of all files together, for the timeline
+	filesRead      = 20   // of which the versions are read for the timeline
 	glanceRows     = 4
 	glanceColumns  = 7
 	glanceCell     = 40
@@ -246,10 +247,12 @@ func (u *UI) changesOf(ctx context.Context, p *datasetPage) error {
 	var moments []plot.Moment // at most one a day
 	var last time.Time        // when the files were visited last
 	days, at := map[string]bool{}, map[string]int{}
+	read := 0
 	for _, f := range p.Files[:min(len(p.Files), filesRead)] {
-		if f.Versions == 0 {
+		if f.Versions == 0 || read+f.Versions > versionsRead {
 			continue
 		}
+		read += f.Versions
 		versions, err := u.archive.Versions(ctx, f.URL)
 		if err != nil {
 			return err

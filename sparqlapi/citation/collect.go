@@ -192,6 +192,51 @@ func (c *Collector) ask(ctx context.Context, w *Work) error {
 			w.say(row[1].Value(), row[2], row[3])
 		}
 	}
+	if w.Licence == "" && w.Dataset != "" {
+		return c.askLicence(ctx, w, about[0])
+	}
+	return nil
+}
+
+// licences asks for the licences of the distributions of a dataset, whose addresses are beside them. In DCAT, the licence
+// is that of a distribution, which may have another IRI than its file.
+const licences = `PREFIX dct: <http://purl.org/dc/terms/>
+PREFIX dcat: <http://www.w3.org/ns/dcat#>
+SELECT DISTINCT ?licence ?file WHERE {
+  GRAPH ?g {
+    %s dcat:distribution ?d .
+    ?d dct:license ?licence .
+    OPTIONAL { ?d dcat:downloadURL|dcat:accessURL ?file }
+  }
+  FILTER(!STRENDS(STR(?g), "#withdrawn") && !ISBLANK(?licence))
+}`
+
+// askLicence adds the licence of the file, or of all files of the dataset if they have the same.
+func (c *Collector) askLicence(ctx context.Context, w *Work, dataset string) error {
+	rows, err := c.Select(ctx, fmt.Sprintf(licences, dataset), maxRows)
+	if err != nil {
+		return fmt.Errorf("citation of %s: %w", w.URL, err)
+	}
+	same := ""
+	for i, row := range rows {
+		if len(row) != 2 {
+			continue
+		}
+		licence := line(row[0].Value())
+		if row[1].Value() == w.URL {
+			w.Licence = licence
+			return nil
+		}
+		switch {
+		case i == 0:
+			same = licence
+		case same != licence:
+			same = ""
+		}
+	}
+	if len(rows) < maxRows {
+		w.Licence = same
+	}
 	return nil
 }
 

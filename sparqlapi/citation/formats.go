@@ -97,7 +97,7 @@ func (w Work) BibTeX() []byte {
 	if !w.Archived.IsZero() {
 		field("urldate", w.Archived.UTC().Format(dayForm), true)
 	}
-	field("note", w.note(), false)
+	field("note", w.terms(), false)
 	b.WriteString("}\n")
 	return b.Bytes()
 }
@@ -138,7 +138,7 @@ func (w Work) RIS() []byte {
 	if !w.Archived.IsZero() {
 		field("Y2", w.Archived.UTC().Format("2006/01/02"))
 	}
-	field("N1", w.note())
+	field("N1", w.terms())
 	field("ER", "")
 	return b.Bytes()
 }
@@ -182,7 +182,7 @@ type cslItem struct {
 // CSL returns an item of CSL-JSON.
 func (w Work) CSL() ([]byte, error) {
 	item := cslItem{ID: w.IRI, Type: "dataset", Title: w.Title, Publisher: w.From(), Issued: cslDateOf(w.Date()), Accessed: cslDateOf(w.Archived), Version: w.version(), URL: w.IRI,
-		Archive: w.Archive, Location: w.ARK, Language: w.Language, Abstract: w.Description, Keyword: strings.Join(w.Keywords, ", "), Note: w.note()}
+		Archive: w.Archive, Location: w.ARK, Language: w.Language, Abstract: w.Description, Keyword: strings.Join(w.Keywords, ", "), Note: w.terms()}
 	for _, a := range w.Creators() {
 		item.Author = append(item.Author, cslName{a})
 	}

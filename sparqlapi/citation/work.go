@@ -13,6 +13,8 @@ import (
 	"html"
 	"strings"
 	"time"
+
+	"odarchive/ns"
 )
 
 // Work is a version, a file or a dataset, as a citation needs it.
@@ -81,7 +83,7 @@ func (w Work) key() string {
 	if w.Version >= 0 {
 		return fmt.Sprintf("%s%sv%d_%.8s", name, w.year(), w.Version, w.ID)
 	}
-	return fmt.Sprintf("%s%s_%.8s", name, w.year(), cmp.Or(w.ID, "dataset"))
+	return fmt.Sprintf("%s%s_%.8s", name, w.year(), cmp.Or(w.ID, ns.ResourceID(w.URL)))
 }
 
 const dayForm = "2006-01-02"
@@ -92,6 +94,18 @@ func (w Work) version() string {
 		return ""
 	}
 	return fmt.Sprint(w.Version)
+}
+
+// terms returns the note with what most formats have no field for: the licence, and where the evidence is.
+func (w Work) terms() string {
+	note := w.note()
+	if w.Licence != "" {
+		note += "; licence: " + line(w.Licence)
+	}
+	if w.Proof != "" {
+		note += "; proof: " + w.Proof
+	}
+	return note
 }
 
 // note says where the bytes are from, in one sentence.
