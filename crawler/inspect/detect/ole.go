@@ -43,7 +43,7 @@ func (f *file) ole() Detection {
 		return found("application/vnd.ms-project", "an OLE file with a Project plan in it")
 	case has("MatOST", "MM"):
 		return found("application/vnd.ms-works", "an OLE file with a Works document in it")
-	case has("EncryptedPackage") && strings.HasPrefix(f.hints.name, "application/vnd.openxmlformats-"):
+	case has("EncryptedPackage") && (strings.HasPrefix(f.hints.name, "application/vnd.openxmlformats-") || strings.HasSuffix(f.hints.name, ".macroenabled.12")):
 		return Detection{Type: f.hints.name, Confidence: 0.7, Because: "an encrypted Office document; its name says " + f.hints.name}
 	case has("EncryptedPackage"):
 		return Detection{Type: "application/x-ole-storage", Confidence: 0.8, Because: "an OLE file with an encrypted Office document in it"}

@@ -152,6 +152,9 @@ func sqlite(b []byte) Detection {
 	if bytes.Contains(b, []byte("gpkg_contents")) {
 		return Detection{Type: "application/geopackage+sqlite3", Confidence: 0.9, Because: "an SQLite database with the tables of GeoPackage"}
 	}
+	if bytes.Contains(b, []byte("tile_column")) && bytes.Contains(b, []byte("tile_data")) && bytes.Contains(b, []byte("metadata")) {
+		return Detection{Type: "application/vnd.mapbox.mbtiles", Confidence: 0.9, Because: "an SQLite database with the tables of MBTiles"}
+	}
 	return Detection{Type: "application/vnd.sqlite3", Confidence: 0.97, Because: "it begins as an SQLite database does"}
 }
 

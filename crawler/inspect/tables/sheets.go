@@ -60,8 +60,15 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 // cut short.
 const maxParts = 25_000
 
+// errLocked is the error of a document that is encrypted as a whole ([MS-OFFCRYPTO] 2.3.4).
+var errLocked = errors.New("it is encrypted: reading it needs a password")
+
 // checkZip refuses containers that unpack to more than the limits, before a decoder opens them.
 func checkZip(in Input, o Options) error {
+	head := make([]byte, 8)
+	if n, _ := in.Body.ReadAt(head, 0); n == len(head) && string(head) == "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" { // an OLE file around it
+		return errLocked
+	}
 	z, err := zip.NewReader(in.Body, in.Size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
