@@ -13,6 +13,7 @@ const (
 	maxGridText  = 1 << 18 // bytes
 	maxUnnamed   = 300     // rows of a table
 	maxReach     = 100     // rows that such a sum may add up
+	maxAdditions = 8 << 20 // numbers that are added up for one table; of one that needs more, not all sums are found
 )
 
 // grid is the text of a table's first rows.
@@ -76,11 +77,12 @@ type sums struct {
 	unit  []float64   // of the columns: the place of their last decimal, or 1
 	named []bool      // a word of the row says that it has sums
 	total []bool      // it has
+	left  int         // numbers that may still be added up
 }
 
 // newSums reads the numbers of a grid. commas says which columns have a decimal comma.
 func newSums(g *grid, named []bool, commas func(column int) bool) *sums {
-	s := &sums{rows: make([][]float64, len(g.rows)), named: named, total: make([]bool, len(g.rows))}
+	s := &sums{rows: make([][]float64, len(g.rows)), named: named, total: make([]bool, len(g.rows)), left: maxAdditions}
 	all := make([]float64, len(g.cells))
 	var cells [][]byte
 	for i := range s.rows {
@@ -156,6 +158,9 @@ func (s *sums) isSum(r, direction int, ofSums bool) bool {
 		}
 		if !has {
 			continue
+		}
+		if s.left -= len(acc); s.left < 0 {
+			return false
 		}
 		added++
 		if added > maxReach && !s.named[r] {

@@ -116,3 +116,25 @@ func TestYearsAmongNamesAreAHeader(t *testing.T) {
 		t.Fatalf("%d header rows, %d rows, %v; want names of years and bounds", p.Dialect.HeaderRows, p.Rows, err)
 	}
 }
+
+// TestAddingUpEnds checks that a table which names sums everywhere is left alone after a while.
+func TestAddingUpEnds(t *testing.T) {
+	t.Parallel()
+	text := &strings.Builder{}
+	text.WriteString("name" + strings.Repeat(",n", 30) + "\n")
+	for i := range 2000 {
+		text.WriteString([]string{"Total", "x"}[i%2] + strings.Repeat(fmt.Sprintf(",%d", 100+i%7), 30) + "\n")
+	}
+	p, err := Read(t.Context(), strings.NewReader(text.String()), Options{})
+	if err != nil || p.Rows != 2000 {
+		t.Error(p.Rows, err)
+	}
+	s := sums{rows: [][]float64{{1, 1}, {2, 2}, {3, 3}}, unit: []float64{1, 1}, named: []bool{false, false, true}, total: make([]bool, 3), left: 3}
+	if s.find(true); s.total[2] {
+		t.Error("added up more than allowed")
+	}
+	s.left = 100
+	if s.find(true); !s.total[2] {
+		t.Error("did not find the sum")
+	}
+}

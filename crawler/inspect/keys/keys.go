@@ -23,6 +23,8 @@ type Table struct {
 const (
 	MaxTables = 500
 	MaxKeys   = 50 // foreign keys of one table
+
+	maxParents = 20 // columns that one name may refer to; more are not looked at
 )
 
 // Find sets ForeignKeys of the profiles of tables that have none declared. It needs the sketches of their columns.
@@ -89,7 +91,11 @@ func foreignKeys(t Table, parents map[string][]parent) (list []csvprofile.Foreig
 			continue
 		}
 		var best []parent
-		for _, p := range parents[joined(about)] {
+		candidates := parents[joined(about)]
+		if len(candidates) > maxParents {
+			continue
+		}
+		for _, p := range candidates {
 			switch {
 			case p.table.Profile == t.Profile || c.Key && !p.named || !included(c.Sketch, p.table.Profile.Columns[p.column].Sketch):
 			case len(best) > 0 && best[0].named && !p.named:

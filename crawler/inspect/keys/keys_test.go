@@ -113,3 +113,20 @@ func TestInclusionOfLargeColumns(t *testing.T) {
 		t.Error("values are not among those of the other column")
 	}
 }
+
+// TestManyColumnsOfOneName checks that columns are not compared with more than maxParents others.
+func TestManyColumnsOfOneName(t *testing.T) {
+	t.Parallel()
+	for parents, want := range map[int]int{maxParents: 1, maxParents + 1: 0} {
+		var names, first, second []string
+		for i := range parents {
+			names = append(names, "x"+strings.Repeat("-", i+1)+"id")
+			first, second = append(first, fmt.Sprint("v", i)), append(second, fmt.Sprint("w", i))
+		}
+		list := archive(t, "x: "+strings.Join(names, " ")+"; "+strings.Join(first, " ")+"; "+strings.Join(second, " "), "y: n x_id; 1 v3; 2 w3; 3 v3")
+		Find(list)
+		if got := len(list[1].Profile.ForeignKeys); got != want {
+			t.Errorf("%d columns: %d keys, want %d", parents, got, want)
+		}
+	}
+}
