@@ -109,6 +109,9 @@ func (a *API) Read(ctx context.Context, r Request) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := v.Available(); err != nil { // also where no row would have to be read
+		return nil, err
+	}
 	all, in, err := a.archive.Tables(ctx, v)
 	if err != nil {
 		return nil, err

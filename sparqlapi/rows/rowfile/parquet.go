@@ -17,6 +17,12 @@ type parquetWriter struct {
 	total  int64
 }
 
+// Sizes of pages in bytes: the library keeps room for one of each column.
+const (
+	allPages  = 16 << 20 // of all columns together
+	leastPage = 1 << 10
+)
+
 // orderedGroup is a group whose fields keep their order. That of the library sorts them by name.
 type orderedGroup struct {
 	parquet.Group
@@ -46,7 +52,9 @@ func newParquet(w io.Writer, fields []Field) (Writer, error) {
 		g.order = append(g.order, namedNode{byName[f.Name]})
 	}
 	schema := parquet.NewSchema("table", g)
-	out := parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("odarchive", "", ""), parquet.WriteBufferSize(64<<10))
+	page := min(max(allPages/len(fields), leastPage), parquet.DefaultPageBufferSize)
+	out := parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("odarchive", "", ""), parquet.WriteBufferSize(64<<10),
+		parquet.PageBufferSize(page), parquet.ColumnPageBuffers(parquet.NewChunkBufferPool(page)))
 	return &parquetWriter{fields: fields, out: out}, nil
 }
 
