@@ -112,12 +112,16 @@ func (a *Archive) IndexTexts(ctx context.Context) (int, error) {
 
 // statements reads what portals say from one state of the triples.
 func (a *Archive) statements(sn *triplestore.Snapshot) search.Statements {
-	return search.PortalGraphs(func(ctx context.Context, subject term.Key, f func(term.Quad) error) error {
-		id, known, err := sn.Lookup(subject)
+	return search.PortalGraphs(func(ctx context.Context, subject, graph term.Key, f func(term.Quad) error) error {
+		g, known, err := sn.Lookup(graph)
 		if err != nil || !known {
 			return err
 		}
-		return sn.Dump(ctx, term.Pattern{S: id}, f)
+		s, known, err := sn.Lookup(subject)
+		if err != nil || !known {
+			return err
+		}
+		return sn.Dump(ctx, term.Pattern{S: s, G: g}, f)
 	}, func(portal string) []term.Key {
 		graph := a.mint.Graph(portal)
 		return []term.Key{term.IRI(graph), term.IRI(graph + withdrawnGraph)}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/archive/records"
@@ -44,6 +43,9 @@ func (x *Index) IndexTexts(ctx context.Context, open func() (Statements, func())
 	}
 	if err == nil && len(todo) > 0 {
 		err = x.writeTexts(ctx, todo)
+	}
+	if err == nil {
+		x.forget(todo)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("archive: search index: %w", err)
@@ -114,14 +116,18 @@ func (x *Index) readTexts(ctx context.Context, todo []*marked, statements Statem
 				m.addStatements([]term.Key{term.IRI(r.URL)}, own) // what is said of the file itself comes first
 				m.addStatements(subjects, quads)
 			}
+			c, known := x.remembered(one.value)
 			var in *inspect.Inside
-			if r.Versions > 0 {
+			if !known && r.Versions > 0 {
 				if in, err = LatestInside(t, r); err != nil {
 					return err
 				}
 			}
 			err = faults.Contain(func() error {
-				one.texts, one.traits = textsFrom(r, m, contentsOf(in))
+				if !known {
+					c = contentsOf(in)
+				}
+				one.texts, one.traits = textsFrom(r, m, c)
 				return nil
 			})
 			if err != nil { // a fault of this program with what the file holds
@@ -225,20 +231,25 @@ func waiting(ctx context.Context, txn *kv.Txn, n *catalog.Indexing) error {
 	})
 }
 
-// PortalGraphs returns a Statements that reads a dataset: what is said in the graphs that graphsOf returns for portals.
-func PortalGraphs(dump func(ctx context.Context, subject term.Key, f func(term.Quad) error) error, graphsOf func(portal string) []term.Key) Statements {
+// PortalGraphs returns a Statements that reads, with dump, what is said of a subject in the graphs that graphsOf returns for
+// portals.
+func PortalGraphs(dump func(ctx context.Context, subject, graph term.Key, f func(term.Quad) error) error, graphsOf func(portal string) []term.Key) Statements {
 	return func(ctx context.Context, portals []string, subjects []term.Key) (all []term.Quad, err error) {
 		var graphs []term.Key
 		for _, p := range portals {
 			graphs = append(graphs, graphsOf(p)...)
 		}
 		read := func(subject term.Key, f func(term.Quad)) error {
-			return dump(ctx, subject, func(q term.Quad) error {
-				if slices.Contains(graphs, q.G) {
+			for _, g := range graphs {
+				err := dump(ctx, subject, g, func(q term.Quad) error {
 					f(q)
+					return nil
+				})
+				if err != nil {
+					return err
 				}
-				return nil
-			})
+			}
+			return nil
 		}
 		for _, s := range subjects {
 			var refers []term.Key

@@ -38,6 +38,9 @@ type Index struct {
 	newest   wordindex.Newest // used by the one transaction that writes
 	indexing sync.Mutex       // of one IndexTexts at a time
 
+	newMu sync.Mutex
+	new   map[uint64]contents // of versions that IndexTexts has not seen, by the value of their mark
+
 	changes    atomic.Uint64 // commits that changed words
 	vocabulary vocabulary
 	pack       *zstd.Encoder

@@ -15,6 +15,7 @@ import (
 
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/wordindex"
+	"odarchive/crawler/inspect"
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
@@ -189,8 +190,57 @@ func (u *Update) Forget(id string) error {
 func (u *Update) Mark(id string) error { return Mark(u.txn.Txn, id) }
 
 // Mark is Update.Mark in a transaction that is not one of the archive.
-func Mark(txn *kv.Txn, id string) error {
-	return txn.Set(kv.SpaceSearch, markKey(id), binary.BigEndian.AppendUint64(nil, rand.Uint64())) // differs from its last
+func Mark(txn *kv.Txn, id string) error { return setMark(txn, id, rand.Uint64()) }
+
+// setMark marks a resource with a value that differs from that of its last mark.
+func setMark(txn *kv.Txn, id string, value uint64) error {
+	return txn.Set(kv.SpaceSearch, markKey(id), binary.BigEndian.AppendUint64(nil, value))
+}
+
+// markNew marks a resource with a new version, and remembers what is searched inside it until IndexTexts needs it.
+func (u *Update) markNew(id string, in *inspect.Inside) error {
+	value, c := rand.Uint64(), contentsOf(in)
+	u.txn.OnCommit(func() { u.index.remember(value, c) })
+	return setMark(u.txn.Txn, id, value)
+}
+
+// maxRemembered bounds the versions whose words are remembered, each about 1 KB. Others are read again.
+const maxRemembered = 2048
+
+func (x *Index) remember(value uint64, c contents) {
+	x.newMu.Lock()
+	defer x.newMu.Unlock()
+	if len(x.new) < maxRemembered {
+		if x.new == nil {
+			x.new = map[uint64]contents{}
+		}
+		x.new[value] = c
+	}
+}
+
+// remembered returns what is searched inside the version for which a mark with a value was made.
+func (x *Index) remembered(value []byte) (c contents, ok bool) {
+	if len(value) != 8 {
+		return c, false
+	}
+	x.newMu.Lock()
+	defer x.newMu.Unlock()
+	c, ok = x.new[binary.BigEndian.Uint64(value)]
+	return c, ok
+}
+
+// forget forgets what was remembered for marks that are done or replaced.
+func (x *Index) forget(todo []*marked) {
+	x.newMu.Lock()
+	defer x.newMu.Unlock()
+	for _, one := range todo {
+		if len(one.value) == 8 {
+			delete(x.new, binary.BigEndian.Uint64(one.value))
+		}
+	}
+	if len(x.new) == maxRemembered { // of marks that others replaced before they were seen
+		clear(x.new)
+	}
 }
 
 // recordOf returns the record of a document.

@@ -190,7 +190,7 @@ func (u *Update) SetColumns(id string, former, latest *inspect.Inside) error {
 	}
 	u.words.Replace(doc, fieldColumn, columnWords(former), columnWords(latest))
 	u.words.Replace(doc, fieldDocument, documentWords(former), documentWords(latest))
-	return u.Mark(id)
+	return u.markNew(id, latest)
 }
 
 // document returns the document number of a resource; a new resource gets the next number.
