@@ -8,8 +8,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// BenchmarkTextsOfAVisit measures what indexing descriptions and values takes of the processor time of a first visit. The
-// crawl indexes them; then the search index is made again without them, and what is left is to index them alone.
+// BenchmarkTextsOfAVisit measures what indexing descriptions and values again, as for the archive of an older program, takes
+// of the processor time of first visits. The search index is made again without them, and what is left is to index them.
+// A crawl does not read the profiles again, which is more than half of it.
 func BenchmarkTextsOfAVisit(b *testing.B) {
 	const files, size = 1500, 50_000
 	for range b.N {
