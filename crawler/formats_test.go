@@ -182,7 +182,7 @@ func TestEveryFormatIsReadFromEndToEnd(t *testing.T) {
 	for _, table := range tables {
 		read[table.Member] = true
 		checkRows(t, n, latest, table.Member, table.Profile.Rows, func(f func([][]byte) error) error {
-			return n.Pipeline.Archive.EachRow(t.Context(), latest, table, f)
+			return n.Pipeline.Archive.EachRowFrom(t.Context(), latest, table, inspect.Marks{}, f)
 		})
 	}
 	for i, f := range everyFormat {
@@ -235,7 +235,7 @@ func checkFormat(t *testing.T, n *node, url, mime, column string, kind diff.Kind
 			columns = append(columns, c.Name+" "+c.Datatype)
 		}
 		checkRows(t, n, latest, url, table.Profile.Rows, func(f func([][]byte) error) error {
-			return n.Pipeline.Archive.EachRow(t.Context(), latest, table, f)
+			return n.Pipeline.Archive.EachRowFrom(t.Context(), latest, table, inspect.Marks{}, f)
 		})
 	}
 	if column != "" && !slices.Contains(columns, column) {
