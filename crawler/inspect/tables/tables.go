@@ -1,4 +1,4 @@
-// Package tables profiles the tables in files that are not delimited text: sheets of XLSX, XLS and ODS, JSON arrays of
+// Package tables profiles the tables in files that are not delimited text: sheets of XLSX, XLS, ODS, SYLK and DIF, JSON arrays of
 // objects or rows, NDJSON, GeoJSON features, lists of records in XML, tables in HTML, columns of fixed width, and those of
 // the families of formats in the packages below it.
 //
@@ -64,6 +64,10 @@ func readerOf(mediaType string) source.Reader {
 		return openTables
 	case "application/x-ipynb+json":
 		return notebook
+	case "application/x-sylk":
+		return sylk
+	case "application/x-dif":
+		return dif
 	}
 	for _, family := range []func(mediaType string) source.Reader{
 		columnar.Reader,
