@@ -360,8 +360,26 @@ func TestTheLineIsTheContracts(t *testing.T) {
 	}
 }
 
+// Means and deviations of the largest numbers overflow, and a record with an infinity could not be written.
+func TestLargestNumbersHaveNoDeviation(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"a\n2\n1e170\n": "true false", "a\n-1e308\n1e308\n1e308\n": "false false", "a\n1\n3\n": "true true"} {
+		p, err := Read(t.Context(), strings.NewReader(text), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := p.Columns[0]
+		if got := fmt.Sprint(c.Mean != nil, c.StdDev != nil); got != want {
+			t.Errorf("%q: mean and deviation %s, want %s", text, got, want)
+		}
+		if _, err := p.Line("x"); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"", "a,b\n1,2\n", "a;b\n1,5;2\n", "\xff\xfea\x00", "# c\na\tb\n", "'a';'b'\n", "1.234.567,89\n", "2020-13-45\n", "Jan 99\n", "P1Y\n", "1e999\n", "-\n--\n", strings.Repeat("\"", 50)} {
+	for _, s := range []string{"", "a,b\n1,2\n", "a;b\n1,5;2\n", "\xff\xfea\x00", "# c\na\tb\n", "'a';'b'\n", "1.234.567,89\n", "2020-13-45\n", "Jan 99\n", "P1Y\n", "1e999\n", "2\n1e170", "-1e308\n1e308\n1e308\n", "-\n--\n", strings.Repeat("\"", 50)} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

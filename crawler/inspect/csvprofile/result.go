@@ -277,17 +277,24 @@ func yearName(name string) bool {
 	return strings.HasSuffix(low, "year") || strings.HasSuffix(low, "jahr")
 }
 
+// finite returns a number, nil if it is none: sums and squares of the largest numbers have no place in a float64, and JSON has
+// no infinity.
+func finite(x float64) *float64 {
+	if x-x != 0 {
+		return nil
+	}
+	return &x
+}
+
 // extremes sets minimum, maximum, mean and quantiles in the datatype's own form.
 func (c *column) extremes(col *Column) {
 	q := &c.st.num
 	switch col.Datatype {
 	case "integer", "decimal", "double", "gYear":
 		col.Min, col.Max = c.canonical(q.min, q.minLex, col), c.canonical(q.max, q.maxLex, col)
-		mean := q.mean()
-		col.Mean = &mean
+		col.Mean = finite(q.mean())
 		if q.n > 1 {
-			sd := q.deviation()
-			col.StdDev = &sd
+			col.StdDev = finite(q.deviation())
 		}
 		c.quantiles(col, func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) })
 	case "date":
