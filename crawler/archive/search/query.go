@@ -145,7 +145,7 @@ func (p *parser) token() (t token, ok bool) {
 	t.not, p.not = p.not, false
 	if (p.in[0] == '-' || p.in[0] == '!') && len(p.in) > 1 && !blank(rune(p.in[1])) && p.in[1] != '-' {
 		t.not, p.in = true, p.in[1:]
-	} else if p.in[0] == '+' {
+	} else if p.in[0] == '+' && len(p.in) > 1 {
 		p.in = p.in[1:]
 	}
 	if i := strings.IndexAny(p.in, ":= \t\r\n\""); i > 0 && (p.in[i] == ':' || p.in[i] == '=') {
@@ -156,7 +156,7 @@ func (p *parser) token() (t token, ok bool) {
 			t.name, t.whole, p.in = name, p.in[i] == '=', rest
 		}
 	}
-	if p.in[0] == '"' {
+	if strings.HasPrefix(p.in, `"`) {
 		t.quoted = true
 		p.in = p.in[1:]
 		end := strings.IndexByte(p.in, '"')

@@ -139,7 +139,7 @@ func TestMisspeltWordsAndCompounds(t *testing.T) {
 }
 
 func FuzzQuery(f *testing.F) {
-	for _, s := range []string{`a OR "b c" -d title:e since:30d size:>1MB`, "\x00\u202e \"", "-\"", "type:", `publisher="`, "NOT NOT a", strings.Repeat("OR ", 50), "rows:..", "since:9999999999999y", "size:>-1"} {
+	for _, s := range []string{`a OR "b c" -d title:e since:30d size:>1MB`, "\x00\u202e \"", "-\"", "type:", `publisher="`, "NOT NOT a", strings.Repeat("OR ", 50), "rows:..", "since:9999999999999y", "size:>-1", "+", "-", "+\"", "NOT +"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
