@@ -83,6 +83,7 @@ func (r *Remote) stream(ctx context.Context, path string, body io.Reader) (io.Re
 	if err != nil {
 		return nil, fmt.Errorf("%q: expected an address such as http://localhost:8080/: %w", r.base, err)
 	}
+	req.Header.Set("Expect", "100-continue") // see refusalWait
 	req.Header.Set("Content-Type", "application/octet-stream")
 	req.Header.Set("Accept", "application/octet-stream, application/json;q=0.5")
 	if r.token != "" {

@@ -102,8 +102,16 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 	if errors.Is(context.Cause(r.Context()), problem.ErrStopping) && result.Status != 0 {
 		result = CommandResult{Status: 1, Error: "the server is stopping; finished work is kept"}
 	}
-	return out.end(result)
+	err = out.end(result)
+	// A connection that closes on bytes that nobody reads is reset, and the result might be lost with it. The client ends it
+	// once it has the result.
+	_ = rc.SetReadDeadline(time.Now().Add(lastBytes))
+	_, _ = io.Copy(io.Discard, body)
+	return err
 }
+
+// lastBytes is how long a client that still sends inputs has to read the result of a command that has ended without them.
+const lastBytes = 10 * time.Second
 
 // run runs a command. A panic is this command's failure.
 func (c *commands) run(ctx context.Context, name string, command Command, call *Call) (result CommandResult) {

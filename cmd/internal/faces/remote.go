@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"odarchive/cmd/internal/check"
 	"odarchive/cmd/internal/listen"
@@ -30,9 +31,15 @@ type Remote struct {
 	token  string // empty over a socket
 }
 
+// refusalWait is how long a client with inputs waits for the server to want them. A server that refuses says so before it is
+// sent any: one that answers and closes while the client still sends is a broken connection, whose reason is lost.
+const refusalWait = 10 * time.Second
+
 // NewRemote returns a client of the server at an address such as http://localhost:8080/, with its token.
 func NewRemote(address, token string) *Remote {
-	return &Remote{client: http.DefaultClient, base: strings.TrimSuffix(strings.TrimSuffix(address, "/"), "/sparql"), token: token}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ExpectContinueTimeout = refusalWait
+	return &Remote{client: &http.Client{Transport: transport}, base: strings.TrimSuffix(strings.TrimSuffix(address, "/"), "/sparql"), token: token}
 }
 
 // HolderOf returns a client of the process that serves the socket of a data directory; nil if there is none.
@@ -48,7 +55,7 @@ func HolderOf(ctx context.Context, data string) *Remote {
 	if err != nil || conn.Close() != nil {
 		return nil
 	}
-	return &Remote{client: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, base: "http://odarchive.sock"}
+	return &Remote{client: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true, ExpectContinueTimeout: refusalWait}}, base: "http://odarchive.sock"}
 }
 
 // Send sends a request without a body and returns the response, whatever its status. The caller closes its body.
