@@ -107,6 +107,7 @@ type Options struct {
 	ChangeLog  *changelog.Handler
 	Related    *related.API
 	Rows       *rows.API
+	Histories  *rows.Histories
 	Search     *search.API
 	Assistants http.Handler // Model Context Protocol
 	Feeds      *feeds.API
@@ -276,6 +277,9 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 		read(text, base+"/get/file/id/{id}/rows", a.Rows)
 		read(text, base+"/get/file/id/{id}/table.{ext}", a.Table)
 	}
+	if h := o.Histories; h != nil {
+		read(text, base+"/history", h.ServeHistory)
+	}
 	if o.Members != nil {
 		read(r, base+"/get/file/id/{id}/member/*", o.member)
 	}
@@ -374,7 +378,7 @@ var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/get/war
 
 // unwanted are the paths that robots.txt asks web crawlers to leave alone: they are costly, or serve bytes whose real
 // address is elsewhere.
-var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/describe", "/timegate/", "/timemap/", "/web/", "/cdx", "/rdf-graph-store", "/changes/", "/search?", "/table/"}
+var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/history", "/describe", "/timegate/", "/timemap/", "/web/", "/cdx", "/rdf-graph-store", "/changes/", "/search?", "/table/"}
 
 // timeMapCDXJ answers GET /timemap/cdxj/{URL} as /cdx does for one address.
 func (o Options) timeMapCDXJ(w http.ResponseWriter, r *http.Request) error {

@@ -134,6 +134,7 @@ type record struct {
 	Fields         []recordField
 	Previous, Next string
 	Back           string
+	History        string // of the row
 }
 
 type recordField struct{ Name, Value, Link, Note string }
@@ -201,6 +202,9 @@ func (u *UI) tablePage(w http.ResponseWriter, r *http.Request) error {
 	} else {
 		page.grid(found)
 		page.Map = u.placesOf(found, page.State)
+	}
+	if page.Record != nil && u.histories != nil {
+		page.Record.History = "/history?" + url.Values{"version": {id}, "table": {request.Table}, "row": {strconv.Itoa(row)}}.Encode()
 	}
 	page.offers(u.mint.Version(id), u.versionPath(id))
 	title := page.Name

@@ -28,6 +28,7 @@ type Options struct {
 	Operation *Operation    // nil: the page of crawls shows no orders, and nothing over time
 	Guard     Guard         // nil: pages have no forms for orders
 	Tables    Tables        // nil: rows of tables cannot be seen page by page
+	Histories Histories     // nil: histories of rows cannot be seen
 	Cite      Cite          // nil: pages cite by what the records say
 	About     About         // nil: pages do not show what portals say of datasets
 	Fixity    func() Fixity // nil: pages do not show fixity
@@ -53,6 +54,7 @@ type UI struct {
 	hosts     Hosts
 	guard     Guard
 	tables    Tables
+	histories Histories
 	operation *Operation
 	cite      Cite
 	says      About
@@ -78,7 +80,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, tables: o.Tables, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, tables: o.Tables, histories: o.Histories, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -156,5 +158,6 @@ func (u *UI) Handler() http.Handler {
 	u.Routes(r)
 	r.Get("/describe", problem.Handler(u.describePage))
 	r.Get("/diff", problem.Handler(u.Diff))
+	r.Get("/history", problem.Handler(u.RowHistory))
 	return r
 }

@@ -47,7 +47,7 @@ func everyPage(w *world) []string {
 		"/dataset?url=" + url.QueryEscape(trees[0].URL), "/dataset?url=https://open.region.example/gone.csv", "/dataset?url=ftp://files.library.example/loans.zip",
 		"/dataset?url=" + url.QueryEscape(w.resources[0].Datasets[0]), "/dataset?url=" + url.QueryEscape(w.resources[0].Portals[0]),
 		"/version?id=" + trees[3].ID, "/version?id=" + xml[0].ID, "/version?id=" + w.versions["http://data.city.example/budget.json"][1].ID,
-		"/table/" + trees[3].ID, "/table/" + trees[3].ID + "?row=3", "/table/" + trees[3].ID + "?where=height%3E9&order=-height", "/diff?from=" + trees[0].ID + "&to=" + trees[1].ID, "/crawls", "/campaign", "/campaign?name=city", "/campaign?name=www.city.example", "/campaign?name=kaggle", "/crawls?outcome=no-version", "/statistics", "/console", "/console?query=ASK+%7B%7D",
+		"/table/" + trees[3].ID, "/table/" + trees[3].ID + "?row=3", "/table/" + trees[3].ID + "?where=height%3E9&order=-height", "/diff?from=" + trees[0].ID + "&to=" + trees[1].ID, "/history?version=" + trees[3].ID + "&row=3", "/history?version=" + trees[3].ID + "&row=3&column=species", "/crawls", "/campaign", "/campaign?name=city", "/campaign?name=www.city.example", "/campaign?name=kaggle", "/crawls?outcome=no-version", "/statistics", "/console", "/console?query=ASK+%7B%7D",
 		"/basket", "/basket?id=" + trees[0].ID + "&id=" + xml[0].ID + "&id=nonsense", "/docs/", "/docs/tutorial", "/docs/howto/proxy", "/docs/reference/commands/host", "/docs/explanation/architecture", "/docs/?q=backup", "/api-doc"}
 }
 

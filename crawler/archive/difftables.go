@@ -23,7 +23,7 @@ func DiffTables(file inspect.Input, in *inspect.Inside) (list []diff.TableRows, 
 			}
 			t := diff.TableRows{Name: p.Name, Columns: make([]string, len(p.Columns)), Rows: p.Rows, Schema: DiffSchema(p)}
 			if member != "" {
-				t.Name = strings.TrimSuffix(member+"/"+p.Name, "/")
+				t.Name = strings.TrimSuffix(member+"#"+p.Name, "#")
 			}
 			for k, c := range p.Columns {
 				t.Columns[k] = c.Name

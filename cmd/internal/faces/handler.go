@@ -4,6 +4,7 @@ import (
 	"context"
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -60,12 +61,13 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if a.store.ReadOnlyReason == "" || a.store.Config.Serve.Closed {
 		orders = guard
 	}
-	tables := rows.New(a.store.Archive)
-	pages, err := ui.New(ui.Options{Guard: orders, Tables: tables, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
+	tables, histories := rows.New(a.store.Archive), rows.NewHistories(a.store.Archive)
+	pages, err := ui.New(ui.Options{Guard: orders, Tables: tables, Histories: histories, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
 	if err != nil {
 		return nil, err
 	}
 	a.pages = pages.Close
+	histories.Page = pages.RowHistory
 	if err := a.ReloadFaces(a.store.Config.Serve); err != nil {
 		return nil, err
 	}
@@ -103,6 +105,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Rows:       tables,
+		Histories:  histories,
 		Search:     &search.API{Archive: a.store.Archive, Mint: a.store.Mint, Now: a.store.Clock},
 		Assistants: a.assistant(tables).Handler(),
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
@@ -214,9 +217,35 @@ func (a *Faces) showChanges(ctx context.Context, from, to catalog.Version, key [
 		}
 	}
 	var fragment strings.Builder
-	err = report.WriteHTML(&fragment)
+	err = report.WriteLinkedHTML(&fragment, historyOf(from, to))
 	c.HTML = template.HTML(fragment.String()) // WriteHTML escapes
 	return c, err
+}
+
+// historyOf returns the function that links a row of a difference to its history.
+func historyOf(from, to catalog.Version) func(t *diff.Table, row diff.RowChange) string {
+	return func(t *diff.Table, row diff.RowChange) string {
+		if len(t.Key) == 0 || len(row.Key) != len(t.Key) || slices.ContainsFunc(row.Key, diff.IsClipped) {
+			return ""
+		}
+		v, where := to, make([]rows.Comparison, len(t.Key))
+		if row.Op == "removed" {
+			v = from
+		}
+		for i, name := range t.Key {
+			for _, c := range t.Renamed { // the old version has the old name
+				if row.Op == "removed" && c.To == name {
+					name = c.From
+				}
+			}
+			where[i] = rows.Comparison{Column: name, Op: "=", Value: row.Key[i]}
+		}
+		q := url.Values{"version": {v.ID}, "where": {rows.Condition(where)}}
+		if t.Name != "" {
+			q.Set("table", t.Name)
+		}
+		return "/history?" + q.Encode()
+	}
 }
 
 // selectRows runs a SELECT query for a page. It returns at most max rows.

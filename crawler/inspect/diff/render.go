@@ -162,6 +162,12 @@ var templates embed.FS
 
 var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
 	"join": func(list []string) string { return strings.Join(list, ", ") },
+	"rowText": func(row RowChange) string {
+		if len(row.Key) == 0 {
+			return fmt.Sprint(row.Row)
+		}
+		return fmt.Sprintf("%d (%s)", row.Row, strings.Join(row.Key, ", "))
+	},
 	"more": func(shown int, counts ...int64) int64 {
 		for _, n := range counts {
 			shown -= int(n)
@@ -177,4 +183,24 @@ var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
 }).ParseFS(templates, "report.html"))
 
 // WriteHTML writes the report as an HTML fragment: one section without styles or scripts, with classes for styling.
-func (r *Report) WriteHTML(w io.Writer) error { return page.Execute(w, r) }
+func (r *Report) WriteHTML(w io.Writer) error { return r.WriteLinkedHTML(w, nil) }
+
+// WriteLinkedHTML is WriteHTML with links: to returns the address of what is known of a row that changed, "" for nothing.
+// It may be nil.
+func (r *Report) WriteLinkedHTML(w io.Writer, to func(t *Table, row RowChange) string) error {
+	return page.Execute(w, linked{r, to})
+}
+
+// linked is a report with the links of its rows.
+type linked struct {
+	*Report
+	to func(t *Table, row RowChange) string
+}
+
+// Link returns the address of a row, "" for none.
+func (l linked) Link(t *Table, row RowChange) string {
+	if l.to == nil {
+		return ""
+	}
+	return l.to(t, row)
+}

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"io"
 	"slices"
+	"strings"
 )
 
 // tableDiff compares the rows of two tables by two hashes: of the key columns, and of all columns that both tables
@@ -243,6 +244,9 @@ func clipText(s string) string {
 	}
 	return string([]rune(s[:listedText])[:listedText/4]) + "…"
 }
+
+// IsClipped reports whether a listed text is only the beginning of a cell.
+func IsClipped(text string) bool { return strings.HasSuffix(text, "…") }
 
 func clip(cells []string) []string {
 	out := make([]string, 0, min(len(cells), listedCells))

@@ -1,0 +1,380 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"odarchive/crawler/archive"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/diff"
+	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/problem"
+)
+
+// Past is what histories of rows are read from.
+type Past interface {
+	Archive
+	// Versions returns the versions of a URL, oldest first.
+	Versions(ctx context.Context, urlOrID string) ([]catalog.Version, error)
+	// Change returns how a version differs from the one before, nil if unknown.
+	Change(ctx context.Context, id string) (*diff.Summary, error)
+}
+
+var _ Past = (*archive.Archive)(nil)
+
+// Histories reads how one row of a table changed from version to version. Use NewHistories.
+type Histories struct {
+	archive Past
+	places  *fair.Gate
+	limit   func(context.Context) (context.Context, context.CancelFunc) // of the time for one request
+	// Page answers with a page. If it is nil, JSON is offered only.
+	Page func(w http.ResponseWriter, r *http.Request) error
+}
+
+// NewHistories returns Histories that read a few tables at a time.
+func NewHistories(a Past) *Histories {
+	return &Histories{archive: a,
+		limit: func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, readTime)
+		},
+		places: fair.NewGate(fair.Limits{Places: 3, PerClient: 1, Queue: 32, PerQueue: 4, Wait: 10 * time.Second})}
+}
+
+// Limits of a history.
+const (
+	MaxPast    = 1000 // versions of one answer
+	usualPast  = 200
+	pastCells  = 500     // columns of a row
+	pastText   = 2000    // bytes of a cell
+	pastMemory = 8 << 20 // bytes of the cells of one answer
+)
+
+// HistoryRequest names a row: by the values of its key, or by its number in a version.
+type HistoryRequest struct {
+	URL   string // of the file; "" if Version is set
+	Table string // see Request
+	Where string // the values of the key: column = value, joined by " and "; see parseWhere
+
+	Version string   // id of the version that has the row, if Where is empty
+	Row     int64    // its number there, from 0
+	Key     []string // columns of the key; empty for those that identify the row
+
+	Column string // the history of this cell only; "" for the whole row
+	Before int    // read versions up to this number, by position; 0 for all
+	Limit  int    // versions to read; 0 means 200
+}
+
+// History is how a row changed, newest first. Its JSON names are part of the API.
+type History struct {
+	URL      string       `json:"url"`
+	Table    string       `json:"table,omitempty"`
+	Where    string       `json:"where"`  // the key as a condition
+	Key      []Comparison `json:"-"`      // the same
+	Column   string       `json:"column"` // the only cell, "" for the row
+	Columns  []string     `json:"columns"`
+	Versions int          `json:"versions"` // read, of Total
+	Total    int          `json:"total"`
+	Periods  []Period     `json:"periods"`
+	// Next is the parameter before of the rest, 0 if there is none.
+	Next int `json:"next,omitempty"`
+}
+
+// State is what a version has of a row.
+type State string
+
+// The states.
+const (
+	Present    State = "present"
+	Absent     State = "absent"     // the table has no such row
+	NoTable    State = "no table"   // the version has no such table
+	NoColumn   State = "no column"  // the table has not all columns of the key
+	NotData    State = "not data"   // an error page
+	Taken      State = "withdrawn"  // the bytes were taken away
+	Unreadable State = "unreadable" // the table cannot be read
+)
+
+// known reports whether a version says whether the row is in it.
+func (s State) known() bool { return s == Present || s == Absent }
+
+// Period is a number of versions, one after the other, that say the same of a row.
+type Period struct {
+	State    State   `json:"state"`
+	Change   string  `json:"change,omitempty"` // since the period before that is present or absent: added, changed, removed, or "" for none or unknown
+	First    Moment  `json:"first"`
+	Last     Moment  `json:"last"`
+	Versions int     `json:"versions"`
+	Row      int64   `json:"row"`            // number of the row in the last version, from 0; -1 unless present
+	Rows     int64   `json:"rows,omitempty"` // rows with this key, if there are several; the first counts
+	Cells    []Cell  `json:"cells,omitempty"`
+	Changes  []Cells `json:"changes,omitempty"`
+	Why      string  `json:"why,omitempty"` // why it is unreadable
+
+	state *pastState
+}
+
+// Moment is a version of a period.
+type Moment struct {
+	ID string    `json:"id"`
+	N  int       `json:"n"`
+	At time.Time `json:"at"`
+}
+
+// Cell is a cell of a row.
+type Cell struct {
+	Column string `json:"column"`
+	Value  string `json:"value"`
+}
+
+// Cells is a cell that changed. From or To is nil if the table had no such column.
+type Cells struct {
+	Column string  `json:"column"`
+	From   *string `json:"from"`
+	To     *string `json:"to"`
+}
+
+// Read returns the history of a row. It reads versions from the newest on, and ends after the time for one request: then
+// Next names the rest.
+func (h *Histories) Read(ctx context.Context, r HistoryRequest) (*History, error) {
+	leave, err := h.places.Enter(ctx, fair.Client(ctx))
+	if err != nil {
+		return nil, refused(err)
+	}
+	defer leave()
+	limited, cancel := h.limit(ctx)
+	defer cancel()
+	url := r.URL
+	if r.Version != "" {
+		v, err := h.archive.Version(ctx, r.Version)
+		if err != nil {
+			return nil, err
+		}
+		url = v.URL
+	}
+	all, err := h.archive.Versions(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	w, err := h.walker(limited, all, r)
+	if err != nil {
+		return nil, ended(ctx, limited, err)
+	}
+	w.answer.URL, w.answer.Total = url, len(all)
+	end := len(all)
+	if r.Before > 0 {
+		end = min(r.Before, end)
+	}
+	limit := usualPast
+	if r.Limit > 0 {
+		limit = max(min(r.Limit, MaxPast), 2)
+	}
+	for i := end - 1; i >= 0; i-- {
+		enough := w.answer.Versions == limit || w.bytes > pastMemory
+		if !enough {
+			err = w.step(limited, all, i)
+			enough = err != nil && limited.Err() != nil && ctx.Err() == nil && w.answer.Versions >= 2
+		}
+		if enough { // the next page begins with the last version of this one, to compare with it
+			w.answer.Next = i + 2
+			break
+		}
+		if err != nil {
+			return nil, ended(ctx, limited, err)
+		}
+	}
+	w.finish()
+	return w.answer, nil
+}
+
+// ended returns the problem of a history that could not be read.
+func ended(ctx, limited context.Context, err error) error {
+	if ctx.Err() == nil && limited.Err() != nil {
+		return &problem.Error{Status: http.StatusServiceUnavailable, Title: "Reading takes too long", RetryAfter: 10 * time.Second, Cause: err,
+			Detail: fmt.Sprintf("two versions of the table could not be read within %s", readTime)}
+	}
+	return notRead(ctx, limited, err)
+}
+
+// walker goes from version to version.
+type walker struct {
+	archive Past
+	table   archive.Table // as the request means it, in one version
+	single  bool          // the only table of that version
+	keys    []pastKey
+	column  string
+	answer  *History
+	states  map[[32]byte]*pastState // by digest of the file
+	bytes   int                     // of the cells of all states
+	names   map[string]bool         // of columns
+}
+
+// walker returns a walker for the row that a request means.
+func (h *Histories) walker(ctx context.Context, all []catalog.Version, r HistoryRequest) (*walker, error) {
+	w := &walker{archive: h.archive, column: r.Column, states: map[[32]byte]*pastState{}, names: map[string]bool{}}
+	v, err := h.model(ctx, all, r)
+	if err != nil {
+		return nil, err
+	}
+	tables, in, err := h.archive.Tables(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if w.table, err = choose(v, tables, in, r.Table); err != nil {
+		return nil, err
+	}
+	w.single = len(tables) == 1
+	columns := make([]column, len(w.table.Profile.Columns))
+	for i, c := range w.table.Profile.Columns {
+		columns[i] = newColumn(c)
+	}
+	var key []Comparison
+	if r.Where != "" {
+		key, err = keyOfCondition(r.Where, columns)
+	} else {
+		key, err = h.keyOfRow(ctx, v, w.table, columns, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Column != "" && indexOf(columns, r.Column) < 0 {
+		return nil, problem.Wrap(http.StatusBadRequest, "Bad column", unknownColumn(r.Column, columns))
+	}
+	for _, c := range key {
+		w.keys = append(w.keys, newPastKey(c, &columns[indexOf(columns, c.Column)]))
+	}
+	w.answer = &History{Table: nameOf(w.table), Where: Condition(key), Key: key, Column: r.Column, Columns: []string{}, Periods: []Period{}}
+	return w, nil
+}
+
+// model returns the version whose tables a request means: the one that it names, or the newest that has tables.
+func (h *Histories) model(ctx context.Context, all []catalog.Version, r HistoryRequest) (catalog.Version, error) {
+	if r.Where == "" && r.Version == "" {
+		return catalog.Version{}, problem.New(http.StatusBadRequest, "No row given", "expected where with the values of a key, or version and row")
+	}
+	if r.Version != "" {
+		v, err := h.archive.Version(ctx, r.Version)
+		if err == nil {
+			err = v.Available()
+		}
+		return v, err
+	}
+	for _, v := range slices.Backward(all) {
+		if !v.IsData() {
+			continue
+		}
+		tables, _, err := h.archive.Tables(ctx, v)
+		if err != nil {
+			return v, err
+		}
+		if len(tables) > 0 {
+			return v, nil
+		}
+	}
+	return catalog.Version{}, problem.New(http.StatusNotFound, "No table", "the profiler found no table in any version of this file")
+}
+
+// step reads version i and adds what it says of the row.
+func (w *walker) step(ctx context.Context, all []catalog.Version, i int) error {
+	s, err := w.stateOf(ctx, all, i)
+	if err != nil {
+		return err
+	}
+	v := all[i]
+	moment := Moment{v.ID, v.N, v.At}
+	w.answer.Versions++
+	if n := len(w.answer.Periods); n > 0 {
+		if last := &w.answer.Periods[n-1]; last.state.same(s) {
+			last.First = moment
+			last.Versions++
+			return nil
+		}
+	}
+	w.answer.Periods = append(w.answer.Periods, Period{State: s.state, First: moment, Last: moment, Versions: 1, Row: s.row, Rows: s.rows, Cells: s.cells, Why: s.why, state: s})
+	for _, c := range s.cells {
+		if !w.names[c.Column] {
+			w.names[c.Column] = true
+			w.answer.Columns = append(w.answer.Columns, c.Column)
+		}
+	}
+	return nil
+}
+
+// stateOf returns what version i says of the row. It reads the version only if it differs from those that were read.
+func (w *walker) stateOf(ctx context.Context, all []catalog.Version, i int) (*pastState, error) {
+	v := all[i]
+	switch {
+	case v.Withdrawn != nil:
+		return &pastState{state: Taken, row: -1}, nil
+	case v.ErrorPage != "":
+		return &pastState{state: NotData, row: -1}, nil
+	}
+	s := w.states[v.Digests.SHA256]
+	if s == nil && i+1 < len(all) { // the same content, written differently
+		if newer := w.states[all[i+1].Digests.SHA256]; newer != nil && newer.state.known() && all[i+1].IsData() && all[i+1].Previous == v.ID {
+			change, err := w.archive.Change(ctx, all[i+1].ID)
+			if err != nil {
+				return nil, err
+			}
+			if change != nil && change.Kind == diff.Tables && change.Same {
+				s = newer
+			}
+		}
+	}
+	if s == nil {
+		var err error
+		if s, err = w.read(ctx, v); err != nil {
+			return nil, err
+		}
+		w.bytes += s.size
+	}
+	w.states[v.Digests.SHA256] = s
+	return s, nil
+}
+
+// finish compares each period with the one before that says something of the row.
+func (w *walker) finish() {
+	list := w.answer.Periods
+	for i := range list {
+		if !list[i].State.known() {
+			continue
+		}
+		older := slices.IndexFunc(list[i+1:], func(p Period) bool { return p.State.known() })
+		if older < 0 {
+			continue
+		}
+		p := &list[i+1+older]
+		switch {
+		case list[i].State == p.State && list[i].State == Present:
+			if list[i].Changes = changesOf(p.Cells, list[i].Cells); !list[i].state.same(p.state) {
+				list[i].Change = "changed"
+			}
+		case list[i].State == Present:
+			list[i].Change = "added"
+		case p.State == Present:
+			list[i].Change = "removed"
+		}
+	}
+}
+
+// changesOf returns the cells that differ.
+func changesOf(from, to []Cell) (list []Cells) {
+	was := make(map[string]*string, len(from))
+	for i := range from {
+		was[from[i].Column] = &from[i].Value
+	}
+	for i := range to {
+		old, ok := was[to[i].Column]
+		delete(was, to[i].Column)
+		if !ok || *old != to[i].Value {
+			list = append(list, Cells{to[i].Column, old, &to[i].Value})
+		}
+	}
+	for i := range from {
+		if old, ok := was[from[i].Column]; ok {
+			list = append(list, Cells{from[i].Column, old, nil})
+		}
+	}
+	return list
+}
