@@ -22,6 +22,7 @@ type resourcePage struct {
 	Data        int           // versions that are not error pages
 	Versions    []versionLine // newest first
 	Timeline    template.HTML
+	Calendar    *calendar // instead of the timeline; nil for a file with few versions
 	Sizes       template.HTML
 	Rows        template.HTML
 	Visits      []catalog.Activity
@@ -117,6 +118,9 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 			Title: fmt.Sprintf("Version %d, %s, %s", v.N, v.At.UTC().Format("2 Jan 2006 15:04:05"), humanBytes(v.Size))})
 	}
 	page.Timeline = plot.Timeline(moments, fmt.Sprintf("When the %s of this file were archived", plural(len(versions), "version")))
+	if page.Calendar, err = u.calendarOf(r, versions); err != nil {
+		return err
+	}
 	page.Sizes = plot.Spark(sizes, "Size of the versions, oldest to newest")
 	page.Rows = plot.Spark(rowLine, "Rows of the versions, oldest to newest")
 	if len(page.Versions) > 0 && page.First {

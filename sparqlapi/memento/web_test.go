@@ -37,6 +37,9 @@ func TestAddressesOfWebArchivesLeadToTheNearestVersion(t *testing.T) {
 		url:                        "20261104120000/" + url,
 		"20261102120000/http%3A%2F%2Fdata.example%2Fa.csv%3Fx%3D1": "version 1",
 		"20261302120000/" + url:            "400",
+		"*/" + url:                         "dataset",
+		"202611*/" + url:                   "dataset&year=2026",
+		"2026**/" + url:                    "400",
 		"2026/ftp//x":                      "400",
 		"2026/http://unknown.example/":     "500", // the test has no table of errors
 		"20261102120000123456/" + url + "": "400",
@@ -51,6 +54,9 @@ func TestAddressesOfWebArchivesLeadToTheNearestVersion(t *testing.T) {
 		switch location := res.Header.Get("Location"); {
 		case location != "":
 			got = strings.TrimPrefix(location, m.Mint.Base+"web/")
+			if page, ok := strings.CutPrefix(location, m.Mint.Base+"dataset?url=http%3A%2F%2Fdata.example%2Fa.csv%3Fx%3D1"); ok {
+				got = "dataset" + strings.TrimSuffix(page, "#versions")
+			}
 		case res.StatusCode != 200:
 			got = res.Status[:3]
 		}

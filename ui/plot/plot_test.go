@@ -27,6 +27,7 @@ func plots() map[string]template.HTML {
 		"columns":   plot.Columns([]plot.Column{{Label: "1 Nov", Value: 3, Title: "three"}, {Label: "2 Nov", Value: 0}, {Label: "3 Nov", Value: 12}}, "Versions by day"),
 		"quantiles": plot.Quantiles([]float64{0, 10, 1000, 1e6, 1e9}, func(f float64) string { return "x" }, "Sizes"),
 		"timeline":  plot.Timeline([]plot.Moment{{At: at(1), Size: 10, Title: `<"first">`, Href: "/a?b=1&c=2"}, {At: at(9), Size: 20, Class: "bad"}}, "Versions"),
+		"calendar":  plot.Calendar(2026, []plot.Day{{Date: at(1).AddDate(-1, 0, 0), Count: 1}, {Date: at(1), Count: 1, Title: `<"first">`, Href: "/a?b=1&c=2"}, {Date: at(30).AddDate(0, 1, 1), Count: 9}}, "Versions"),
 		"moment":    plot.Timeline([]plot.Moment{{At: at(1)}}, "One version"),
 	}
 }
