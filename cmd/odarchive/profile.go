@@ -32,8 +32,8 @@ func (c *cli) profile() *cobra.Command {
 
 Tables can be in CSV and similar text, XLSX, XLS, ODS, JSON, NDJSON, GeoJSON, XML, HTML, Parquet, text with columns of
 fixed width, and in files inside archives. So can those of databases and maps (SQLite, GeoPackage, shapefile, DBF, KML, GML,
-GPX, TopoJSON, FlatGeobuf), of statistics (SPSS, Stata, SAS, R) and in columns (Arrow, Feather, ORC, Avro). Their geometries,
-reference system, box and period are printed before their columns. For RDF files the command prints their statistics and syntax errors.
+GPX, TopoJSON, FlatGeobuf), of statistics (SPSS, Stata, SAS, R) and in columns (Arrow, Feather, ORC, Avro). Before the
+columns stand the kind of the table, rows of sums, keys, notes, geometries, reference system, box and period. For RDF files the command prints their statistics and syntax errors.
 
 Tables of documents (DOCX, ODT, notebooks), of statistics offices (PC-Axis, JSON-stat, SDMX) and of scientific arrays (NetCDF,
 HDF5), events of calendars and records of web archives are read, too. What a file says of itself is printed first: title,
@@ -187,7 +187,7 @@ func (c *cli) tables(name string, in *inspect.Inside) error {
 		if c.json {
 			return c.line(p.Line(name))
 		}
-		return c.profileTable(name, p)
+		return c.profileTable(name, p, in)
 	})
 	if err == nil && in.RDF != nil {
 		err = c.rdf(name, in.RDF)
@@ -223,7 +223,7 @@ func printable(s string) string {
 	}, s)
 }
 
-func (c *cli) profileTable(name string, p *csvprofile.Profile) error {
+func (c *cli) profileTable(name string, p *csvprofile.Profile, in *inspect.Inside) error {
 	var b strings.Builder
 	b.WriteString(printable(name))
 	if p.Name != "" {
@@ -237,7 +237,7 @@ func (c *cli) profileTable(name string, p *csvprofile.Profile) error {
 		b.WriteString("; not read to its end")
 	}
 	b.WriteByte('\n')
-	for _, line := range whereAndWhen(p) {
+	for _, line := range append(whatItIs(p, in), whereAndWhen(p)...) {
 		b.WriteString("  " + printable(line) + "\n")
 	}
 	for i, column := range p.Columns {
