@@ -10,8 +10,20 @@ import (
 
 // ReadRows profiles a table whose rows do not come from delimited text, such as a sheet or records. next returns one
 // row after another and io.EOF at the end; ReadRows does not keep the rows. header names the columns. If it is nil, the
-// header is among the rows or missing, and ReadRows looks for it.
+// header is among the rows or missing, and ReadRows looks for it. Rows without values are not counted, and what reads like a
+// note below the rows is none of them: people write such tables for people.
 func ReadRows(ctx context.Context, name string, header []string, next func() ([]string, error), o Options) (*Profile, error) {
+	return readRows(ctx, name, header, next, false, o)
+}
+
+// ReadRecords is ReadRows for a table of a database or of a data set whose format declares the columns. All that next returns
+// are rows: those without values, too, and a last one that reads like a note.
+func ReadRecords(ctx context.Context, name string, header []string, next func() ([]string, error), o Options) (*Profile, error) {
+	return readRows(ctx, name, header, next, header != nil, o)
+}
+
+// readRows is ReadRows, or ReadRecords if all rows are records.
+func readRows(ctx context.Context, name string, header []string, next func() ([]string, error), records bool, o Options) (*Profile, error) {
 	p := &Profile{Version: Version, Name: name, Columns: []Column{}}
 	var ahead [][]string
 	if header == nil {
@@ -30,10 +42,10 @@ func ReadRows(ctx context.Context, name string, header []string, next func() ([]
 		p.Dialect.Header, p.Dialect.HeaderRows = true, 1
 	}
 	t := newTable(header)
-	t.each, t.begin, t.name = o.Each, o.Begin, name
+	t.each, t.begin, t.name, t.records = o.Each, o.Begin, name, records
 	var cells [][]byte
 	add := func(row []string) error {
-		if blank(row) {
+		if !records && blank(row) {
 			if p.Blank++; p.Blank&4095 == 0 { // a small file may say that it has any number of them
 				return ctx.Err()
 			}

@@ -20,6 +20,7 @@ type table struct {
 	pending [][]string // rows that may be the footer
 	memory  int        // number of hashes that columns may still remember
 	roles   roles
+	records bool     // all rows are records: none is a note or a heading
 	batch   [][]byte // cells of rows, each as wide as the columns, not yet added to them
 
 	each  func([][]byte) error // Options.Each; nil to profile the rows
@@ -54,7 +55,7 @@ func (t *table) widen(n int) {
 // addRow adds one row, or holds it back while it may be part of the footer. It does not keep cells.
 func (t *table) addRow(cells [][]byte) {
 	width := len(t.cols)
-	if width > 2 && t.rows > 0 && len(t.pending) < maxPending && lone(cells) && (len(cells) < width || remark(cells[0])) {
+	if !t.records && width > 2 && t.rows > 0 && len(t.pending) < maxPending && lone(cells) && (len(cells) < width || remark(cells[0])) {
 		t.pending = append(t.pending, copyCells(cells))
 		return
 	}
@@ -126,6 +127,7 @@ func (t *table) addToColumns(cells [][]byte) {
 		return
 	}
 	switch {
+	case t.records:
 	case isSection(cells, t.width):
 		t.roles.head(cells, t.rows)
 	case lone(cells):

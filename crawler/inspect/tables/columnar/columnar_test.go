@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,10 +64,10 @@ func TestFilesWithASchemaAreRead(t *testing.T) {
 }
 
 // A stream of Arrow 0.14 has no marks before its messages, and one of Arrow 21 has columns of which only the ends of runs of equal
-// values are stored.
+// values are stored. The one of 0.14 has batches of 7 and 10 rows, most of them nulls.
 func TestStreamsOfOtherVersionsOfArrow(t *testing.T) {
 	for file, want := range map[string]string{
-		"unmarked.arrows": "dict0 string, dict1 string, dict2 integer; 5 rows; 7TxsCVP  1185226979",
+		"unmarked.arrows": "dict0 string, dict1 string, dict2 integer; 17 rows; 7TxsCVP  1185226979",
 		"runs.arrows":     "ree16_int32 integer, ree32_utf8 string, ree64_float32 decimal, ree16_bool boolean, bool boolean; 27 rows;",
 	} {
 		b := sourcetest.File(t, filepath.Join("testdata", file))
@@ -79,7 +80,8 @@ func TestStreamsOfOtherVersionsOfArrow(t *testing.T) {
 		for _, c := range table.Columns {
 			columns = append(columns, c.Name+" "+c.Datatype)
 		}
-		got := fmt.Sprintf("%s; %d rows; %s", strings.Join(columns, ", "), table.Rows, strings.Join(table.Cells[0], " "))
+		first := slices.IndexFunc(table.Cells, func(row []string) bool { return strings.Join(row, "") != "" })
+		got := fmt.Sprintf("%s; %d rows; %s", strings.Join(columns, ", "), table.Rows, strings.Join(table.Cells[max(first, 0)], " "))
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s", file, got, want)
 		}

@@ -37,7 +37,7 @@ func parquetFile(ctx context.Context, in source.Input, o source.Options) ([]*csv
 	}
 	s := &parquetRows{groups: f.RowGroups(), show: show, buf: make([]parquet.Row, 64)}
 	defer s.close()
-	p, err := csvprofile.ReadRows(ctx, "", names, s.next, o.Reading(0))
+	p, err := csvprofile.ReadRecords(ctx, "", names, s.next, o.Reading(0))
 	if err != nil || !source.Declared(p) {
 		return nil, err
 	}

@@ -352,7 +352,7 @@ func dbfFile(ctx context.Context, in source.Input, o source.Options) ([]*csvprof
 	}
 	cells := make([]string, len(d.fields))
 	at := int64(0)
-	p, err := csvprofile.ReadRows(ctx, "", d.names(), func() ([]string, error) {
+	p, err := csvprofile.ReadRecords(ctx, "", d.names(), func() ([]string, error) {
 		for at < d.rows {
 			live, err := d.row(at, cells)
 			if at++; err != nil || live {

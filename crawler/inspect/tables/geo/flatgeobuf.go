@@ -33,7 +33,7 @@ func flatGeobuf(ctx context.Context, in source.Input, o source.Options) ([]*csvp
 		return nil, err
 	}
 	column := geometryColumn(g.names)
-	p, err := csvprofile.ReadRows(ctx, "", append(g.names, column), g.next, o.Reading(0))
+	p, err := csvprofile.ReadRecords(ctx, "", append(g.names, column), g.next, o.Reading(0))
 	if err != nil {
 		return nil, err
 	}

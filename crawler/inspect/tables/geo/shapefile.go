@@ -86,7 +86,7 @@ func shapefile(ctx context.Context, in source.Input, o source.Options) ([]*csvpr
 			}
 		}
 	}
-	p, err := csvprofile.ReadRows(ctx, "", names, next, o.Reading(0))
+	p, err := csvprofile.ReadRecords(ctx, "", names, next, o.Reading(0))
 	if err != nil {
 		return nil, err
 	}

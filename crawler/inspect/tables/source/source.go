@@ -106,11 +106,11 @@ func Worthwhile(p *csvprofile.Profile) bool { return p != nil && len(p.Columns) 
 // without rows, too.
 func Declared(p *csvprofile.Profile) bool { return p != nil && len(p.Columns) > 0 }
 
-// ReadRows profiles a table whose columns the file declares, as csvprofile.ReadRows does. It returns nil if there are none, or if
+// ReadRows profiles a table whose columns the file declares, as csvprofile.ReadRecords does. It returns nil if there are none, or if
 // an error ended the rows before the first, and then that error; a table that has rows is kept in spite of it.
 func ReadRows(ctx context.Context, name string, header []string, next func() ([]string, error), o csvprofile.Options) (*csvprofile.Profile, error) {
 	var failed error
-	p, err := csvprofile.ReadRows(ctx, name, header, func() ([]string, error) {
+	p, err := csvprofile.ReadRecords(ctx, name, header, func() ([]string, error) {
 		row, err := next()
 		if err != nil && !errors.Is(err, io.EOF) {
 			failed = err

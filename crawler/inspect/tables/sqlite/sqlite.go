@@ -104,7 +104,7 @@ func (db *base) table(ctx context.Context, t *table, layer *layer, o csvprofile.
 		}
 		return cells, nil
 	}
-	p, err := csvprofile.ReadRows(ctx, t.name, names, next, o)
+	p, err := csvprofile.ReadRecords(ctx, t.name, names, next, o)
 	if err != nil {
 		return nil, err
 	}
