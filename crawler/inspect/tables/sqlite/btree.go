@@ -27,6 +27,7 @@ type level struct {
 	head  int // where the header of the page begins
 	cells int
 	next  int // 2*i: the child before cell i; 2*i+1: the cell itself
+	room  int // bytes of its cells that were not read; cells share none, or a page could have the same long row many times
 }
 
 // cursor reads the rows of a tree in order.
@@ -48,7 +49,8 @@ func (db *base) rows(t *table) (*cursor, error) {
 }
 
 func (c *cursor) visit() error {
-	if c.visits--; c.visits < 0 {
+	c.db.visits--
+	if c.visits--; c.visits < 0 || c.db.visits < 0 {
 		return fmt.Errorf("%w: more pages belong to it than there are", errDamaged)
 	}
 	return nil
@@ -70,7 +72,7 @@ func (c *cursor) push(number uint32) error {
 	if err != nil {
 		return err
 	}
-	l := level{page: page}
+	l := level{page: page, room: c.db.usable}
 	if number == 1 {
 		l.head = 100
 	}
@@ -174,38 +176,45 @@ func (c *cursor) read(l *level, i int) (found bool, err error) {
 		}
 		c.row.id, cell = int64(id), cell[n:]
 	}
+	local := c.local(int(size), l.kind == leafTable)
+	if l.room -= local; l.room < 0 {
+		return false, fmt.Errorf("%w: rows on a page overlap", errDamaged)
+	}
 	if size > maxRow {
 		c.skipped++
 		return false, nil
 	}
-	body, err := c.assemble(cell, int(size), l.kind == leafTable)
+	body, err := c.assemble(cell, int(size), local)
 	if err != nil {
 		return false, err
 	}
 	return true, c.row.parse(body)
 }
 
-// assemble returns the payload of a cell, with what is on its overflow pages. The first size bytes of it, or as many as
-// the format keeps in the cell, are in b.
-func (c *cursor) assemble(b []byte, size int, ofTable bool) ([]byte, error) {
+// local returns how many bytes of a payload are in its cell. The others are on overflow pages.
+func (c *cursor) local(size int, ofTable bool) int {
 	u := c.db.usable
 	most := (u-12)*64/255 - 23
 	if ofTable {
 		most = u - 35
 	}
 	if size <= most {
-		if len(b) < size {
-			return nil, fmt.Errorf("%w: a row runs beyond its page", errDamaged)
-		}
-		return b[:size], nil
+		return size
 	}
 	few := (u-12)*32/255 - 23
-	local := few + (size-few)%(u-4)
-	if local > most {
-		local = few
+	if n := few + (size-few)%(u-4); n <= most {
+		return n
 	}
-	if len(b) < local+4 {
+	return few
+}
+
+// assemble returns a payload, of which the first local bytes are in b, with what is on its overflow pages.
+func (c *cursor) assemble(b []byte, size, local int) ([]byte, error) {
+	if len(b) < local || local < size && len(b) < local+4 {
 		return nil, fmt.Errorf("%w: a row runs beyond its page", errDamaged)
+	}
+	if local == size {
+		return b[:size], nil
 	}
 	c.payload = append(c.payload[:0], b[:local]...)
 	for next := binary.BigEndian.Uint32(b[local:]); len(c.payload) < size; {
@@ -220,7 +229,7 @@ func (c *cursor) assemble(b []byte, size int, ofTable bool) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.payload = append(c.payload, page[4:4+min(u-4, size-len(c.payload))]...)
+		c.payload = append(c.payload, page[4:4+min(c.db.usable-4, size-len(c.payload))]...)
 		next = binary.BigEndian.Uint32(page)
 		c.spare = append(c.spare, page)
 	}

@@ -21,8 +21,13 @@ type base struct {
 	pageSize int
 	usable   int   // bytes of a page that are in use
 	pages    int64 // in the file
+	visits   int64 // pages that may still be visited, for all tables
 	encoding uint32
 }
+
+// maxVisits bounds how often a database is read: no page of a sound one belongs to two tables, and few tables are read twice.
+// Those that come before damage may have been read in vain, or again and again.
+const maxVisits = 16
 
 // The encodings of texts.
 const (
@@ -58,6 +63,7 @@ func open(body io.ReaderAt, size int64) (*base, error) {
 		return nil, fmt.Errorf("%w: text encoding %d", errDamaged, db.encoding)
 	}
 	db.pages = (size + int64(db.pageSize) - 1) / int64(db.pageSize)
+	db.visits = maxVisits * db.pages
 	return db, nil
 }
 

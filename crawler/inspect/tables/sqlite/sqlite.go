@@ -4,8 +4,9 @@
 // row ids, and overflow pages, with one page of each level in memory. It needs no SQL, and nothing of a stranger's file is
 // run. Views, virtual tables and the tables behind them are left out, and what is still in a journal or write-ahead log.
 //
-// No page of a sound file belongs to two rows. So reading one table may visit as many pages as the file has, and a damaged
-// or hostile file cannot make it visit more.
+// No page of a sound file belongs to two rows or tables, and no byte of a page to two rows. So reading one table may visit as
+// many pages as the file has, all of them a few times as many, and a damaged or hostile file cannot make it visit more, nor
+// have more rows in a page than there is room for.
 package sqlite
 
 import (

@@ -3,9 +3,11 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -240,11 +242,76 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
+// Rows cannot share bytes: else a page of 64 KiB could have thirty thousand of 60 kB.
+func TestRowsThatOverlapAreDamage(t *testing.T) {
+	t.Parallel()
+	data := sourcetest.File(t, "testdata/tiny.sqlite.gz")
+	db, err := open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := db.schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := data[int(list[1].root-1)*512:][:512]
+	if list[1].name != "keyed" || page[0] != interiorIndex {
+		t.Fatalf("the root of %s is of kind %d", list[1].name, page[0])
+	}
+	page = data[int(binary.BigEndian.Uint32(page[8:])-1)*512:][:512] // its rightmost child
+	first := page[8:10]
+	at := int(binary.BigEndian.Uint16(first))
+	if page[0] != leafIndex || page[at] < 5 {
+		t.Fatalf("kind %d, a row of %d bytes", page[0], page[at])
+	}
+	page[3], page[4] = 0, 200
+	for i := range (at - 8) / 2 {
+		copy(page[8+2*i:], first)
+	}
+	found, err := database(t.Context(), sourcetest.Input("", data), source.Options{}.WithDefaults())
+	if err != nil || len(found) < 2 {
+		t.Fatalf("%d tables, %v", len(found), err)
+	}
+	if p := found[1]; !p.Truncated || !strings.Contains(strings.Join(p.Why, " "), "overlap") {
+		t.Errorf("%d rows, %q", p.Rows, p.Why)
+	}
+}
+
+// The schema may name one tree as many tables.
+func TestAllTablesTogetherVisitAFewTimesThePages(t *testing.T) {
+	t.Parallel()
+	data := sourcetest.File(t, "testdata/tiny.sqlite.gz")
+	db, err := open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := db.schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; ; n++ {
+		cursor, err := db.rows(list[0])
+		for err == nil {
+			_, err = cursor.next()
+		}
+		if errors.Is(err, errDamaged) {
+			return
+		}
+		if !errors.Is(err, io.EOF) || n > maxVisits*len(data)/512 {
+			t.Fatalf("reading it %d times: %v", n, err)
+		}
+	}
+}
+
+// Databases of a few pages: mutating and minimizing large ones would take nearly all the time.
 func FuzzDatabase(f *testing.F) {
-	f.Add(sourcetest.File(f, "testdata/odd.sqlite.gz"))
-	f.Add(sourcetest.File(f, "testdata/layers.gpkg.gz"))
-	f.Add(sourcetest.File(f, "testdata/lite.sqlite.gz"))
+	for _, name := range []string{"tiny.sqlite.gz", "tiny.gpkg.gz", "keys.sqlite.gz"} {
+		f.Add(sourcetest.File(f, "testdata/"+name))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		database(context.Background(), sourcetest.Input("", data), source.Options{MaxRows: 1000, MaxTables: 10}.WithDefaults())
+		if len(data) > 32<<10 {
+			return
+		}
+		_, _ = database(context.Background(), sourcetest.Input("", data), source.Options{MaxRows: 200, MaxTables: 10}.WithDefaults())
 	})
 }
