@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/tables/source"
 	"odarchive/crawler/inspect/tables/source/sourcetest"
@@ -150,9 +152,33 @@ func FuzzReader(f *testing.F) {
 	for _, file := range files {
 		f.Add(sourcetest.File(f, file))
 	}
+	for _, packed := range []bool{false, true} {
+		f.Add(orcFileOf(f, packed))
+	}
+	f.Add(parquetOf(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if read := Reader(typeOf(t, b)); read != nil {
 			_, _ = read(context.Background(), sourcetest.Input("", b), source.Options{MaxRows: 1000, MaxUnpack: 1 << 20}.WithDefaults())
 		}
 	})
+}
+
+// parquetOf writes a file of two rows.
+func parquetOf(t testing.TB) []byte {
+	t.Helper()
+	type row struct {
+		Name string   `parquet:"name,dict"`
+		X    *float64 `parquet:"x,optional"`
+		Tags []string `parquet:"tags,list"`
+	}
+	var b bytes.Buffer
+	x := 1.5
+	w := parquet.NewGenericWriter[row](&b)
+	if _, err := w.Write([]row{{"a", &x, []string{"u", "v"}}, {"b", nil, nil}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
