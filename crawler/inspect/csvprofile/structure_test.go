@@ -15,11 +15,11 @@ import (
 func FuzzStructure(f *testing.F) {
 	f.Add("name,a,b\nVienna,10,200\nGraz,30,400\nTotal,40,600\n", uint16(0))
 	f.Add("place,x,y\nNorth,,\nWels,1200,34\nSteyr,17,1\nSum,1217,35\nSouth,,\nGraz,2,25\nLinz,5,99\nSum,7,124\nTotal,1224,159\n", uint16(0))
-	f.Add("id,code,n\n7,a,1\n8,b,1\n", uint16(400))
-	f.Add("n,code\n-3,x\n", uint16(3000))
+	f.Add("id,code,n\n7,a,1\n8,b,1\n", uint16(385))
+	f.Add("n,code\n-3,x\n", uint16(97))
 	f.Add("1,5\n\n2,\"\n", uint16(65535))
 	f.Fuzz(func(t *testing.T, text string, again uint16) {
-		if len(text) > 4<<10 {
+		if len(text) > 2<<10 {
 			return
 		}
 		var once [][]string
@@ -27,8 +27,12 @@ func FuzzStructure(f *testing.F) {
 			once = append(once, strings.Split(strings.TrimSuffix(line, "\n"), ","))
 		}
 		rows := slices.Clone(once)
-		for i := 0; i < int(again)%4096 && len(rows) < 5000; i++ {
-			for _, row := range once[min(1, len(once)):] {
+		most := int(again) % 512
+		if again%16 == 1 && len(once) < 5 && len(text) < 100 { // rarely, as it leaves room for few executions
+			most = tableCap + 100
+		}
+		for i := 0; len(once) > 1 && len(rows) < most; i++ {
+			for _, row := range once[1:] {
 				row = slices.Clone(row)
 				row[0] = fmt.Sprint(row[0], i*(1-int(again%3)))
 				rows = append(rows, row)
