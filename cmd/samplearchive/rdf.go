@@ -67,7 +67,7 @@ func (p *portal) writeCatalog(w io.Writer) error {
 	}
 	text := func(s string) string { return literal(s) + "@" + lang }
 	fmt.Fprintf(w, "@prefix dcat: <http://www.w3.org/ns/dcat#> .\n@prefix dct: <http://purl.org/dc/terms/> .\n@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n@prefix vcard: <http://www.w3.org/2006/vcard/ns#> .\n@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n")
-	fmt.Fprintf(w, "<%s> a dcat:Catalog ; dct:title %s ; dct:description %s ; foaf:homepage <%[1]s> ; dct:publisher <%[1]s#publisher> .\n<%[1]s#publisher> a foaf:Organization ; foaf:name %s .\n", p.Home, text(p.Title), text(p.About), text(p.Publisher))
+	fmt.Fprintf(w, "<%s> a dcat:Catalog ; dct:title %s ; dct:description %s ; foaf:homepage <%[1]s> ; dct:publisher <%[1]s#publisher> .\n<%[1]s#publisher> a foaf:Organization ; foaf:name %[4]s .\n", p.Home, text(p.Title), text(p.About), text(p.Publisher))
 	for _, d := range p.Datasets {
 		iri := p.Home + "dataset/" + d.Name
 		fmt.Fprintf(w, "<%s> dcat:dataset <%s> .\n<%[2]s> a dcat:Dataset ; dct:title %s ; dct:identifier %s ; dct:publisher <%[1]s#publisher> ; dcat:landingPage <%[2]s.html> ;\n", p.Home, iri, text(d.Title), literal(d.Name))
