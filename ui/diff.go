@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"odarchive/crawler/catalog"
@@ -29,6 +31,7 @@ type diffPage struct {
 	Cut      bool // only the beginnings were compared
 	Versions []catalog.Version
 	Crumbs   []crumb
+	Files    []crumb // the difference in other formats
 }
 
 const diffBytes = 2 << 20 // of each version
@@ -59,6 +62,10 @@ func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Versions = around(page.Versions, page.From.N, page.To.N)
 	page.Crumbs = append(crumbs(page.Resource), crumb{titleOf(page.Resource), pagePath(page.To.URL)})
+	for _, format := range []string{"csv", "json"} {
+		other := url.Values{"from": {page.From.ID}, "to": {page.To.ID}, "key": changes.Key(r), "list": {strconv.Itoa(changes.MaxList)}, "format": {format}}
+		page.Files = append(page.Files, crumb{strings.ToUpper(format), "/diff?" + other.Encode()})
+	}
 	status := http.StatusOK
 	if !page.Same && u.changes != nil {
 		page.Changes, err = u.changes(ctx, page.From, page.To, changes.Key(r))

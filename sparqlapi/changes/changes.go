@@ -1,7 +1,7 @@
 // Package changes serves the differences between versions: /diff for two versions, /stats/changes for statistics of
 // all.
 //
-// /diff?url=&from=&to= answers in JSON, as text, or with a page, chosen by ?format= or Accept. from and to are numbers
+// /diff?url=&from=&to= answers in JSON, as text or CSV, or with a page, chosen by ?format= or Accept. from and to are numbers
 // of versions of the URL, or version ids. By default the latest version is compared with the one before.
 package changes
 
@@ -39,10 +39,10 @@ type API struct {
 	Page func(w http.ResponseWriter, r *http.Request) error
 }
 
-// maxList bounds the changes that an answer lists. Its counts are complete.
-const maxList = 10_000
+// MaxList bounds the changes that an answer lists. Its counts are complete.
+const MaxList = 10_000
 
-var offers = []conneg.Offer{{MediaType: "application/json", Name: "json"}, {MediaType: "text/plain", Name: "text"}, {MediaType: "text/html", Name: "html"}}
+var offers = []conneg.Offer{{MediaType: "application/json", Name: "json"}, {MediaType: "text/plain", Name: "text"}, {MediaType: "text/csv", Name: "csv"}, {MediaType: "text/html", Name: "html"}}
 
 // Diff answers GET /diff?url=&from=&to=.
 func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
@@ -63,7 +63,7 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 		page.URL.RawQuery = q.Encode()
 		return a.Page(w, page)
 	}
-	list, err := target.Int(r.URL.Query(), "list", 100, 1, maxList)
+	list, err := target.Int(r.URL.Query(), "list", 100, 1, MaxList)
 	if err != nil {
 		return err
 	}
@@ -75,10 +75,14 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var body bytes.Buffer // holds the whole answer, since errors must come before the first byte
-	if format == "text" {
+	switch format {
+	case "csv":
+		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+		err = report.WriteCSV(&body)
+	case "text":
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		err = report.WriteText(&body)
-	} else {
+	default:
 		w.Header().Set("Content-Type", "application/json")
 		err = report.WriteJSON(&body)
 	}
@@ -100,17 +104,17 @@ func (a *API) format(r *http.Request) (string, error) {
 	if name == "" {
 		offer, ok := conneg.Negotiate(r, offers)
 		if !ok {
-			return "", problem.New(http.StatusNotAcceptable, "Not acceptable", "a difference is available as application/json, text/plain or text/html")
+			return "", problem.New(http.StatusNotAcceptable, "Not acceptable", "a difference is available as application/json, text/plain, text/csv or text/html")
 		}
 		name = offer.Name
 	}
 	switch {
 	case name == "html" && a.Page == nil:
 		return "text", nil
-	case name == "json" || name == "text" || name == "html":
+	case name == "json" || name == "text" || name == "csv" || name == "html":
 		return name, nil
 	}
-	return "", problem.Newf(http.StatusBadRequest, "Unknown format", "format=%q: expected json, text or html", name)
+	return "", problem.Newf(http.StatusBadRequest, "Unknown format", "format=%q: expected json, text, csv or html", name)
 }
 
 // pair returns the versions that the parameters name.

@@ -102,6 +102,7 @@ func TestADifferenceComesInTheFormatThatIsAskedFor(t *testing.T) {
 	}}
 	for _, c := range []struct{ format, accept, contentType, says string }{
 		{"", "", "application/json", `"why"`}, {"", "*/*", "application/json", `"why"`}, {"", "text/plain", "text/plain; charset=utf-8", "only bytes"},
+		{"csv", "", "text/csv; charset=utf-8", "table,change,row,key"}, {"", "text/csv", "text/csv; charset=utf-8", "table,change,row,key"},
 		{"json", "text/html", "application/json", `"why"`}, {"text", "", "text/plain; charset=utf-8", "only bytes"},
 		{"html", "", "", "page of " + id + "_1 " + id + "_2"}, {"", "text/html,*/*;q=0.8", "", "page of " + id + "_1 " + id + "_2"},
 	} {

@@ -184,10 +184,18 @@ func (c *tableDiff) list() error {
 		text[0][r[0].n], text[1][r[1].n] = nil, nil
 	}
 	if left := len(text[0]) + len(text[1]); left > 0 {
+		var size [2]int64 // of both sides
 		err := c.each(func(side int, n int64, _, _ uint64, fields []string) error {
 			if _, want := text[side][n]; want {
-				text[side][n] = slices.Clone(fields)
 				left--
+				for _, f := range fields {
+					size[side] += int64(len(f)) + 16
+				}
+				if size[side] <= c.o.Memory/2 {
+					text[side][n] = slices.Clone(fields)
+				} else { // it is counted, and not listed
+					delete(text[side], n)
+				}
 			}
 			if left == 0 {
 				return io.EOF
@@ -198,13 +206,23 @@ func (c *tableDiff) list() error {
 			return err
 		}
 	}
+	held := func(side int, n int64) bool { _, ok := text[side][n]; return ok }
 	for _, r := range w.removed {
+		if !held(0, r.n) {
+			continue
+		}
 		c.t.Rows = append(c.t.Rows, RowChange{Op: "removed", Row: r.n, Key: c.keyOf(0, text[0][r.n]), Cells: clip(text[0][r.n])})
 	}
 	for _, r := range w.added {
+		if !held(1, r.n) {
+			continue
+		}
 		c.t.Rows = append(c.t.Rows, RowChange{Op: "added", Row: r.n, Key: c.keyOf(1, text[1][r.n]), Cells: clip(text[1][r.n])})
 	}
 	for _, r := range w.changed {
+		if !held(0, r[0].n) || !held(1, r[1].n) {
+			continue
+		}
 		c.t.Rows = append(c.t.Rows, c.changed(r[1].n, text[0][r[0].n], text[1][r[1].n]))
 	}
 	return nil
