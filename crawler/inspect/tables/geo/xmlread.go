@@ -52,22 +52,47 @@ func (e *element) content() string {
 	return strings.TrimSpace(e.text.String())
 }
 
+// maxRecordBytes bounds the text of one record, and of anything between records: in memory, a geometry takes some ten times
+// as much as its coordinates do in a file.
+const maxRecordBytes = 32 << 20
+
 // stream reads an XML document record by record.
 type stream struct {
-	dec *xml.Decoder
-	at  []string // names of the open elements
+	dec  *xml.Decoder
+	text *limitedText
+	at   []string // names of the open elements
 }
 
+// limitedText is a text of which no more than limit bytes can be read, until that is raised.
+type limitedText struct {
+	r           io.Reader
+	read, limit int64
+}
+
+func (t *limitedText) Read(p []byte) (int, error) {
+	if t.read >= t.limit {
+		return 0, fmt.Errorf("%w: an element is too large", source.ErrFormat)
+	}
+	n, err := t.r.Read(p)
+	t.read += int64(n)
+	return n, err
+}
+
+// allow lets another record be read.
+func (s *stream) allow() { s.text.limit = s.dec.InputOffset() + maxRecordBytes }
+
 func newStream(in source.Input) *stream {
-	dec := xml.NewDecoder(in.Text())
+	text := &limitedText{r: in.Text(), limit: maxRecordBytes}
+	dec := xml.NewDecoder(text)
 	dec.Strict = false
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // the text is UTF-8 already
-	return &stream{dec: dec}
+	return &stream{dec: dec, text: text}
 }
 
 // next returns the next opening element, or nil for a closing one. The names are in at.
 func (s *stream) next() (*xml.StartElement, error) {
 	for {
+		s.allow()
 		tok, err := s.dec.RawToken()
 		if err != nil {
 			return nil, err
@@ -104,6 +129,7 @@ const maxRecordElements = 1_000_000
 // whole reads the rest of an element that next has returned.
 func (s *stream) whole(start *xml.StartElement) (*element, error) {
 	n := 0
+	s.allow()
 	return s.inner(start, 0, &n)
 }
 
