@@ -158,6 +158,7 @@ func TestTheKeyOfARowIsFound(t *testing.T) {
 	}{
 		{"an id", "people,name,id\n7,a,11\n8,b,12\n9,c,13\n", 1, nil, "id=12"},
 		{"two names", "district,year,people\nA,2020,1\nA,2021,2\nB,2020,3\nB,2021,4\n", 2, nil, "district=B and year=2020"},
+		{"a name before a description", "about,name\nthe garage that is below the opera and has two floors,Oper\nthe garage that is below the station and has one floor,Bahnhof\n", 1, nil, "name=Bahnhof"},
 		{"as asked", "district,year,people\nA,2020,1\nA,2021,2\nB,2020,3\nB,2021,4\n", 2, []string{"people"}, "people=3"},
 		{"hostile words", "name,x\n\"it's and x=\"\"1\"\"\",1\nb,1\nc,1\n", 0, nil, `"name" = 'it''s and x="1"'`},
 		{"the same twice", "a,b\nx,y\nx,y\nz,y\n", 0, nil, "No key"},

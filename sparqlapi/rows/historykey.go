@@ -142,6 +142,8 @@ func costOf(t archive.Table, i int) float64 {
 	case c.Key && names:
 		cost = 1
 	case names:
+	case c.MaxLen > 40:
+		cost = 4 // descriptions and geometries
 	case c.Datatype == "integer" && c.Key && i > 0:
 		cost = 6 // numbers without such a name are often counts
 	case c.Datatype == "integer" && !c.Key:
