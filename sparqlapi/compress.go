@@ -30,6 +30,12 @@ func compress(next http.Handler) http.Handler {
 	})
 }
 
+// compressed answers as compress does, for a handler of one of the faces of an address that has others.
+func compressed(w http.ResponseWriter, r *http.Request, answer func(http.ResponseWriter, *http.Request) error) (err error) {
+	compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { err = answer(w, r) })).ServeHTTP(w, r)
+	return err
+}
+
 func addVary(h http.Header, name string) {
 	for _, line := range h.Values("Vary") {
 		for part := range strings.SplitSeq(line, ",") {

@@ -32,7 +32,7 @@ func (o Options) version(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case q.Has("download"):
 	case format == "html" && o.UI != nil, format == "" && o.UI != nil && wantsPage(r):
-		return o.UI.Version(w, r, id)
+		return compressed(w, r, func(w http.ResponseWriter, r *http.Request) error { return o.UI.Version(w, r, id) })
 	case o.LinkedData != nil && (format != "" || linkeddata.WantsRDF(r, "application/octet-stream", "text/html")):
 		return o.LinkedData.Version(w, r, id, format)
 	}

@@ -55,6 +55,9 @@ func loadAssets() (*assets, error) {
 			return err
 		}
 		base := path.Base(name)
+		if path.Ext(base) == ".css" {
+			data = squeeze(data)
+		}
 		sum := sha256.Sum256(data)
 		ext := path.Ext(base)
 		served := strings.TrimSuffix(base, ext) + "." + hex.EncodeToString(sum[:4]) + ext

@@ -60,7 +60,14 @@ func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error 
 	return u.render(w, r, http.StatusOK, "describe", view{Title: page.Name, Page: page})
 }
 
-// Document answers with the page of a document of statements, by subject, with links to its other syntaxes.
+// Bounds of the page of a document. That of a catalog with all its files would have megabytes.
+const (
+	maxSubjects = 20
+	maxAbout    = 50 // statements about one of them
+)
+
+// Document answers with the page of a document of statements, by subject, with links to its other syntaxes, which have
+// the subjects that the page leaves out.
 func (u *UI) Document(w http.ResponseWriter, r *http.Request, title string, quads []term.Quad) error {
 	bySubject := make(map[term.Key][]term.Quad)
 	var order []term.Key
@@ -78,6 +85,7 @@ func (u *UI) Document(w http.ResponseWriter, r *http.Request, title string, quad
 		Name     string
 		Formats  []format
 		Subjects []subject
+		More     int // subjects that are not shown
 	}{Name: title}
 	for _, f := range [][2]string{{"Turtle", "ttl"}, {"JSON-LD", "jsonld"}, {"RDF/XML", "rdf"}, {"N-Triples", "nt"}} {
 		q := r.URL.Query()
@@ -85,8 +93,15 @@ func (u *UI) Document(w http.ResponseWriter, r *http.Request, title string, quad
 		page.Formats = append(page.Formats, format{f[0], strings.TrimSuffix(r.URL.EscapedPath(), ".html") + "?" + q.Encode()})
 	}
 	for _, s := range order {
-		if !inside[s] {
-			page.Subjects = append(page.Subjects, subject{u.node(s), u.about(s, bySubject)})
+		if inside[s] {
+			continue
+		}
+		if len(page.Subjects) == maxSubjects {
+			page.More++
+		} else {
+			out := u.about(s, bySubject)
+			shown := out[:min(len(out), maxAbout)]
+			page.Subjects = append(page.Subjects, subject{u.node(s), shown, len(out) - len(shown)})
 		}
 	}
 	return u.render(w, r, http.StatusOK, "document", view{Title: title, Page: page})
@@ -95,6 +110,7 @@ func (u *UI) Document(w http.ResponseWriter, r *http.Request, title string, quad
 type subject struct {
 	Node node
 	Out  []statement
+	More int // statements that are not shown
 }
 
 // describedTerm is a term of the vocabulary.

@@ -365,3 +365,34 @@ func TestADocumentOfStatementsIsReadSubjectBySubject(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
+
+// TestDocumentsOfAnySizeHaveAPage has the catalog of a large archive in mind.
+func TestDocumentsOfAnySizeHaveAPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	u, err := ui.New(ui.Options{Archive: w, Mint: w.mint})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	var quads []term.Quad
+	for i := range 100 {
+		quads = append(quads, term.Quad{S: term.IRI("http://a.example/catalog"), P: term.IRI("http://a.example/has"), O: term.IRI(fmt.Sprintf("http://a.example/file-%d", i))})
+	}
+	for i := range 100 {
+		quads = append(quads, term.Quad{S: term.IRI(fmt.Sprintf("http://a.example/file-%d", i)), P: term.IRI("http://a.example/p"), O: term.String("x")})
+	}
+	rec := httptest.NewRecorder()
+	if err := u.Document(rec, httptest.NewRequest("GET", "/catalog", nil), "The catalog", quads); err != nil {
+		t.Fatal(err)
+	}
+	page := rec.Body.String()
+	for _, want := range []string{"and 50 more statements", "81 more subjects are not shown here"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if got := strings.Count(page, "<section"); got != 20 {
+		t.Errorf("%d subjects are shown", got)
+	}
+}

@@ -57,7 +57,7 @@ export function makeEditor(host, { text, onChange, onRun, words }) {
     syntaxHighlighting(colours),
     look,
     placeholder("SELECT …"),
-    EditorView.contentAttributes.of({ "aria-label": "SPARQL query. Control and Enter run it." }),
+    EditorView.contentAttributes.of({ tabindex: "0", "aria-label": "SPARQL query. Control and Enter run it." }),
     keymap.of([
       { key: "Mod-Enter", run: () => (onRun(), true) },
       ...closeBracketsKeymap,
