@@ -122,6 +122,11 @@ const maxForm = 64 << 10
 
 // orderedBy reads a form and checks its token. The status is 0 if the order may be carried out.
 func (u *UI) orderedBy(w http.ResponseWriter, r *http.Request) (status int, why string) {
+	return u.orderedWith(w, r, func() access.Right { return access.Crawl })
+}
+
+// orderedWith is orderedBy with the right that the form needs, which is asked for after it has been read.
+func (u *UI) orderedWith(w http.ResponseWriter, r *http.Request, right func() access.Right) (status int, why string) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	w.Header().Set("Cache-Control", "no-store")
 	if err := r.ParseForm(); err != nil {
@@ -130,7 +135,7 @@ func (u *UI) orderedBy(w http.ResponseWriter, r *http.Request) (status int, why 
 	if u.guard == nil || u.campaigns == nil {
 		return http.StatusForbidden, "This server takes no orders."
 	}
-	if err := u.guard.CheckToken(r, r.PostForm.Get("token"), access.Crawl); err != nil {
+	if err := u.guard.CheckToken(r, r.PostForm.Get("token"), right()); err != nil {
 		var p *problem.Error
 		if errors.As(err, &p) && p.Status == http.StatusUnauthorized {
 			return p.Status, "The token of this server is missing."

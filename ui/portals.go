@@ -18,6 +18,7 @@ import (
 // Planned has the harvests that run at their times, and the questions about portals; the crawl implements it.
 type Planned interface {
 	Harvests(ctx context.Context) ([]timetable.Planned, []ledger.Question, error)
+	PlanHarvest(ctx context.Context, p timetable.Plan) (timetable.Planned, error)
 	OrderHarvest(ctx context.Context, name, order, why string) (timetable.Planned, error)
 	AnswerQuestion(ctx context.Context, portal string, a ledger.Answer) (ledger.Question, error)
 }
@@ -39,6 +40,9 @@ type portalsPage struct {
 	Kept      []ledger.Question // of portals that keep datasets by an answer
 	May       bool              // orders are accepted from those who have the token
 	Signed    bool              // the browser has signed in
+	Signs     bool              // the browser has signed in as somebody who may register addresses
+	Kinds     []string          // of sources of harvests
+	Form      url.Values        // a form that was not accepted
 	Done      string            // what the order did
 	Error     string
 }
@@ -63,16 +67,25 @@ func (u *UI) portals(w http.ResponseWriter, r *http.Request) error {
 	return u.renderPortals(w, r, http.StatusOK, portalsPage{})
 }
 
-// portalsForm answers POST /portals: an answer to a question about a portal, or an order to a planned harvest.
+// portalsForm answers POST /portals: addresses to be visited, a harvest to be planned, an answer to a question about a portal, or an order to a planned harvest.
 func (u *UI) portalsForm(w http.ResponseWriter, r *http.Request) error {
-	status, why := u.orderedBy(w, r)
+	status, why := u.orderedPortals(w, r)
 	if status != 0 || u.planned == nil {
-		return u.renderPortals(w, r, cmp.Or(status, http.StatusForbidden), portalsPage{Error: cmp.Or(why, "This server takes no orders.")})
+		return u.renderPortals(w, r, cmp.Or(status, http.StatusForbidden), portalsPage{Form: r.PostForm, Error: cmp.Or(why, "This server takes no orders.")})
 	}
-	done, err := u.orderPortal(context.WithoutCancel(r.Context()), r.PostForm.Get("order"), r.PostForm.Get("portal"), r.PostForm.Get("harvest"))
+	var done string
+	var err error
+	switch ctx, order := context.WithoutCancel(r.Context()), r.PostForm.Get("order"); order {
+	case "register":
+		done, err = u.register(ctx, r.PostForm)
+	case "plan":
+		done, err = u.plan(ctx, r.PostForm)
+	default:
+		done, err = u.orderPortal(ctx, order, r.PostForm.Get("portal"), r.PostForm.Get("harvest"))
+	}
 	switch {
 	case errors.Is(err, timetable.ErrBad), errors.Is(err, timetable.ErrUnknown), errors.Is(err, ledger.ErrNoQuestion):
-		return u.renderPortals(w, r, http.StatusBadRequest, portalsPage{Error: err.Error()})
+		return u.renderPortals(w, r, http.StatusBadRequest, portalsPage{Form: r.PostForm, Error: err.Error()})
 	case err != nil:
 		return err
 	}
@@ -120,7 +133,7 @@ func (u *UI) renderPortals(w http.ResponseWriter, r *http.Request, status int, p
 		page.Portals = append(page.Portals, l)
 		page.Largest = max(page.Largest, p.Resources)
 	}
-	page.May, page.Signed = u.may() && u.planned != nil, signed(r, access.Crawl)
+	page.May, page.Signed, page.Signs, page.Kinds = u.may() && u.planned != nil, signed(r, access.Crawl), signed(r, access.Add), u.kinds
 	if u.planned != nil {
 		plans, asked, err := u.planned.Harvests(r.Context())
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/harvest/timetable"
@@ -24,6 +25,19 @@ func (p plannedHarvests) Harvests(context.Context) ([]timetable.Planned, []ledge
 			{Portal: "https://portal.city.example/", Asked: at.Add(-7200e9), Waiting: 40, Listed: 100, Examples: []string{"https://portal.city.example/<script>"}},
 			{Portal: "https://portal.kept.example/", Refused: 7},
 		}, nil
+}
+
+func (plannedHarvests) PlanHarvest(_ context.Context, p timetable.Plan) (timetable.Planned, error) {
+	p, err := p.Check()
+	return timetable.Planned{ID: p.ID(), Plan: p, When: p.When()}, err
+}
+
+// registered knows the addresses that end in known.csv.
+func registered(_ context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
+	for _, s := range seeds {
+		fresh = append(fresh, !strings.HasSuffix(s.URL, "known.csv"))
+	}
+	return fresh, nil
 }
 
 func (plannedHarvests) OrderHarvest(_ context.Context, name, order, _ string) (p timetable.Planned, err error) {
@@ -69,6 +83,41 @@ func TestPlannedHarvestsAndQuestionsAreShownAndOrdered(t *testing.T) {
 	} {
 		if w := post(h, "/portals", c.form); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%v: %d, %s", c.form, w.Code, w.Body)
+		}
+	}
+}
+
+func TestAddressesAreRegisteredAndHarvestsPlannedOnThePage(t *testing.T) {
+	t.Parallel()
+	h := site(newWorld())
+	if page := body(t, get(t, h, "/portals")); !strings.Contains(page, `value="register"`) || !strings.Contains(page, "recognise it") {
+		t.Error("the page lacks its forms")
+	}
+	plan := func(address, when, token string) url.Values {
+		return url.Values{"order": {"plan"}, "kind": {"ckan"}, "url": {address}, "when": {when}, "token": {token}}
+	}
+	register := func(urls, token string) url.Values {
+		return url.Values{"order": {"register"}, "urls": {urls}, "token": {token}}
+	}
+	for _, c := range []struct {
+		form   url.Values
+		status int
+		want   string
+	}{
+		{plan("https://new.example", "7d", ""), 401, "token of this server is missing"},
+		{plan("https://new.example", "7d", "wrong"), 403, "not the token of this server"},
+		{plan("https://new.example", "7d", "right"), 200, "The harvest of https://new.example runs every 168h."},
+		{plan("https://new.example", "03:30, mon 12:00", "right"), 200, "runs at 03:30, mon 12:00."},
+		{plan("https://new.example", "now & then", "right"), 400, `value="now &amp; then"`},
+		{plan("file:///etc/passwd", "7d", "right"), 400, "is not an address such as"},
+		{register("https://a.example/x.csv", ""), 401, "token of this server is missing"},
+		{register("https://a.example/x.csv\r\n\r\nhttps://a.example/known.csv\r\n", "right"), 200, "1 new file registered, 1 known already"},
+		{register("https://a.example/x.csv\n<b>", "right"), 400, "https://a.example/x.csv\n&lt;b&gt;</textarea>"},
+		{register(" \n", "right"), 400, "no address is given"},
+		{register(strings.Repeat("https://a.example/x.csv\n", 501), "right"), 400, "more than 500 addresses"},
+	} {
+		if w := post(h, "/portals", c.form); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%v: %d, lacks %q", c.form, w.Code, c.want)
 		}
 	}
 }

@@ -29,6 +29,8 @@ type Options struct {
 	Guard     Guard         // nil: pages have no forms for orders
 	Tables    Tables        // nil: rows of tables cannot be seen page by page
 	Histories Histories     // nil: histories of rows cannot be seen
+	Register  Register      // nil: no page registers addresses
+	Kinds     []string      // of sources that can be harvested, for the form that plans a harvest
 	Cite      Cite          // nil: pages cite by what the records say
 	About     About         // nil: pages do not show what portals say of datasets
 	Fixity    func() Fixity // nil: pages do not show fixity
@@ -49,6 +51,8 @@ type UI struct {
 	changes   Changes
 	harvests  Harvests
 	planned   Planned
+	registers Register
+	kinds     []string
 	crawl     Crawl
 	campaigns Campaigns
 	hosts     Hosts
@@ -80,7 +84,7 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, tables: o.Tables, histories: o.Histories, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, registers: o.Register, kinds: o.Kinds, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, tables: o.Tables, histories: o.Histories, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
