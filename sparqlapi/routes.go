@@ -14,6 +14,7 @@ import (
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/citation"
 	"odarchive/sparqlapi/control"
+	"odarchive/sparqlapi/dumps"
 	"odarchive/sparqlapi/evidence"
 	"odarchive/sparqlapi/feeds"
 	"odarchive/sparqlapi/fileserve"
@@ -105,6 +106,7 @@ type Options struct {
 	Profiles   http.Handler // of the running program, below /debug/pprof/
 	Changes    *changes.API
 	ChangeLog  *changelog.Handler
+	Dumps      *dumps.API
 	Related    *related.API
 	Rows       *rows.API
 	Histories  *rows.Histories
@@ -208,6 +210,7 @@ func (o Options) routes(r chi.Router) {
 		read(text, "/crawler", l.Minted)
 		read(text, "/crawler.{ext}", l.Minted)
 		read(text, "/.well-known/void", l.VoID)
+		read(text, "/dumps", l.Dumps)
 		read(text, "/sitemap.xml", l.Sitemap)
 		for _, ext := range []string{"", ".ttl", ".rdf", ".jsonld", ".nt"} {
 			read(text, "/catalog"+ext, l.Catalog)
@@ -218,6 +221,9 @@ func (o Options) routes(r chi.Router) {
 		}
 		read(text, "/ns", l.Vocabulary(page))
 		read(text, "/ns/*", l.Vocabulary(page))
+	}
+	if d := o.Dumps; d != nil {
+		read(r, "/dumps/{name}", d.File)
 	}
 	o.evidenceRoutes(r, text)
 	if o.UI != nil {

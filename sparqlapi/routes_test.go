@@ -36,7 +36,7 @@ func TestEveryReadingRouteAnswersUnderBothRoots(t *testing.T) {
 		}
 	}
 	for _, route := range []string{"/", "/dataset?url=http://data.example/a.csv", "/describe?iri=http://data.example/a.csv", "/catalog.ttl", "/catalog.rdf", "/catalog.jsonld", "/catalog.nt", "/catalog", "/ns/csvw", "/ns/csvw.ttl", "/ns/",
-		"/.well-known/void", "/openapi.json", "/healthz", "/readyz", "/metrics", "/cdx?url=x", "/feed.atom", "/feed.json?kind=schema", "/event/0", "/ldes", "/ldes/shape", "/ldes/0/0", "/timegate/http://data.example/a.csv", "/timemap/link/http://data.example/a.csv", "/timemap/cdxj/http://data.example/a.csv", "/web/2026/http://data.example/a.csv", "/rdf-graph-store?default", "/rdf-graph-store/person/1"} {
+		"/.well-known/void", "/dumps", "/openapi.json", "/healthz", "/readyz", "/metrics", "/cdx?url=x", "/feed.atom", "/feed.json?kind=schema", "/event/0", "/ldes", "/ldes/shape", "/ldes/0/0", "/timegate/http://data.example/a.csv", "/timemap/link/http://data.example/a.csv", "/timemap/cdxj/http://data.example/a.csv", "/web/2026/http://data.example/a.csv", "/rdf-graph-store?default", "/rdf-graph-store/person/1"} {
 		if res := ask(h, "GET", route, ""); res.StatusCode != 200 {
 			t.Errorf("GET %s: %d %s", route, res.StatusCode, text(t, res))
 		}

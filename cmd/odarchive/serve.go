@@ -28,7 +28,7 @@ requests, returns its leases, and exits with status 0. Without --token or a [[to
 be changed over HTTP. Other commands reach the server through a socket in the archive's directory, and do there what they do
 alone; with --endpoint and --token they reach it from elsewhere. crawl, rebase, restore and warc import --cdx need the
 directory for themselves. With --websub, hubs that files name
-tell it of changes. With --read-only, or if the directory is not writable, the server
+tell it of changes. With --dump-every, it writes all triples to files at their times, which /dumps lists. With --read-only, or if the directory is not writable, the server
 neither crawls nor writes. If the transparency log has a key ('odarchive log -h'), it is signed daily.
 
 On SIGHUP the server reads its settings again, and the secrets file, and says in the log what has changed. It follows --log-level,
@@ -39,6 +39,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
   odarchive serve --base https://archive.example.org/ --websub
   odarchive serve --no-crawl
+  odarchive serve --dump-every 24h --dump-kind nq.gz --dump-kind hdt
   odarchive serve --query-memory 1GiB --total-memory 4GiB --total-temp 20GiB
   odarchive serve --read-only --listen 127.0.0.1:8081
   odarchive serve --listen :443 --tls-cert cert.pem --tls-key key.pem --base https://archive.example.org/
@@ -89,6 +90,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 	c.cfg.HookFlags(f)
 	c.cfg.EvidenceFlags(f)
 	c.cfg.RetentionFlags(f)
+	c.cfg.DumpFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }

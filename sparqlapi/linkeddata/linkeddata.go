@@ -38,10 +38,11 @@ type Options struct {
 	View      View
 	Archive   Archive
 	Mint      ns.Mint
-	Page      Page         // nil: descriptions are not available as HTML
-	Document  DocumentPage // nil: VoID, catalog and shapes are not available as HTML
-	Publisher string       // operator of the archive, for the catalog; "" for the host of its base
-	Title     string       // of the catalog, "" for "Open Data Archive"
+	Page      Page                           // nil: descriptions are not available as HTML
+	Document  DocumentPage                   // nil: VoID, catalog and shapes are not available as HTML
+	Publisher string                         // operator of the archive, for the catalog; "" for the host of its base
+	Title     string                         // of the catalog, "" for "Open Data Archive"
+	Dumps     func() ([]catalog.Dump, error) // files with all triples, newest first; nil: there are none
 }
 
 // LinkedData has the handlers; package sparqlapi routes requests to them.

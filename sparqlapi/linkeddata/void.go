@@ -56,9 +56,9 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 	g.add(dataset, dcterms.Publisher, term.IRI(base+"catalog#publisher"))
 	g.add(dataset, foaf.Homepage, term.IRI(base))
 	g.add(dataset, void.SparqlEndpoint, term.IRI(base+"sparql"))
-	// All graphs as they are at the moment of the request: TriG, or N-Quads by Accept. It is no file, so that it can hold
-	// nothing that was withdrawn since.
-	g.add(dataset, void.NS+"dataDump", term.IRI(base+"rdf-graph-store"))
+	if err := l.dumps(&g, dataset); err != nil {
+		return err
+	}
 	g.add(dataset, void.UriSpace, term.String(base))
 	for _, feature := range []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD()} {
 		g.add(dataset, void.NS+"feature", term.IRI("http://www.w3.org/ns/formats/"+map[string]string{"Turtle": "Turtle", "N-Triples": "N-Triples", "RDF/XML": "RDF_XML", "JSON-LD": "JSON-LD"}[feature.Name]))

@@ -8,6 +8,9 @@ func (db *DB) checkSpace() error { return nil }
 // Room returns nil, like checkSpace.
 func (db *DB) Room() error { return nil }
 
+// RoomBeside returns nil, like checkSpace.
+func (db *DB) RoomBeside(int64) error { return nil }
+
 // roomFor returns nil, like checkSpace.
 func (db *DB) roomFor(int64) error { return nil }
 

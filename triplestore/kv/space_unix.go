@@ -15,6 +15,9 @@ func (db *DB) checkSpace() error { return db.checkFree(1, 0) }
 // other files beside the database asks it, so that it ends before the database has to.
 func (db *DB) Room() error { return db.checkFree(2, 0) }
 
+// RoomBeside returns ErrDiskFull if files of so many bytes would leave less than Room asks for.
+func (db *DB) RoomBeside(bytes int64) error { return db.checkFree(2, bytes) }
+
 // roomFor returns ErrDiskFull if a file of so many bytes would leave less space than the database needs.
 func (db *DB) roomFor(bytes int64) error { return db.checkFree(1, bytes) }
 

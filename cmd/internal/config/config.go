@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"odarchive/crawler"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest/timetable"
 	"odarchive/crawler/hooks"
 	"odarchive/crawler/scope"
@@ -47,6 +48,7 @@ type Config struct {
 	Serve     Serve
 	Evidence  Evidence
 	Retention Retention
+	Dumps     Dumps
 }
 
 // Fetch has the settings of everything that fetches.
@@ -127,6 +129,7 @@ func Defaults() Config {
 	return Config{
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text", KeepVisits: 90 * 24 * time.Hour,
 		Evidence: Evidence{SignEvery: 24 * time.Hour},
+		Dumps:    Dumps{Kinds: []string{catalog.DumpNQuads}, Keep: 1},
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true, LDESInterval: time.Hour,
@@ -229,6 +232,9 @@ func (c Config) Check() error {
 		return fmt.Errorf("--honour: %w", err)
 	}
 	if err := c.Retention.check(); err != nil {
+		return err
+	}
+	if err := c.Dumps.check(); err != nil {
 		return err
 	}
 	if err := c.Evidence.check(); err != nil {

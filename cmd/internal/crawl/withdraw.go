@@ -35,6 +35,9 @@ func (c *Crawl) withdraw(ctx context.Context, o archive.Withdrawing, w catalog.W
 		list, err = c.store.Archive.Withdraw(ctx, o, w)
 	}
 	result.Versions = c.describeWithdrawn(list)
+	if err == nil && !dryRun && len(list) > 0 {
+		err = c.store.Dumps.Forget() // the purge does so, too, but that may wait for room on the disk
+	}
 	if err != nil {
 		return result, err
 	}
@@ -160,6 +163,15 @@ func (c *Crawl) purgeWithdrawn(ctx context.Context, progress func(step string)) 
 		return 0, context.Cause(ctx)
 	}
 	defer func() { <-c.purging }()
+	pending, err := c.store.Archive.PendingPurge(ctx)
+	if err != nil || len(pending) == 0 {
+		return 0, err
+	}
+	release, err := c.store.Dumps.Hold() // for the whole purge, which waits for readers of the state before
+	defer release()
+	if err != nil {
+		return 0, err
+	}
 	return c.store.Archive.PurgeWithdrawn(ctx, c.purgeElsewhere, progress)
 }
 

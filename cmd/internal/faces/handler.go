@@ -25,6 +25,7 @@ import (
 	"odarchive/sparqlapi/changes"
 	"odarchive/sparqlapi/citation"
 	"odarchive/sparqlapi/control"
+	"odarchive/sparqlapi/dumps"
 	"odarchive/sparqlapi/fair"
 	"odarchive/sparqlapi/feeds"
 	"odarchive/sparqlapi/fileserve"
@@ -72,7 +73,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if err := a.ReloadFaces(a.store.Config.Serve); err != nil {
 		return nil, err
 	}
-	described := linkeddata.New(linkeddata.Options{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document})
+	described := linkeddata.New(linkeddata.Options{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document, Dumps: a.dumps})
 	observed := newMetrics(a)
 	mementos := &memento.Memento{Archive: a.store.Archive, Mint: a.store.Mint}
 	versions := &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: a.signposted(mementos), IRI: a.store.Mint.Version, Log: a.store.Log}
@@ -103,6 +104,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		CDX:        &cdx.Handler{Archive: a.store.Archive},
 		Metrics:    observed.handler(),
 		ChangeLog:  changelog.New(changelog.Options{Log: a.store.Triples, ID: a.store.DB.Lineage(), Base: a.store.Mint.Base, Logs: a.store.Log}),
+		Dumps:      &dumps.API{Open: a.store.Dumps.Open},
 		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Rows:       tables,
@@ -137,6 +139,12 @@ func (a *Faces) owned(g term.Key) bool {
 	}
 	ref, ok := a.store.Mint.Parse(g.Value())
 	return ok && ref.Kind == ns.KindGraph
+}
+
+// dumps returns the dumps of the triples.
+func (a *Faces) dumps() ([]catalog.Dump, error) {
+	list, _, err := a.store.Dumps.List()
+	return list, err
 }
 
 // membersAtOnce is how many files are unpacked for requests at a time.

@@ -80,6 +80,9 @@ func (s *Store) rebase(ctx context.Context) (done Rebased, err error) {
 	if done.Graphs, err = contents.Rename(ctx, m.iri); err != nil {
 		return done, fmt.Errorf("rename content graphs: %w", err)
 	}
+	if err := s.Dumps.Forget(); err != nil { // they have the IRIs before
+		return done, err
+	}
 	d.Base, d.Former, d.Rebasing = m.to, m.formers, ""
 	return done, d.write(disk.OS{}, s.Config.Data)
 }

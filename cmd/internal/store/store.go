@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/dumps"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/archive/content"
@@ -41,6 +42,7 @@ type Store struct {
 	Triples        *triplestore.Store
 	Content        *content.Store
 	Archive        *archive.Archive
+	Dumps          *dumps.Dir
 	ReadOnlyReason string // a sentence; empty if the archive can be written
 
 	signer    *transparency.Signer
@@ -97,6 +99,7 @@ func (s *Store) openParts(reads Reading) (err error) {
 		return err
 	}
 	s.onClose(s.Content.Close)
+	s.Dumps = dumps.New(dumps.Options{Path: filepath.Join(s.Config.Data, "dumps"), FS: disk.OS{}, Log: s.Log, Room: s.DB.RoomBeside})
 	return nil
 }
 
@@ -120,6 +123,9 @@ func (s *Store) upgrade(ctx context.Context, opts Options) error {
 		if _, err := s.rebase(ctx); err != nil {
 			return err
 		}
+	}
+	if err := s.Dumps.Clean(); err != nil {
+		return err
 	}
 	s.openArchive()
 	s.logLosses(ctx)
