@@ -48,9 +48,11 @@ func (l *LinkedData) dumps(g *graph, dataset term.Key) error {
 	if err != nil {
 		return err
 	}
+	for _, d := range list { // first, so that the dataset is written as one block
+		g.add(dataset, void.NS+"dataDump", term.IRI(l.o.Mint.Base+"dumps/"+d.Name))
+	}
 	for _, d := range list {
 		iri := term.IRI(l.o.Mint.Base + "dumps/" + d.Name)
-		g.add(dataset, void.NS+"dataDump", iri)
 		g.add(iri, rdf.Type, term.IRI(dcat.Distribution))
 		title, format := "All graphs, as N-Quads", "https://www.iana.org/assignments/media-types/application/n-quads"
 		if d.Kind == catalog.DumpHDT {
