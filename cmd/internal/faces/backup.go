@@ -32,7 +32,7 @@ func (a *Faces) Backup(ctx context.Context, w io.Writer, since *backup.Info) err
 // Backup downloads a backup into the file out, which gets its name only once it is complete. It returns backup.ErrExists
 // if there is such a file. since names an earlier backup, or is empty.
 func (r *Remote) Backup(ctx context.Context, out, since string, progress backup.Progress) (info backup.Info, err error) {
-	if _, err := os.Stat(out); err == nil {
+	if _, err := os.Lstat(out); err == nil {
 		return info, fmt.Errorf("%s: %w", out, backup.ErrExists)
 	}
 	var body []byte
@@ -53,27 +53,26 @@ func (r *Remote) Backup(ctx context.Context, out, since string, progress backup.
 	return keepBackup(in, out, progress)
 }
 
+// keepBackup writes what a server sends to a new file, which gets its name when it is complete. Only its owner may read it, as
+// one that was written without a server: it is the whole archive, also where reading that needs a token. The part has a name of
+// its own, so that two commands with the same out write two files.
 func keepBackup(body io.Reader, out string, progress backup.Progress) (info backup.Info, err error) {
-	part := out + ".part"
-	f, err := os.Create(part)
+	f, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".*.partial")
 	if err != nil {
-		return info, err
+		return info, fmt.Errorf("backup: %w", err)
 	}
 	_, err = io.Copy(io.MultiWriter(f, progressWriter(progress)), body)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		info, err = backup.Inspect(part)
+		info, err = backup.Inspect(f.Name())
 	}
 	if err == nil {
-		err = os.Rename(part, out)
-	}
-	if err == nil {
-		return info, disk.OS{}.SyncDir(filepath.Dir(out))
+		err = os.Rename(f.Name(), out)
 	}
 	if err != nil {
-		return info, errors.Join(fmt.Errorf("backup %s: %w", out, err), os.Remove(part))
+		return info, errors.Join(fmt.Errorf("backup %s: %w", out, err), os.Remove(f.Name()))
 	}
-	return info, nil
+	return info, disk.OS{}.SyncDir(filepath.Dir(out))
 }
 
 // progressWriter reports the bytes written to it.
