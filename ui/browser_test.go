@@ -221,6 +221,12 @@ func withQueries(w *world) http.Handler {
 			rw.Write([]byte(`{"title":"Syntax error","status":400,"detail":"line 1, column 20: the prefix \"geo:\" is not declared; add \"PREFIX geo: <http://geo.example/>\" at the top","line":1,"column":20}`))
 			return
 		}
+		if strings.Contains(query, "DEAR") && r.FormValue("timeout") != "" {
+			rw.Header().Set("Content-Type", "application/problem+json")
+			rw.WriteHeader(503)
+			rw.Write([]byte(`{"title":"The query took too long","status":503}`))
+			return
+		}
 		if strings.Contains(query, "SLOW") {
 			<-r.Context().Done() // the browser gives up
 			w.stopped.Store(true)
@@ -348,6 +354,20 @@ func TestBrowserConsoleRunsSortsFiltersAndMarksErrors(t *testing.T) {
 	eval[bool](w, `(() => { document.querySelectorAll("[role=tab]")[2].click(); return true; })()`)
 	w.until(`document.querySelector(".grid td") && document.querySelector("[data-status]").textContent.startsWith("10 rows")`)
 	w.report("a missing prefix")
+}
+
+// TestBrowserAsksBeforeASharedQueryRunsLong opens the address of an expensive query, as somebody else has sent it.
+func TestBrowserAsksBeforeASharedQueryRunsLong(t *testing.T) {
+	ctx, end := openBrowser(t)
+	defer end()
+	w := newWindow(t, ctx, withQueries(newWorld()))
+	w.open("/console?query=" + url.QueryEscape("SELECT * { ?DEAR ?SLOW ?o }"))
+	w.until(`document.querySelector(".error-box button").textContent === "Run it to its end"`)
+	w.do(chromedp.Click(chromedp.CSS(".error-box button")))
+	w.until(`document.querySelector("[data-run]").textContent === "Cancel"`)
+	w.do(chromedp.Click(chromedp.CSS("[data-run]")))
+	w.until(`document.querySelector("[data-status]").textContent === "Cancelled"`)
+	w.report("a shared query")
 }
 
 func TestBrowserCancelsAQueryOnTheServerToo(t *testing.T) {

@@ -4,17 +4,20 @@ import { root } from "../lib/root.js";
 
 export const accept = "application/sparql-results+json, text/turtle;q=0.9, application/json;q=0.5";
 
-/** Gives {kind: "rows", vars, rows, raw} | {kind: "boolean", value, raw} | {kind: "text", raw}; throws a Failure. */
-export async function ask(query, signal) {
+/**
+ * Gives {kind: "rows", vars, rows, raw} | {kind: "boolean", value, raw} | {kind: "text", raw}; throws a Failure. A query
+ * that takes longer than timeout, in seconds, is a Failure that is slow.
+ */
+export async function ask(query, signal, timeout) {
   const response = await fetch(root + "/sparql", {
     method: "POST",
     headers: { "Content-Type": "application/x-www-form-urlencoded", Accept: accept },
-    body: new URLSearchParams({ query }),
+    body: new URLSearchParams(timeout ? { query, timeout } : { query }),
     signal,
   });
   const type = response.headers.get("Content-Type") || "";
   const raw = await response.text();
-  if (!response.ok) throw failure(response, type, raw);
+  if (!response.ok) throw Object.assign(failure(response, type, raw), { slow: Boolean(timeout) && response.status === 503 });
   if (!type.includes("sparql-results+json")) return { kind: "text", raw, type };
   const json = JSON.parse(raw);
   if (typeof json.boolean === "boolean") return { kind: "boolean", value: json.boolean, raw, type };

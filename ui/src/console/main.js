@@ -10,6 +10,8 @@ import { showResults } from "./results.js";
 import { makeTabs, remember, runs } from "./tabs.js";
 import { setBase, setPrefixes } from "./terms.js";
 
+const trial = 3; // seconds that a query from an address may take unasked
+
 export function openConsole(root) {
   const form = root.querySelector("[data-form]");
   const area = form.querySelector("textarea");
@@ -55,11 +57,11 @@ export function openConsole(root) {
       measure();
     },
   });
-  editor = makeEditor(host, { text: tabs.current().query, words, onRun: start, onChange: changed });
+  editor = makeEditor(host, { text: tabs.current().query, words, onRun: () => start(), onChange: changed });
 
   // Run and cancel share a button, so that a second click cannot start a second query.
   let running = null;
-  function start() {
+  function start(limit) {
     if (running) return;
     const query = editor.text();
     const here = panel();
@@ -69,7 +71,7 @@ export function openConsole(root) {
     say(here, "Running");
     run.textContent = "Cancel";
     editor.mark(null);
-    ask(query, running.signal)
+    ask(query, running.signal, limit)
       .then((result) => {
         const got = performance.now();
         showResults(here.node, result, { query, base: root.dataset.base, onError: (error) => failed(error, here) });
@@ -93,6 +95,10 @@ export function openConsole(root) {
     const box = el("div.error-box", { role: "alert" }, error.message);
     here.node.replaceChildren(box);
     if (here !== panel()) return;
+    if (error.slow) {
+      box.replaceChildren(`This query came with the address and takes longer than ${trial} seconds. `, el("button.plain", { type: "button", onclick: () => start() }, "Run it to its end"));
+      return say(here, "Stopped");
+    }
     if (error.line) editor.mark(error);
     const missing = /add "(PREFIX [^"]+>)"/.exec(error.message);
     if (missing) {
@@ -165,7 +171,7 @@ export function openConsole(root) {
   );
   root.querySelector("[data-example-list]").remove();
   run.title = "Ctrl+Enter";
-  if (root.hasAttribute("data-given")) start();
+  if (root.hasAttribute("data-given")) start(trial);
   else editor.focus();
 }
 
