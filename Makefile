@@ -118,7 +118,7 @@ faults: ## damages, failing system calls, hostile files and power cuts, of SEED,
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for p in $(MODULES); do for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -c6-); do \
-	  echo "$$p $$f"; $(GO) test ./$$p -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) || exit 1; done; done
+	  echo "$$p $$f"; $(GO) test ./$$p -run '^$$' -fuzz "^$$f\$$" -fuzzminimizetime 20x -fuzztime $(FUZZTIME) || exit 1; done; done
 
 fuzz-smoke: ## as many fuzz targets as fit into two and a half minutes, a second each; each commit begins with another one
 	@.ci/fuzz
