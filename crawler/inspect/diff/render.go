@@ -197,6 +197,9 @@ type linked struct {
 	to func(t *Table, row RowChange) string
 }
 
+// Grid returns the changes of a table below the heads of its columns; nil if they are shown as lists of values.
+func (l linked) Grid(t *Table) *grid { return t.grid() }
+
 // Link returns the address of a row, "" for none.
 func (l linked) Link(t *Table, row RowChange) string {
 	if l.to == nil {
