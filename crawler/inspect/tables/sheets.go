@@ -21,7 +21,11 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 	if in.Size > o.MaxBytes {
 		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
 	}
-	if err := checkZip(in, o); err != nil {
+	z, err := checkZip(in, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRows(ctx, z, o.MaxUnpack); err != nil {
 		return nil, err
 	}
 	book, err := excelize.OpenReader(io.NewSectionReader(in.Body, 0, in.Size), excelize.Options{UnzipSizeLimit: o.MaxUnpack, UnzipXMLSizeLimit: min(16<<20, o.MaxUnpack), TmpDir: in.TempDir,
@@ -30,6 +34,7 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	defer book.Close()
+	book.CharsetTranscoder(asciiCharset(book.CharsetReader))
 	var found []*csvprofile.Profile
 	for _, sheet := range book.GetSheetList() {
 		if len(found) >= o.MaxTables {
@@ -64,25 +69,25 @@ const maxParts = 25_000
 var errLocked = errors.New("it is encrypted: reading it needs a password")
 
 // checkZip refuses containers that unpack to more than the limits, before a decoder opens them.
-func checkZip(in Input, o Options) error {
+func checkZip(in Input, o Options) (*zip.Reader, error) {
 	head := make([]byte, 8)
 	if n, _ := in.Body.ReadAt(head, 0); n == len(head) && string(head) == "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" { // an OLE file around it
-		return errLocked
+		return nil, errLocked
 	}
 	z, err := zip.NewReader(in.Body, in.Size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return fmt.Errorf("%w: %v", ErrFormat, err)
+		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	if len(z.File) > maxParts {
-		return fmt.Errorf("%d parts, at most %d are read", len(z.File), maxParts)
+		return nil, fmt.Errorf("%d parts, at most %d are read", len(z.File), maxParts)
 	}
 	total := uint64(0)
 	for _, f := range z.File {
 		if total += f.UncompressedSize64; total > uint64(o.MaxUnpack) {
-			return fmt.Errorf("unpacks to more than %d bytes", o.MaxUnpack)
+			return nil, fmt.Errorf("unpacks to more than %d bytes", o.MaxUnpack)
 		}
 	}
-	return nil
+	return z, nil
 }
 
 // ods reads the sheets of an OpenDocument spreadsheet from content.xml (OpenDocument 1.3 part 3, 9).
@@ -161,6 +166,9 @@ func (s *odsSheet) next() ([]string, error) {
 	return nil, io.EOF
 }
 
+// maxODSCells is the maximum number of cells of a row that are read: the columns that spreadsheet programs have.
+const maxODSCells = 1 << 14
+
 // cells reads one row to its end tag.
 func (s *odsSheet) cells() ([]string, error) {
 	var row []string
@@ -209,10 +217,11 @@ func (s *odsSheet) cells() ([]string, error) {
 					pending += n
 					continue
 				}
-				for ; pending > 0; pending-- {
+				for ; pending > 0 && len(row) < maxODSCells; pending-- {
 					row = append(row, "")
 				}
-				for ; n > 0 && len(row) < 1<<14; n-- {
+				pending = 0
+				for ; n > 0 && len(row) < maxODSCells; n-- {
 					row = append(row, v)
 				}
 			}

@@ -50,7 +50,7 @@ func xlsb(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 	if in.Size > o.MaxBytes {
 		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
 	}
-	if err := checkZip(in, o); err != nil {
+	if _, err := checkZip(in, o); err != nil {
 		return nil, err
 	}
 	z, err := zip.NewReader(in.Body, in.Size)

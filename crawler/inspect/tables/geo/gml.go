@@ -3,7 +3,6 @@ package geo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -176,7 +175,7 @@ func (d *gmlReader) profiles(fault error) (all []*csvprofile.Profile, err error)
 		all = append(all, p)
 	}
 	if len(all) == 0 && fault != nil {
-		return nil, fmt.Errorf("%w: %v", source.ErrFormat, fault)
+		return nil, formatError(fault)
 	}
 	return all, nil
 }

@@ -56,7 +56,7 @@ func kmlFile(ctx context.Context, in source.Input, o source.Options) ([]*csvprof
 		return []*csvprofile.Profile{p}, nil
 	}
 	if fault != nil && !errors.Is(fault, io.EOF) {
-		return nil, fmt.Errorf("%w: %v", source.ErrFormat, fault)
+		return nil, formatError(fault)
 	}
 	return nil, ctx.Err()
 }
@@ -230,4 +230,12 @@ func coordinates(text string) (points []float64, dims int) {
 		return full, 3
 	}
 	return flat, 2
+}
+
+// formatError says once that a file is not of its format.
+func formatError(err error) error {
+	if errors.Is(err, source.ErrFormat) {
+		return err
+	}
+	return fmt.Errorf("%w: %v", source.ErrFormat, err)
 }
