@@ -96,7 +96,7 @@ func (f figure) label(row []term.Key) string {
 	case f.Files == "type":
 		return shortType(v)
 	case f.ID == "headers":
-		return map[string]string{"true": "named", "false": "no names"}[v]
+		return cmp.Or(map[string]string{"true": "named", "false": "no names"}[v], v)
 	case k.Kind() == term.KindIRI:
 		short := curie(v, "")
 		return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(short, "xsd:"), "arc:"), short)
