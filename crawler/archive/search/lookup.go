@@ -20,7 +20,6 @@ type part struct {
 	hits    []hit    // highest worth first
 	all     wordindex.Set
 	portals map[string]bool // portals whose title or address has it
-	rarity  float64         // a rare word says more; set when the portals' documents are known
 	strict  bool            // a phrase, or a word of one field
 }
 
