@@ -6,9 +6,6 @@ import (
 	"odarchive/ns"
 )
 
-// Query returns a SPARQL query for the means of a portal: ?metric ?mean.
-func Query(m ns.Mint, portal string) string { return QueryOf(m, portal, portal) }
-
 // QueryOf returns a SPARQL query for what was measured of a dataset of a portal, or of the portal itself: ?metric ?mean.
 func QueryOf(m ns.Mint, portal, thing string) string {
 	return fmt.Sprintf(`PREFIX dqv: <http://www.w3.org/ns/dqv#>

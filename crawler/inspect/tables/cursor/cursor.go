@@ -63,16 +63,6 @@ func (r *Reader) Peek(n int) []byte {
 	return b
 }
 
-// Read implements io.Reader.
-func (r *Reader) Read(p []byte) (int, error) {
-	if r.err != nil {
-		return 0, r.err
-	}
-	n, err := r.src.Read(p)
-	r.pos += int64(n)
-	return n, err
-}
-
 // fixed reads n bytes, n at most 8; zeros after an error.
 func (r *Reader) fixed(n int) []byte {
 	b := r.few[:n]
@@ -163,6 +153,3 @@ func (r *Reader) Skip(n int64) {
 		r.set(err)
 	}
 }
-
-// To passes over the bytes up to a position, which must not be behind.
-func (r *Reader) To(pos int64) { r.Skip(pos - r.pos) }
