@@ -16,6 +16,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/spool"
+	"odarchive/triplestore/disk/disktest"
 )
 
 func TestAFetchWithoutRoomForItsBytesIsRecordedAndTriedAgainSoon(t *testing.T) {
@@ -60,7 +61,7 @@ func TestTheFirstFetchWithoutRoomHoldsTheCrawlBeforeTheNextLease(t *testing.T) {
 
 func TestOnAFullDiskTheArchiveServesAndGoesOnWhenThereIsRoom(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t, "1m")
+	disk := disktest.Small(t, "1m")
 	s, n := newSite(t), newNodeIn(t, disk, content.Options{NoSync: true, MinFree: -1})
 	small, large := "id,name\n1,Ada\n", noise(800_000)
 	s.set("/small.csv", small)
@@ -93,7 +94,7 @@ func TestOnAFullDiskTheArchiveServesAndGoesOnWhenThereIsRoom(t *testing.T) {
 func TestABodyLeavesTheRoomThatTheDatabaseNeeds(t *testing.T) {
 	t.Parallel()
 	const size = 16 << 20
-	disk := smallDisk(t, "16m")
+	disk := disktest.Small(t, "16m")
 	bodies, err := spool.New(disk, spool.Options{MemoryPerFile: 10})
 	if err != nil {
 		t.Fatal(err)

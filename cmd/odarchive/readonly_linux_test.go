@@ -1,27 +1,13 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-)
 
-// ownDisk mounts a small file system.
-func ownDisk(t *testing.T, size string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skip("mounting a file system is not permitted here:", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
+	"odarchive/triplestore/disk/disktest"
+)
 
 func TestReadingGoesOnWhereTheDiskIsFullOrReadOnly(t *testing.T) {
 	t.Parallel()
@@ -30,18 +16,11 @@ func TestReadingGoesOnWhereTheDiskIsFullOrReadOnly(t *testing.T) {
 			return syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
 		},
 		"the disk of the archive is full: reading its last committed state": func(disk string) error {
-			f, err := os.Create(filepath.Join(disk, "filler"))
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			for block := make([]byte, 64<<10); err == nil; {
-				_, err = f.Write(block)
-			}
+			disktest.Fill(t, filepath.Join(disk, "filler"), 0)
 			return nil
 		},
 	} {
-		disk := ownDisk(t, "256m")
+		disk := disktest.Small(t, "256m")
 		data := filepath.Join(disk, "archive")
 		file := archived(t, data)
 		if err := spoil(disk); err != nil {

@@ -3,22 +3,18 @@ package kv
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
+
+	"odarchive/triplestore/disk/disktest"
 )
 
 // TestAPurgeWithoutRoomForASecondDatabaseChangesNothing purges a database that is larger than the space that is left.
 func TestAPurgeWithoutRoomForASecondDatabaseChangesNothing(t *testing.T) {
 	t.Parallel()
-	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=80m"); err != nil {
-		t.Skip("mounting a small file system is not permitted here:", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
+	disk := disktest.Small(t, "128m")
 	const entries, value = 150, 100_000
 	db, err := Open(filepath.Join(disk, "data"), Options{MemTable: 8 << 20, MinFree: 16 << 20, NoSync: true})
 	if err != nil {
@@ -51,25 +47,14 @@ func TestAPurgeWithoutRoomForASecondDatabaseChangesNothing(t *testing.T) {
 	}
 	filler, refused := filepath.Join(disk, "filler"), 0
 	for _, leave := range []int64{8, 18, 26, 40} {
-		var fs syscall.Statfs_t
-		if err := syscall.Statfs(disk, &fs); err != nil {
-			t.Fatal(err)
-		}
-		free := int64(fs.Bavail) * fs.Bsize
-		f, err := os.Create(filler)
-		if err == nil {
-			_, err = io.CopyN(f, random, max(free-leave<<20, 0))
-			err = errors.Join(err, f.Close())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err = db.Purge(t.Context()); errors.Is(err, ErrDiskFull) {
+		disktest.Fill(t, filler, leave)
+		err := db.Purge(t.Context())
+		if errors.Is(err, ErrDiskFull) {
 			refused++
 		} else if err != nil {
-			t.Errorf("with %d MiB free of %d: %v", leave, free>>20, err)
+			t.Errorf("with %d MiB free: %v", leave, err)
 		}
-		t.Log(leave, free>>20, err)
+		t.Log(leave, err)
 		if n := count(); n != entries {
 			t.Errorf("with %d MiB free: %d entries, want %d", leave, n, entries)
 		}

@@ -9,53 +9,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler/catalog"
+	"odarchive/triplestore/disk/disktest"
 	"odarchive/triplestore/kv"
 )
 
-// smallDisk returns a directory on a small file system.
-func smallDisk(t *testing.T, size string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skip("mounting a small file system is not permitted here:", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
-// fillUp leaves some MiB free on the disk that a file is on.
-func fillUp(t *testing.T, name string, leave int64) {
-	t.Helper()
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(filepath.Dir(name), &fs); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(name)
-	if err == nil {
-		_, err = io.CopyN(f, zeros{}, max(int64(fs.Bavail)*fs.Bsize-leave<<20, 0))
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
-
 func TestAPurgeOnAFullDiskLosesNothingAndIsContinued(t *testing.T) {
 	t.Parallel()
-	disk := smallDisk(t, "128m")
+	disk := disktest.Small(t, "128m")
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			http.NotFound(w, r)
@@ -82,7 +46,7 @@ func TestAPurgeOnAFullDiskLosesNothingAndIsContinued(t *testing.T) {
 		if _, err := n.Withdraw(t.Context(), catalog.WithdrawalOrder{Targets: []string{gone}, Reason: "It names people."}); err != nil {
 			t.Fatal(err)
 		}
-		fillUp(t, filler, leave)
+		disktest.Fill(t, filler, leave)
 		_, err := n.PurgeWithdrawn(t.Context(), nil)
 		if err != nil {
 			refused++
