@@ -28,6 +28,21 @@ func read(t *testing.T, name string) map[string]sourcetest.Table {
 	return tables
 }
 
+// opened returns a fixture, the database in it, and what its schema defines.
+func opened(t *testing.T, name string) ([]byte, *base, []*table) {
+	t.Helper()
+	data := sourcetest.File(t, name)
+	db, err := open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := db.schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data, db, list
+}
+
 // odd.sqlite has pages of 512 bytes, texts in UTF-16, rows on overflow pages, deleted rows, columns that were added later,
 // and computed ones.
 func TestTablesOfADatabase(t *testing.T) {
@@ -179,15 +194,7 @@ func TestDamagedDatabases(t *testing.T) {
 // A page that is its own child, and many rows on the same overflow pages, end.
 func TestCyclesEnd(t *testing.T) {
 	t.Parallel()
-	data := sourcetest.File(t, "testdata/odd.sqlite.gz")
-	db, err := open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := db.schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data, _, list := opened(t, "testdata/odd.sqlite.gz")
 	page := data[int(list[0].root-1)*512:]
 	if page[0] != interiorTable {
 		t.Fatal("the root has no children")
@@ -245,15 +252,7 @@ func TestDefinitions(t *testing.T) {
 // Rows cannot share bytes: else a page of 64 KiB could have thirty thousand of 60 kB.
 func TestRowsThatOverlapAreDamage(t *testing.T) {
 	t.Parallel()
-	data := sourcetest.File(t, "testdata/tiny.sqlite.gz")
-	db, err := open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := db.schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data, _, list := opened(t, "testdata/tiny.sqlite.gz")
 	page := data[int(list[1].root-1)*512:][:512]
 	if list[1].name != "keyed" || page[0] != interiorIndex {
 		t.Fatalf("the root of %s is of kind %d", list[1].name, page[0])
@@ -280,15 +279,7 @@ func TestRowsThatOverlapAreDamage(t *testing.T) {
 // The schema may name one tree as many tables.
 func TestAllTablesTogetherVisitAFewTimesThePages(t *testing.T) {
 	t.Parallel()
-	data := sourcetest.File(t, "testdata/tiny.sqlite.gz")
-	db, err := open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := db.schema(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data, db, list := opened(t, "testdata/tiny.sqlite.gz")
 	for n := 0; ; n++ {
 		cursor, err := db.rows(list[0])
 		for err == nil {
