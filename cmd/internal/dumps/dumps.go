@@ -1,11 +1,12 @@
-// Package dumps keeps dumps of the triples as files in a directory: which there are, how they are replaced, and that
-// they are removed.
+// Package dumps keeps the files with all triples that people download. It makes them, replaces them by newer ones, and
+// removes them when something is withdrawn.
 //
-// A dump holds what the archive held, so one that was made before a withdrawal would bring back what was withdrawn. Hold
-// removes all dumps, ends one that is being made, and lets none begin until what was withdrawn is gone.
+// A dump contains what the archive contained when it was made, so an old dump would bring back what was withdrawn since.
+// Hold therefore removes all dumps, stops the one that is being made, and lets none begin until the withdrawn data is
+// gone.
 //
-// An index names the dumps. A file is written under a temporary name, synced and renamed before the index names it, and
-// a file that the index does not name is never served; Clean removes those that an interrupted process has left.
+// An index names the dumps, and only files that it names are served. A new file gets a temporary name first; it is
+// synced and renamed before the index names it. Clean removes files that an interrupted process has left.
 package dumps
 
 import (

@@ -20,6 +20,7 @@ var floors = [][]string{
 		"triplestore/geometry",
 		"triplestore/xsdval/...",
 		"triplestore/compression",
+		"triplestore/jsontext",
 		"triplestore/kv",
 		"triplestore/disk/...",
 		"triplestore/wal",

@@ -2,11 +2,11 @@ package rowfile
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"odarchive/triplestore/jsontext"
 )
 
 // csvWriter writes CSV in UTF-8 as RFC 4180 describes it, but lines end in LF: with a header, commas, and double quotes
@@ -80,7 +80,7 @@ func newJSON(w io.Writer, fields []Field) (Writer, error) {
 func newNDJSON(w io.Writer, fields []Field) (Writer, error) {
 	j := &jsonWriter{w: w, fields: fields}
 	for _, f := range fields {
-		j.names = append(j.names, append(appendQuoted(nil, f.Name), ':'))
+		j.names = append(j.names, append(jsontext.Append(nil, f.Name), ':'))
 	}
 	return j, nil
 }
@@ -129,7 +129,7 @@ func appendValue(b []byte, kind Kind, v *Value) []byte {
 	case v.Null:
 		return append(b, "null"...)
 	case v.Odd:
-		return appendQuoted(b, v.Text)
+		return jsontext.Append(b, v.Text)
 	}
 	switch kind {
 	case Int:
@@ -142,42 +142,5 @@ func appendValue(b []byte, kind Kind, v *Value) []byte {
 		}
 		return strconv.AppendFloat(b, v.Float, 'g', -1, 64)
 	}
-	return appendQuoted(b, v.Text)
-}
-
-// appendQuoted appends a JSON string. Line separators are escaped, because some readers take them for the end of a line.
-func appendQuoted(b []byte, s string) []byte {
-	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		if c := s[i]; c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' && c != 0x7f {
-				i++
-				continue
-			}
-			b = append(b, s[from:i]...)
-			switch c {
-			case '"', '\\':
-				b = append(b, '\\', c)
-			case '\n':
-				b = append(b, '\\', 'n')
-			case '\t':
-				b = append(b, '\\', 't')
-			default:
-				b = fmt.Appendf(b, `\u%04x`, c)
-			}
-			i++
-			from = i
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || r == '\u2028' || r == '\u2029' {
-			b = append(b, s[from:i]...)
-			b = fmt.Appendf(b, `\u%04x`, r)
-			from = i + n
-		}
-		i += n
-	}
-	b = append(b, s[from:]...)
-	return append(b, '"')
+	return jsontext.Append(b, v.Text)
 }
