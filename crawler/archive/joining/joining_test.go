@@ -206,7 +206,7 @@ func TestAnIndexOfFormatFiveIsKept(t *testing.T) {
 		t.Error("the matches changed")
 	}
 	err := w.DB().View(func(txn *kv.Txn) error {
-		if v, _, err := txn.Get(kv.SpaceMeta, format); err != nil || string(v) != "6" {
+		if v, _, err := txn.Get(kv.SpaceMeta, format); err != nil || string(v) != "7" {
 			t.Errorf("format %s, %v", v, err)
 		}
 		return nil

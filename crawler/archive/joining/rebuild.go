@@ -15,8 +15,9 @@ import (
 // formatKey in SpaceMeta holds the format of the index, once all latest versions are in the index or marked.
 const (
 	formatKey = "archive/joins"
-	format    = "6" // see crawler/archive/joins/FORMAT.md
-	unpruned  = "5" // the same with more entries than needed
+	format    = "7" // see crawler/archive/joins/FORMAT.md
+	headless  = "6" // the same without the heads of sets
+	unpruned  = "5" // and with more entries than needed
 )
 
 // Upgrade counts the marked versions. If an older program wrote the index, or none did, it calls rebuild first. It
@@ -31,7 +32,11 @@ func (q *Queue) Upgrade(ctx context.Context) error {
 	switch {
 	case err != nil || string(written) == format:
 	case string(written) == unpruned:
-		err = q.prune(ctx)
+		if err = q.prune(ctx); err == nil {
+			err = q.addHeads(ctx)
+		}
+	case string(written) == headless:
+		err = q.addHeads(ctx)
 	default:
 		err = q.rebuild(ctx)
 	}
@@ -51,7 +56,7 @@ func (q *Queue) prune(ctx context.Context) error {
 		var next []byte
 		err := q.db.Update(ctx, func(txn *kv.Txn) (err error) {
 			if next, err = joins.Prune(txn, last); err == nil && next == nil {
-				err = txn.Set(kv.SpaceMeta, []byte(formatKey), []byte(format))
+				err = txn.Set(kv.SpaceMeta, []byte(formatKey), []byte(headless))
 			}
 			return err
 		})
@@ -59,6 +64,23 @@ func (q *Queue) prune(ctx context.Context) error {
 			return err
 		}
 		last = next
+	}
+}
+
+// addHeads adds what format 6 has not. If it is interrupted, it starts over.
+func (q *Queue) addHeads(ctx context.Context) error {
+	for from := uint32(0); ; {
+		var next uint32
+		err := q.db.Update(ctx, func(txn *kv.Txn) (err error) {
+			if next, err = joins.AddHeads(txn, from, headsPerTxn); err == nil && next == 0 {
+				err = txn.Set(kv.SpaceMeta, []byte(formatKey), []byte(format))
+			}
+			return err
+		})
+		if err != nil || next == 0 {
+			return err
+		}
+		from = next
 	}
 }
 
@@ -71,8 +93,9 @@ func (q *Queue) countMarks(ctx context.Context) error {
 	return err
 }
 
-// Bounds of a transaction of rebuild.
+// Bounds of transactions of Upgrade.
 const (
+	headsPerTxn   = 8 // blocks
 	clearedPerTxn = 100
 	markedPerTxn  = 1000
 )

@@ -55,6 +55,23 @@ var worlds = map[string]func(rng *rand.Rand, n int) [][]uint64{
 	"one series": func(rng *rand.Rand, n int) [][]uint64 {
 		return [][]uint64{whole(1, 400), sample(rng, 2, 1100, 5000), whole(3, 8), append(whole(4, 1040+rng.IntN(20)), uint64(5)<<32|uint64(n))}
 	},
+	// The tables of the pipeline's benchmark (distinctTable): codes that are the same in one of 11,492 tables, names and
+	// stations of families of twenty, and counts that any two tables share a few of.
+	"pipeline": func(rng *rand.Rand, n int) [][]uint64 {
+		const rows = 700
+		family := uint64(n / 20)
+		columns := make([][]uint64, 4)
+		for c := range columns {
+			columns[c] = make([]uint64, rows)
+		}
+		for i := range uint64(rows) {
+			columns[0][i] = 1<<56 | uint64(n%676)<<32 | (i*17 + uint64(n)*31%997)
+			columns[1][i] = 2<<56 | family<<32 | uint64(rng.IntN(4000))
+			columns[2][i] = 3<<56 | (family*100 + uint64(rng.IntN(900)))
+			columns[3][i] = 4<<56 | uint64(rng.IntN(90_000))
+		}
+		return columns
+	},
 	// Series of ten tables: nine tenths of their keys, a fifth of their stations and the cities are common, other
 	// values are not.
 	"many series": func(rng *rand.Rand, n int) [][]uint64 {
@@ -67,7 +84,7 @@ var worlds = map[string]func(rng *rand.Rand, n int) [][]uint64{
 // tables, five in a pass: its processor time, also in multiples of compressing a table of 50 KB with gzip -6. Run it once: -benchtime
 // 1x. For many series it also reports the cost in an index with the postings of another hundred thousand tables.
 func BenchmarkGrowth(b *testing.B) {
-	for _, world := range []string{"one series", "many series"} {
+	for _, world := range []string{"one series", "many series", "pipeline"} {
 		b.Run(world, func(b *testing.B) {
 			for range b.N {
 				g := newGrowth(b, worlds[world])

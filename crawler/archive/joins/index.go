@@ -16,7 +16,6 @@ const (
 	maxFiled   = 12_288 // hashes that all columns of a version are filed under
 	maxPosting = 32     // sets filed under one hash; a value that occurs everywhere is useless
 	maxMembers = 16     // columns kept in one set of values, as many as matches of a column
-	maxHeads   = 128    // sets that a column is compared with roughly
 	maxClose   = 48     // sets that a column is compared with by sketch
 	perColumn  = 16     // matches kept for a column
 	perWeak    = 4      // weak matches among these
@@ -99,6 +98,7 @@ func (p *Pass) Prepare(txn *kv.Txn, samples Samples, replacements []Replacement)
 		if err := u.replace(r, columns[i]); err != nil {
 			return nil, fmt.Errorf("joins: replace %s with %s: %w", r.Old, r.New, err)
 		}
+		delete(u.coming, r.New)
 	}
 	if u.filed, err = u.entries(); err != nil {
 		return nil, fmt.Errorf("joins: postings: %w", err)
@@ -115,6 +115,7 @@ type arrival struct {
 	print fingerprint
 	filed []uint32
 	reach uint32
+	posts []*posting // of the hashes in filed, if they were read
 }
 
 // prefetch reads the postings that replacements need and that the pass does not have, in the order in which they are
@@ -123,8 +124,13 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 	all := make([][]arrival, len(replacements))
 	var hashes []uint32
 	for i, r := range replacements {
-		all[i] = arrivals(r.Columns)
-		for _, c := range all[i] {
+		if all[i] = u.coming[r.New]; all[i] == nil {
+			all[i] = arrivals(r.Columns)
+			u.coming[r.New] = all[i]
+		}
+		for j := range all[i] {
+			c := &all[i][j]
+			c.posts = nil
 			n, err := u.setWith(c.print)
 			if err != nil {
 				return nil, err
@@ -138,7 +144,12 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 					continue
 				}
 			}
-			hashes = u.unread(hashes, c.filed)
+			c.posts = make([]*posting, len(c.filed))
+			for k, h := range c.filed {
+				if c.posts[k] = u.lists[h]; c.posts[k] == nil {
+					hashes = append(hashes, h)
+				}
+			}
 		}
 		leaving, err := u.setsOf(r.Old)
 		if err != nil {
@@ -186,7 +197,7 @@ func arrivals(columns []Column) []arrival {
 			}
 			left -= len(filed)
 			c.Name = cut(c.Name)
-			all = append(all, arrival{c, printOf(c.Sketch), filed, reach})
+			all = append(all, arrival{Column: c, print: printOf(c.Sketch), filed: filed, reach: reach})
 		}
 	}
 	return all

@@ -73,7 +73,6 @@ func (t *hits) grow() {
 type candidate struct {
 	number number
 	share  float64 // estimated containment, the greater of both ways
-	shared int32
 }
 
 func compareCandidates(a, b candidate) int {
@@ -167,33 +166,28 @@ func (u *Update) candidates(c arrival) ([]candidate, error) {
 	list := u.rough[:0]
 	for _, i := range u.hits.used {
 		s := u.hits.slots[i]
-		if most := s.maxContainment(s.number, c.reach); most >= Threshold/2 {
-			list = append(list, candidate{s.number, most, s.shared})
+		if s.maxContainment(s.number, c.reach) < Threshold/2 {
+			continue
 		}
-	}
-	u.rough = list
-	list = bestCandidates(list, maxHeads)
-	kept := list[:0]
-	for _, x := range list {
-		s, err := u.set(x.number)
+		h, err := u.head(s.number)
 		if err != nil {
 			return nil, err
 		}
-		mine, found := slices.BinarySearch(c.filed, s.reach)
+		mine, found := slices.BinarySearch(c.filed, h.reach)
 		if found {
 			mine++
 		}
-		theirs := float64(s.filed)
-		if s.reach > c.reach {
-			theirs *= float64(c.reach) / float64(s.reach)
+		theirs := float64(h.filed)
+		if h.reach > c.reach {
+			theirs *= float64(c.reach) / float64(h.reach)
 		}
-		shared := float64(x.shared)
-		if x.share = max(shared/max(float64(mine), 1), shared/max(theirs, 1)); x.share >= Threshold/2 {
-			kept = append(kept, x)
+		shared := float64(s.shared)
+		if share := max(shared/max(float64(mine), 1), shared/max(theirs, 1)); share >= Threshold/2 {
+			list = append(list, candidate{s.number, share})
 		}
 	}
-	slices.SortFunc(kept, compareCandidates)
-	return kept[:min(len(kept), maxClose)], nil
+	u.rough = list
+	return bestCandidates(list, maxClose), nil
 }
 
 // addMatches adds the best of a column's matches on both sides.

@@ -14,7 +14,7 @@ func TestTheBestCandidatesAreTheFirstOfTheSortedList(t *testing.T) {
 			list := make([]candidate, size)
 			distinct := 1 + rng.IntN(200)
 			for i := range list {
-				list[i] = candidate{number: number(i + 1), share: float64(rng.IntN(distinct)) / 100, shared: 1}
+				list[i] = candidate{number: number(i + 1), share: float64(rng.IntN(distinct)) / 100}
 			}
 			want := slices.Clone(list)
 			slices.SortFunc(want, compareCandidates)

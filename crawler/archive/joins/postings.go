@@ -196,17 +196,11 @@ func (p *postings) gather(hashes []uint32, v []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	for x := range r.each {
-		for len(hashes) > 0 && hashes[0] < x.hash {
-			hashes = hashes[1:]
-		}
-		if len(hashes) == 0 {
-			return pairs, nil
-		}
-		if hashes[0] == x.hash {
+	if len(hashes) > 0 {
+		r.among(hashes, func(x pair) {
 			l := p.lists[x.hash]
 			l.list = append(l.list, x.set)
-		}
+		})
 	}
 	return pairs, r.err
 }

@@ -73,6 +73,9 @@ func (u *Update) dropIfEmpty(n number) error {
 			return err
 		}
 	}
+	if err := u.dropHead(n); err != nil {
+		return err
+	}
 	u.setPrint(printOf(sketch), 0)
 	delete(u.sets, n)
 	delete(u.fresh, n)
@@ -140,6 +143,9 @@ func (u *Update) addColumn(c arrival) (n number, member bool, err error) {
 		}
 		if isNew {
 			s.filed = filed
+			if err := u.setHead(n, s); err != nil {
+				return 0, false, err
+			}
 		}
 		if err = u.match(c, &found); err != nil {
 			return 0, false, err
@@ -159,12 +165,20 @@ func (u *Update) newSet(c arrival) (number, error) {
 	return n, nil
 }
 
+// postingOf returns the posting of the i-th hash that a column is filed under.
+func (u *Update) postingOf(c arrival, i int) (*posting, error) {
+	if c.posts != nil && c.posts[i] != nil {
+		return c.posts[i], nil
+	}
+	return u.posting(c.filed[i])
+}
+
 // countHits counts the hashes that a set and others are filed under, and files the set if it is new. It returns the
 // number of hashes that it filed the set under: hashes with enough sets are skipped.
 func (u *Update) countHits(n number, c arrival, isNew bool) (filed int, err error) {
 	u.hits.clear()
 	for i, h := range c.filed {
-		p, err := u.posting(h)
+		p, err := u.postingOf(c, i)
 		if err != nil {
 			return 0, err
 		}

@@ -23,6 +23,7 @@ const (
 	tablePosting = 'p' // greatest hash of a partition, id -> pairs of a hash and a number
 	tableVersion = 'v' // version id                      -> numbers of sets that have columns of it
 	tableMatches = 'm' // version id                      -> its matches: their count, and each one's fields
+	tableHeads   = 'h' // number of a block of sets       -> their heads
 	tableSeen    = 'r' // version id, 0, other version id -> index: matches of the other version name the first, and not the other way round
 )
 

@@ -17,14 +17,16 @@ type Pass struct {
 	sets         map[number]*set
 	prints       map[fingerprint]number       // 0: no set has the fingerprint
 	sketches     map[number]csvprofile.Sketch // some that were read
-	known        map[string][]Match           // matches of some versions
-	listed       int                          // matches in known
-	next, stored number                       // number of the next set, and what the database has as that; 0: not read
+	heads        heads
+	coming       map[string][]arrival // columns of versions that Read has seen and Prepare has not
+	known        map[string][]Match   // matches of some versions
+	listed       int                  // matches in known
+	next, stored number               // number of the next set, and what the database has as that; 0: not read
 }
 
 // NewPass returns a pass that knows nothing of the index yet.
 func NewPass() *Pass {
-	return &Pass{postings: newPostings(), sets: map[number]*set{}, prints: map[fingerprint]number{}, sketches: map[number]csvprofile.Sketch{}, known: map[string][]Match{}}
+	return &Pass{postings: newPostings(), sets: map[number]*set{}, prints: map[fingerprint]number{}, sketches: map[number]csvprofile.Sketch{}, heads: heads{}, coming: map[string][]arrival{}, known: map[string][]Match{}}
 }
 
 // Update is what replacements change in the index.
@@ -36,6 +38,7 @@ type Update struct {
 	filed         []entry                      // changes of the postings
 	seen          []entry                      // changes of tableSeen
 	printed       map[fingerprint]bool         // fingerprints whose number changed
+	headed        map[uint32]bool              // blocks of heads that changed
 	fresh         map[number]csvprofile.Sketch // of new sets
 	dropped       []number
 	versions      map[string][]number // sets of versions; empty: the version has none or was removed
@@ -55,7 +58,7 @@ const (
 func (p *Pass) update(txn *kv.Txn, samples Samples) *Update {
 	p.tables = tables{txn}
 	return &Update{
-		Pass: p, samples: samples, printed: map[fingerprint]bool{}, fresh: map[number]csvprofile.Sketch{},
+		Pass: p, samples: samples, printed: map[fingerprint]bool{}, headed: map[uint32]bool{}, fresh: map[number]csvprofile.Sketch{},
 		versions: map[string][]number{}, before: map[string][]Match{}, after: map[string][]Match{},
 	}
 }
@@ -127,6 +130,11 @@ func (u *Update) Write(txn *kv.Txn) error {
 	}
 	for print := range u.printed {
 		if err := t.setNumbers(pkey(print), slices.DeleteFunc([]number{u.prints[print]}, func(n number) bool { return n == 0 })); err != nil {
+			return err
+		}
+	}
+	for block := range u.headed {
+		if err := t.setHeads(block, u.heads[block]); err != nil {
 			return err
 		}
 	}
