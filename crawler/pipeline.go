@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -351,10 +350,7 @@ const (
 
 // result returns what the frontier records of a visit.
 func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Activity) frontier.Result {
-	visit := schedule.Visit{At: act.Start, Outcome: act.Outcome, Changed: act.Outcome == catalog.Archived}
-	if modified, err := http.ParseTime(ex.LastModified); err == nil {
-		visit.LastModified = modified
-	}
+	visit := schedule.Visit{At: act.Start, Outcome: act.Outcome, Changed: act.Outcome == catalog.Archived, LastModified: lastModified(ex)}
 	next, why := p.Schedule.Next(job.Key, job.Period, append(slices.Clone(job.History), visit), p.Clock())
 	if act.ErrorClass == catalog.ErrDiskFull { // this says nothing about the file
 		next, why = p.Clock().Add(min(noRoomPause<<min(max(job.Errors, 0), 8), maxNoRoomPause)), "the disk was full"

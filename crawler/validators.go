@@ -16,12 +16,13 @@ import (
 const doubtEvery = 10
 
 // validators returns what makes the request for a job conditional: nothing at one visit in doubtEvery, and no
-// Last-Modified in the future, which a server that obeys RFC 9110 ignores and another one never leaves behind.
+// Last-Modified in the future, which a server that obeys RFC 9110 ignores and another one never leaves behind, or of
+// before the web.
 func validators(job frontier.Job, now time.Time) (etag, lastModified string) {
 	if doubts(job) {
 		return "", ""
 	}
-	if at, err := http.ParseTime(job.LastModified); err == nil && at.After(now.Add(maxSkew)) {
+	if at, err := http.ParseTime(job.LastModified); err == nil && (at.After(now.Add(maxSkew)) || at.Before(webBegan)) {
 		return job.ETag, ""
 	}
 	return job.ETag, job.LastModified
@@ -29,6 +30,19 @@ func validators(job frontier.Job, now time.Time) (etag, lastModified string) {
 
 // maxSkew is how far a server's clock may be ahead.
 const maxSkew = 24 * time.Hour
+
+// webBegan is when the first page was published. An older Last-Modified is mostly no time of a change but one that all
+// versions of a file share: tools that build the same bytes from the same sources set the times of files to 1970 or 1980.
+var webBegan = time.Date(1991, time.August, 6, 0, 0, 0, 0, time.UTC)
+
+// lastModified returns when the server says that the bytes of an exchange changed, or the zero time if it does not say so
+// credibly.
+func lastModified(ex *fetch.Exchange) time.Time {
+	if at, err := http.ParseTime(ex.LastModified); err == nil && !at.Before(webBegan) {
+		return at
+	}
+	return time.Time{}
+}
 
 // doubts reports whether a visit is one without validators. It depends on the URL and its number of visits only. It is one
 // of the last five in ten, another one for each URL, so that files registered together are not all transferred on one day.

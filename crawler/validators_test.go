@@ -18,6 +18,7 @@ func TestAServerWhoseValidatorsNeverChangeIsFoundOut(t *testing.T) {
 		"entity tag":                    {"ETag", `"v1"`},
 		"Last-Modified":                 {"Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT"},
 		"Last-Modified of a far future": {"Last-Modified", "Thu, 31 Dec 2099 00:00:00 GMT"},
+		"Last-Modified before the web":  {"Last-Modified", "Thu, 01 Jan 1970 00:00:01 GMT"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,12 +50,19 @@ func TestAServerWhoseValidatorsNeverChangeIsFoundOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			future := strings.Contains(header[1], "2099")
-			if !future && (liedAt < 6 || liedAt > 10 || !u.Liar || versions != 1+12-liedAt+1) {
+			never := strings.Contains(header[1], "2099") || strings.Contains(header[1], "1970") // is sent back
+			if !never && (liedAt < 6 || liedAt > 10 || !u.Liar || versions != 1+12-liedAt+1) {
 				t.Errorf("found out at visit %d (liar: %v), %d versions; want it within 10 visits, and every version after that", liedAt, u.Liar, versions)
 			}
-			if future && versions != 12 {
+			if never && versions != 12 {
 				t.Errorf("%d versions, want all 12", versions)
+			}
+			if strings.Contains(header[1], "1970") {
+				for _, v := range u.History {
+					if !v.LastModified.IsZero() {
+						t.Errorf("the schedule is told of a change at %v", v.LastModified)
+					}
+				}
 			}
 		})
 	}
