@@ -51,7 +51,7 @@ func FuzzWriteSet(f *testing.F) {
 		n := 0
 		err = second.each(func(key, val []byte, deleted bool) error {
 			n++
-			if o := again.writes[string(key)]; o.deleted != deleted || !bytes.Equal(o.val, val) {
+			if o, _ := again.get(key); o.deleted != deleted || !bytes.Equal(o.val, val) {
 				t.Errorf("%q is another entry", key)
 			}
 			return nil

@@ -11,10 +11,17 @@ import (
 // Functions that register hundreds of URLs write and scan alternately. So the keys are kept as ascending runs, each at
 // least twice as long as the next: a scan sorts only the keys added since the last scan, and a key moves log n times.
 type layer struct {
-	writes map[string]write
-	runs   [][]string // runs are not modified in place, so iterators over them are not disturbed by writes
-	fresh  []string   // keys added since the last sort, in order of arrival
+	at     map[string]int // where a key is in writes
+	writes []keyWrite     // in the order in which the keys were first written, so that a commit passes through them without looking up keys
+	runs   [][]string     // runs are not modified in place, so iterators over them are not disturbed by writes
+	sorted int            // how many of writes are in runs
 	bytes  int64
+	expect int // how many keys there may be, as far as that is known; spares the growing of maps
+}
+
+type keyWrite struct {
+	key string
+	write
 }
 
 type write struct {
@@ -23,17 +30,28 @@ type write struct {
 	version uint64 // of the write set; set only in the overlay of a read-only database
 }
 
+// get returns the write of a key.
+func (l *layer) get(key []byte) (w write, ok bool) {
+	i, ok := l.at[string(key)]
+	if ok {
+		w = l.writes[i].write
+	}
+	return w, ok
+}
+
 func (l *layer) set(key string, w write) {
-	if l.writes == nil {
-		l.writes = make(map[string]write)
+	if i, had := l.at[key]; had {
+		old := &l.writes[i].write
+		l.bytes += int64(len(w.val) - len(old.val))
+		*old = w
+		return
 	}
-	old, had := l.writes[key]
-	l.writes[key] = w
-	l.bytes += int64(len(w.val) - len(old.val))
-	if !had {
-		l.bytes += int64(len(key)) + entryOverhead
-		l.fresh = append(l.fresh, key)
+	if l.at == nil {
+		l.at, l.writes = make(map[string]int, l.expect), make([]keyWrite, 0, l.expect)
 	}
+	l.at[key] = len(l.writes)
+	l.writes = append(l.writes, keyWrite{key, w})
+	l.bytes += int64(len(key)+len(w.val)) + entryOverhead
 }
 
 // entryOverhead is what Badger adds to an entry's size when it measures a transaction (version, metadata, expiry).
@@ -50,26 +68,27 @@ func (l *layer) merge(o *layer) {
 	}
 }
 
-// all iterates over the writes. They are in order within a run, but runs overlap.
+// all iterates over the writes.
 func (l *layer) all() iter.Seq2[string, write] {
 	return func(yield func(string, write) bool) {
-		for _, keys := range append(slices.Clip(l.runs), l.fresh) {
-			for _, k := range keys {
-				if !yield(k, l.writes[k]) {
-					return
-				}
+		for i := range l.writes {
+			if !yield(l.writes[i].key, l.writes[i].write) {
+				return
 			}
 		}
 	}
 }
 
-// sort moves the fresh keys into a run.
+// sort moves the keys added since the last call into a run.
 func (l *layer) sort() {
-	if len(l.fresh) == 0 {
+	if l.sorted == len(l.writes) {
 		return
 	}
-	run := slices.Clone(l.fresh)
-	l.fresh = l.fresh[:0]
+	run := make([]string, 0, len(l.writes)-l.sorted)
+	for _, w := range l.writes[l.sorted:] {
+		run = append(run, w.key)
+	}
+	l.sorted = len(l.writes)
 	slices.Sort(run)
 	n := len(l.runs)
 	for ; n > 0 && len(l.runs[n-1]) < 2*len(run); n-- {
@@ -95,11 +114,10 @@ func merged(a, b []string) []string {
 type layers struct{ own, group *layer }
 
 func (ls *layers) get(key []byte) (write, bool) {
-	if w, ok := ls.own.writes[string(key)]; ok {
+	if w, ok := ls.own.get(key); ok {
 		return w, true
 	}
-	w, ok := ls.group.writes[string(key)]
-	return w, ok
+	return ls.group.get(key)
 }
 
 // pending iterates over the layers' keys with a prefix, in order.

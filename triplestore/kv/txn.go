@@ -61,7 +61,7 @@ func (t *Txn) write(space Space, key []byte, w write) error {
 		return err
 	}
 	own := t.over.own
-	own.set(string(fullKey(space, key)), w)
+	own.set(string([]byte{byte(space)})+string(key), w)
 	if own.bytes > t.db.maxTxnBytes() || int64(len(own.writes)) > t.db.maxTxnEntries() {
 		return fmt.Errorf("kv: %w: a transaction of %d entries, %d bytes", ErrTooBig, len(own.writes), own.bytes)
 	}

@@ -54,7 +54,7 @@ func (db *DB) runTurn(ctx context.Context, f func(*Txn) error) (joined *group, e
 		g = &group{base: db.Snapshot(), done: make(chan struct{})}
 		db.turns.open = g
 	}
-	t := &Txn{db: db, base: g.base, over: &layers{own: &layer{}, group: &g.writes}}
+	t := &Txn{db: db, base: g.base, over: &layers{own: &layer{expect: db.turns.expect}, group: &g.writes}}
 	failed := errors.New("kv: the transaction's function panicked")
 	defer func() {
 		if failed != nil {
@@ -125,6 +125,9 @@ func (db *DB) alone(f func() error) error {
 // commit writes the group to disk and reports the outcome to all its writers. The caller has the turn.
 func (db *DB) commit(g *group) {
 	db.turns.open = nil
+	if db.turns.expect = 0; len(g.writes.writes) >= bulk {
+		db.turns.expect = len(g.writes.writes)
+	}
 	defer close(g.done)
 	g.base.Close()
 	db.callBack(&g.err, func() {
@@ -166,7 +169,12 @@ type turns struct {
 	taken bool
 	queue []chan struct{}
 	open  *group // owned by whoever has the turn
+
+	expect int // writes of the last commit if it was bulk, which the next one may be too; owned by whoever has the turn
 }
+
+// bulk is the number of writes from which a commit is that of bulk work, such as registering a list of URLs.
+const bulk = 4096
 
 // take waits for the turn. It returns false if ctx ended first.
 func (q *turns) take(ctx context.Context) bool {
