@@ -69,11 +69,7 @@ func (b *Builder) Append(ctx context.Context, keys []term.Key) (first uint64, er
 		}
 		n := b.v.flushed
 		b.v.flushed++
-		hash := hashOf(k)
-		b.pending = append(b.pending, entry{hash, n})
-		if b.filter != nil {
-			b.filter.add(hash)
-		}
+		b.pending = append(b.pending, entry{hashOf(k), n})
 		if len(k) > longTerm {
 			if err := b.set(longKey(n), sealed.Append([]byte(k), n)); err != nil {
 				return 0, err
@@ -111,7 +107,12 @@ func (b *Builder) EndRun(ctx context.Context) error {
 	if len(b.pending) == 0 {
 		return b.batch.Flush()
 	}
-	slices.SortFunc(b.pending, compareEntries)
+	sortByHash(b.pending)
+	if b.filter != nil {
+		for _, e := range b.pending {
+			b.filter.add(e.hash)
+		}
+	}
 	if err := b.mergeRuns(ctx, b.mergeFrom(uint64(len(b.pending)))); err != nil {
 		return err
 	}
@@ -142,16 +143,7 @@ const runsAtOnce = 8
 
 // mergeRuns replaces the runs from keep on by one that also has the pending entries, which are sorted.
 func (b *Builder) mergeRuns(ctx context.Context, keep int) error {
-	rest := b.pending
-	next := mergedEntries(
-		func() (entry, bool, error) {
-			if len(rest) == 0 {
-				return entry{}, false, context.Cause(ctx)
-			}
-			return rest[0], true, nil
-		},
-		func() (entry, bool, error) { return entry{}, false, nil },
-		func() { rest = rest[1:] }, func() {})
+	sources := []*cursor{cursorOf(b.pending)}
 	if keep < len(b.v.runs) {
 		if err := b.batch.Flush(); err != nil { // the runs may include one written by this builder
 			return err
@@ -159,11 +151,15 @@ func (b *Builder) mergeRuns(ctx context.Context, keep int) error {
 		snap := b.db.Snapshot()
 		defer snap.Close()
 		for _, r := range b.v.runs[keep:] {
-			next = withRun(next, &cursor{rd: snap, run: r})
+			sources = append(sources, &cursor{rd: snap, run: r})
 			b.obsolete = append(b.obsolete, r.keys()...)
 		}
 	}
-	run, keys, err := writeRun(b.batch, b.nextID(), next)
+	all, err := mergeCursors(ctx, sources...)
+	if err != nil {
+		return err
+	}
+	run, keys, err := writeRun(b.batch, b.nextID(), all.next)
 	b.fresh = append(b.fresh, keys...)
 	if err != nil {
 		return err
@@ -193,23 +189,6 @@ func (b *Builder) gatherRuns(ctx context.Context) error {
 
 // gatherShare is how many times larger than all after it a run is at least to be left alone by gatherRuns.
 const gatherShare = 8
-
-// withRun returns a stream that merges a run into a stream of entries.
-func withRun(next func() (entry, bool, error), c *cursor) func() (entry, bool, error) {
-	var held entry
-	var have, ended bool
-	peek := func() (entry, bool, error) {
-		if !have && !ended {
-			e, ok, err := next()
-			if err != nil {
-				return e, false, err
-			}
-			held, have, ended = e, ok, !ok
-		}
-		return held, have, nil
-	}
-	return mergedEntries(peek, c.peek, func() { have = false }, c.next)
-}
 
 // Built is the result of a Builder.
 type Built struct {

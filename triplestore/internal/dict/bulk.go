@@ -1,6 +1,7 @@
 package dict
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -17,16 +18,24 @@ func (b *Builder) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids 
 			return err
 		}
 	}
+	for len(keys) > maxPlaces {
+		if err := b.View().lookupAll(ctx, r, keys[:maxPlaces], ids, b.filter); err != nil {
+			return err
+		}
+		keys, ids = keys[maxPlaces:], ids[maxPlaces:]
+	}
 	return b.View().lookupAll(ctx, r, keys, ids, b.filter)
 }
 
-// lookupAll is LookupAll with a filter of all hashes, which may be nil.
+// probe is a number that the term with index i in a list may have.
+type probe struct {
+	number uint64
+	i      int
+}
+
+// lookupAll is LookupAll of at most maxPlaces keys, with a filter of all hashes, which may be nil.
 func (v *View) lookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID, f *filter) error {
-	type probe struct {
-		entry
-		i int // index of the term
-	}
-	var wanted []probe
+	var wanted []place // the places of terms that may be in runs
 	for i, k := range keys {
 		ids[i] = 0
 		if id, ok := term.Inline(k); ok {
@@ -34,18 +43,19 @@ func (v *View) lookupAll(ctx context.Context, r Reader, keys []term.Key, ids []t
 		} else if id, ok := v.Recent.lookup(k); ok {
 			ids[i] = id
 		} else if len(v.runs) > 0 {
-			if hash := hashOf(k); f == nil || f.may(hash) {
-				wanted = append(wanted, probe{entry{hash: hash}, i})
-			}
+			wanted = append(wanted, placeOf(hashOf(k), i))
 		}
 	}
-	slices.SortFunc(wanted, func(a, b probe) int { return compareEntries(a.entry, b.entry) })
+	wanted = sortPlaces(wanted)
+	if f != nil {
+		wanted = slices.DeleteFunc(wanted, func(p place) bool { return !f.may(p.hash()) })
+	}
 	var found []probe
 	for _, run := range v.runs {
 		if run.entries > 64*uint64(len(wanted)) {
 			for _, p := range wanted {
-				err := run.find(r, v.Cache, p.hash, func(n uint64) (bool, error) {
-					found = append(found, probe{entry{p.hash, n}, p.i})
+				err := run.find(r, v.Cache, p.hash(), func(n uint64) (bool, error) {
+					found = append(found, probe{n, p.index()})
 					return true, nil
 				})
 				if err != nil {
@@ -66,19 +76,19 @@ func (v *View) lookupAll(ctx context.Context, r Reader, keys []term.Key, ids []t
 			switch {
 			case !ok:
 				w = len(wanted)
-			case e.hash < wanted[w].hash:
+			case e.hash < wanted[w].hash():
 				c.next()
-			case e.hash > wanted[w].hash:
+			case e.hash > wanted[w].hash():
 				w++
 			default:
-				for k := w; k < len(wanted) && wanted[k].hash == e.hash; k++ {
-					found = append(found, probe{e, wanted[k].i})
+				for k := w; k < len(wanted) && wanted[k].hash() == e.hash; k++ {
+					found = append(found, probe{e.number, wanted[k].index()})
 				}
 				c.next()
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b probe) int { return compareEntries(entry{hash: a.number}, entry{hash: b.number}) })
+	slices.SortFunc(found, func(a, b probe) int { return cmp.Compare(a.number, b.number) })
 	for n, p := range found {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -3,8 +3,10 @@ package dict
 import (
 	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"odarchive/triplestore/fields"
+	"odarchive/triplestore/internal/radix"
 	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/term"
 
@@ -22,6 +24,38 @@ func compareEntries(a, b entry) int {
 }
 
 func hashOf(k term.Key) uint64 { return xxhash.Sum64String(string(k)) >> (64 - hashBits) }
+
+// sortByHash sorts entries whose numbers ascend.
+func sortByHash(es []entry) {
+	if len(es) > maxPlaces {
+		slices.SortFunc(es, compareEntries)
+		return
+	}
+	places := make([]place, len(es))
+	for i, e := range es {
+		places[i] = placeOf(e.hash, i)
+	}
+	sorted := make([]entry, len(es))
+	for i, p := range sortPlaces(places) {
+		sorted[i] = es[p.index()]
+	}
+	copy(es, sorted)
+}
+
+// place is a hash and, in the low bits, an index of a list.
+type place uint64
+
+const (
+	placeBits = 64 - hashBits
+	maxPlaces = 1 << placeBits // number of indexes of a place
+)
+
+func placeOf(hash uint64, i int) place { return place(hash<<placeBits | uint64(i)) }
+func (p place) hash() uint64           { return uint64(p >> placeBits) }
+func (p place) index() int             { return int(p & (maxPlaces - 1)) }
+
+// sortPlaces sorts places of ascending indexes by hash, and those of one hash by index. It overwrites its argument.
+func sortPlaces(places []place) []place { return radix.Sort(places, placeBits, 64) }
 
 func encodeEntries(id uint64, es []entry) []byte {
 	b := binary.AppendUvarint([]byte{blockVersion}, uint64(len(es)))

@@ -1,6 +1,9 @@
 package dict
 
-import "context"
+import (
+	"context"
+	"math/bits"
+)
 
 // filter is a Bloom filter of hashes of terms. While a load adds millions of terms, it spares reading the runs for terms
 // that are new: without it, every chunk of a load reads all runs, and so costs more the more terms there are.
@@ -26,29 +29,31 @@ func newFilter(hashes uint64) *filter {
 }
 
 // place returns the group of a hash, and a number whose parts of nine bits say which bits of the group it sets.
-func (f *filter) place(hash uint64) (group *[8]uint64, bits uint64) {
+// Groups are in the order of hashes: for hashes in order, memory is read from its beginning to its end.
+func (f *filter) place(hash uint64) (group *[8]uint64, set uint64) {
+	at, _ := bits.Mul64(hash<<(64-hashBits), uint64(len(f.groups)))
 	mixed := hash * 0x9E3779B97F4A7C15
 	mixed ^= mixed >> 32
-	return &f.groups[mixed%uint64(len(f.groups))], mixed * 0xD6E8FEB86659FD93 >> (64 - 9*filterSets)
+	return &f.groups[at], mixed * 0xD6E8FEB86659FD93 >> (64 - 9*filterSets)
 }
 
 func (f *filter) add(hash uint64) {
 	f.hashes++
-	g, bits := f.place(hash)
+	g, set := f.place(hash)
 	for range filterSets {
-		g[bits>>6&7] |= 1 << (bits & 63)
-		bits >>= 9
+		g[set>>6&7] |= 1 << (set & 63)
+		set >>= 9
 	}
 }
 
 // may reports whether a hash was added. It may be wrong only if it says true.
 func (f *filter) may(hash uint64) bool {
-	g, bits := f.place(hash)
+	g, set := f.place(hash)
 	for range filterSets {
-		if g[bits>>6&7]&(1<<(bits&63)) == 0 {
+		if g[set>>6&7]&(1<<(set&63)) == 0 {
 			return false
 		}
-		bits >>= 9
+		set >>= 9
 	}
 	return true
 }

@@ -51,18 +51,22 @@ func (v *View) complete() uint64 { return v.flushed / BlockTerms }
 // Sweep makes the terms of complete blocks that are not in used unfindable: it replaces all runs by one without them.
 // Nothing may use their numbers, now or later. Their text remains until Hollow.
 func (v *View) Sweep(ctx context.Context, db *kv.DB, r Reader, used Numbers, nextID func() uint64) (*Built, error) {
-	next := func() (entry, bool, error) { return entry{}, false, context.Cause(ctx) }
 	built := &Built{}
+	var sources []*cursor
 	for _, run := range v.runs {
-		next = withRun(next, &cursor{rd: r, run: run})
+		sources = append(sources, &cursor{rd: r, run: run})
 		built.Obsolete = append(built.Obsolete, run.keys()...)
+	}
+	all, err := mergeCursors(ctx, sources...)
+	if err != nil {
+		return built, err
 	}
 	kept := uint64(0)
 	spared := v.complete() * BlockTerms
 	batch := db.Batch()
 	merged, keys, err := writeRun(batch, nextID(), func() (entry, bool, error) {
 		for {
-			e, ok, err := next()
+			e, ok, err := all.next()
 			if err != nil || !ok {
 				return e, ok, err
 			}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"odarchive/triplestore/internal/radix"
 	"odarchive/triplestore/term"
 )
 
@@ -169,7 +170,7 @@ func (s *Sorter) Sorted(l Layout, buf []term.IDQuad) []term.IDQuad {
 			words[i] = words[i]<<w | uint64(ranks[at])
 		}
 	}
-	words = radixSort(words, total)
+	words = radix.Sort(words, 0, total)
 	buf = slices.Grow(buf, len(words))
 	for i, w := range words {
 		if i > 0 && words[i-1] == w {
@@ -197,32 +198,4 @@ func (s *Sorter) sortedSlowly(l Layout, some []uint32, n int, buf []term.IDQuad)
 	}
 	slices.SortFunc(buf[at:], compareIn(l))
 	return buf[:at+len(slices.Compact(buf[at:]))]
-}
-
-// radixSort sorts words of width bits, eleven bits at a time.
-func radixSort(words []uint64, width int) []uint64 {
-	const digit = 11
-	if len(words) < 1<<digit {
-		slices.Sort(words)
-		return words
-	}
-	other := make([]uint64, len(words))
-	for shift := 0; shift < width; shift += digit {
-		var at [1 << digit]int
-		for _, w := range words {
-			at[w>>shift&(1<<digit-1)]++
-		}
-		sum := 0
-		for i, n := range at {
-			at[i] = sum
-			sum += n
-		}
-		for _, w := range words {
-			d := w >> shift & (1<<digit - 1)
-			other[at[d]] = w
-			at[d]++
-		}
-		words, other = other, words
-	}
-	return words
 }
