@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"hash"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -274,64 +273,6 @@ func (ex *Exchange) release() {
 	}
 }
 
-// isSecret reports whether a header field must not be recorded: those that hold passwords, and names.
-func isSecret(field string, names []string) bool {
-	same := func(name string) bool { return strings.EqualFold(field, name) }
-	return same("Authorization") || same("Proxy-Authorization") || slices.ContainsFunc(names, same)
-}
-
-// withoutSecrets returns a request without the fields that isSecret reports.
-func withoutSecrets(request []byte, names []string) []byte {
-	end := warc.HeadEnd(request, 0)
-	if end < 0 {
-		end = len(request)
-	}
-	out := make([]byte, 0, len(request))
-	for line := range bytes.Lines(request[:end]) {
-		if name, _, ok := bytes.Cut(line, []byte(":")); !ok || !isSecret(string(name), names) {
-			out = append(out, line...)
-		}
-	}
-	return append(out, request[end:]...)
-}
-
-// withoutRepeated returns a header without the values that tell something of the login.
-func withoutRepeated(h http.Header, login *hosts.Secret) http.Header {
-	if login == nil {
-		return h
-	}
-	out := http.Header{}
-	for name, values := range h {
-		for _, v := range values {
-			if !login.Repeated(name, v) {
-				out[name] = append(out[name], v)
-			}
-		}
-	}
-	return out
-}
-
-// withoutLogin returns the head of a response without the fields that tell something of the login.
-func withoutLogin(head []byte, login *hosts.Secret) []byte {
-	if login == nil {
-		return head
-	}
-	out := make([]byte, 0, len(head))
-	dropped := false
-	for line := range bytes.Lines(head) {
-		name, value, ok := bytes.Cut(line, []byte(":"))
-		if folded := line[0] == ' ' || line[0] == '\t'; !folded { // what is folded belongs to the field before
-			dropped = ok && len(out) > 0 && login.Repeated(string(bytes.TrimSpace(name)), string(value))
-		} else if !dropped && login.Repeated("", string(line)) {
-			continue
-		}
-		if !dropped {
-			out = append(out, line...)
-		}
-	}
-	return out
-}
-
 func describeTLS(s *tls.ConnectionState) *TLS {
 	if s == nil {
 		return nil
@@ -371,51 +312,4 @@ func (c *capture) synthesise(line string, fields warc.Header, resp *http.Respons
 	}
 	b.WriteString("\r\n")
 	c.received(b.Bytes())
-}
-
-// wireConn is a connection that lets a capture see what is sent and received, without encryption.
-type wireConn struct {
-	net.Conn
-	tls *tls.ConnectionState // nil without TLS
-
-	mu  sync.Mutex
-	now *capture // nil between requests
-}
-
-// attach directs the connection's bytes to a capture from now on.
-func (c *wireConn) attach(to *capture) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = to
-	to.mu.Lock()
-	defer to.mu.Unlock()
-	to.tls = c.tls
-}
-
-func (c *wireConn) current() *capture {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *wireConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if to := c.current(); to != nil && n > 0 {
-		to.received(p[:n])
-	}
-	return n, err
-}
-
-// Write records first, because the response may come before the call returns.
-func (c *wireConn) Write(p []byte) (int, error) {
-	to := c.current()
-	if to == nil {
-		return c.Conn.Write(p)
-	}
-	to.sent(p)
-	n, err := c.Conn.Write(p)
-	if n < len(p) {
-		to.unsent(len(p) - n)
-	}
-	return n, err
 }
