@@ -25,6 +25,7 @@ type cache struct {
 	dir    string   // "" in memory
 	remove bool     // delete dir when closed
 	lock   *dirLock // lock of dir; nil for the database's own directory
+	spare  *buffers // nil if they cannot be trimmed
 
 	mu      sync.Mutex // guards users and retired
 	users   int
@@ -36,7 +37,7 @@ type cache struct {
 }
 
 func newCache(b *badger.DB, dir string) *cache {
-	return &cache{badger: b, dir: dir, closed: make(chan struct{})}
+	return &cache{badger: b, dir: dir, spare: trimBuffers(b), closed: make(chan struct{})}
 }
 
 // enter keeps the cache open until leave is called. It returns false if the cache is retired.
@@ -81,6 +82,7 @@ func (c *cache) close() {
 	if c.dir != "" {
 		_ = os.MkdirAll(c.dir, 0o755) // if it is missing, Badger retries writing forever
 	}
+	c.spare.close()
 	if c.cerr = c.badger.Close(); c.remove {
 		c.cerr = errors.Join(c.cerr, os.RemoveAll(c.dir))
 	}
