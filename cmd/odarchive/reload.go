@@ -24,6 +24,7 @@ var (
 		"log-level", "trust-proxy", "token", "token-file",
 		"host-delay", "max-crawl-delay", "host-daily", "retries", "proxy", "proxy-secret", "proxy-resolves", "secrets-file",
 		"hours", "bandwidth", "workers", "scope-allow", "scope-deny", "never-keep", "retention-at",
+		"dump-every", "dump-kind", "dump-keep",
 	}
 	secretSettings = []string{"token", "hook", "proxy"} // whose values are not logged
 )
@@ -97,6 +98,7 @@ type follower interface {
 	ReloadCrawl(ctx context.Context, settings config.Fetch) error
 	ReloadFaces(settings config.Serve) error
 	ReloadRetention(settings config.Retention)
+	ReloadDumps(settings config.Dumps)
 }
 
 // apply makes a server follow settings. some says, after an error, that some of them are in force all the same; the error
@@ -107,6 +109,7 @@ func apply(ctx context.Context, n follower, cfg config.Config) (some bool, err e
 		return false, err
 	}
 	n.ReloadRetention(cfg.Retention)
+	n.ReloadDumps(cfg.Dumps)
 	if failed := n.ReloadFaces(cfg.Serve); failed != nil {
 		return true, errors.Join(err, fmt.Errorf("the settings of the crawl are in force, not the tokens and trusted proxies: %w", failed))
 	}

@@ -15,9 +15,12 @@ type halves struct {
 	crawl, faces error
 	faced        bool
 	retained     bool
+	dumped       bool
 }
 
 func (h *halves) ReloadRetention(config.Retention) { h.retained = true }
+
+func (h *halves) ReloadDumps(config.Dumps) { h.dumped = true }
 
 func (h *halves) ReloadCrawl(context.Context, config.Fetch) error { return h.crawl }
 
@@ -44,7 +47,7 @@ func TestAReloadKnowsWhatIsInForceAfterAFailure(t *testing.T) {
 	} {
 		h := &halves{crawl: c.crawl, faces: c.faces}
 		some, err := apply(t.Context(), h, config.Config{})
-		if failed := c.crawl != nil || c.faces != nil; some != c.some || h.faced != c.faced || h.retained != c.some || failed != (err != nil) || failed && !errors.Is(err, bad) {
+		if failed := c.crawl != nil || c.faces != nil; some != c.some || h.faced != c.faced || h.retained != c.some || h.dumped != c.some || failed != (err != nil) || failed && !errors.Is(err, bad) {
 			t.Errorf("%s: some %t, faced %t, %v", c.name, some, h.faced, err)
 		}
 	}

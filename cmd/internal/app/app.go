@@ -67,9 +67,7 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 	if !n.DB.ReadOnly() {
 		job("withdrawals", n.KeepWithdrawn)
 		job("retention", n.KeepRetained)
-		if n.Config.Dumps.Every > 0 {
-			job("dumps", n.KeepDumped)
-		}
+		job("dumps", n.KeepDumped)
 	}
 	if crawling {
 		job("crawling", func(ctx context.Context) error {

@@ -6,7 +6,9 @@ import (
 	"context"
 	"io"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
+	"odarchive/triplestore/disk"
 	"odarchive/triplestore/hdt"
 	"odarchive/triplestore/term"
 )
@@ -170,16 +173,54 @@ func TestAServerMakesDumpsAtTheirTimes(t *testing.T) {
 	group.Go(func() { n.Background(ctx, false) })
 	defer group.Wait()
 	defer cancel()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		list, _, err := n.Dumps.List()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(list) == 1 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no dump was made")
+	until := func(what string, done func([]catalog.Dump) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+			list, _, err := n.Dumps.List()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if done(list) {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %+v", what, list)
+			}
 		}
 	}
+	kinds := func(want ...string) func([]catalog.Dump) bool {
+		return func(list []catalog.Dump) bool {
+			var got []string
+			for _, one := range list {
+				got = append(got, one.Kind)
+			}
+			return slices.Equal(got, want)
+		}
+	}
+	until("no dump was made", kinds(catalog.DumpNQuads))
+
+	// What is damaged is made again as soon as it is discarded.
+	list, _, err := n.Dumps.List()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(n.Config.Data, "dumps", list[0].Name), make([]byte, list[0].Size), 0o640)
+	}
+	var found []disk.Damage
+	if err == nil {
+		found, err = n.Dumps.Verify(t.Context(), nil, nil)
+	}
+	if err == nil {
+		err = n.Dumps.Discard(found)
+	}
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	until("the damaged dump was not made again", kinds(catalog.DumpNQuads))
+	if found, err = n.Dumps.Verify(t.Context(), nil, nil); err != nil || len(found) != 0 {
+		t.Error(found, err)
+	}
+
+	// Changed settings are followed: with a shorter time, dumps are due at once.
+	n.ReloadDumps(config.Dumps{Every: time.Nanosecond, Kinds: []string{catalog.DumpHDT}, Keep: 1})
+	until("changed settings are not followed", kinds(catalog.DumpHDT))
+	n.ReloadDumps(config.Dumps{})
 }

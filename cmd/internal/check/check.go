@@ -77,6 +77,7 @@ type found struct {
 	gone    []string                  // losses that no repair has reported
 	absent  bool                      // triples that follow from the records are missing
 	graphs  []graphs.Fault            // of documents
+	dumps   []disk.Damage             // files with all triples
 	unsound bool                      // there is something to mend in the database, the packs or the frontier
 }
 
@@ -130,7 +131,7 @@ func (c *Checker) examine(ctx context.Context, since time.Time, progress Progres
 		run  func(context.Context, *found, func(done, total int64)) error
 	}{
 		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"packs", c.checkPacks},
-		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"transparency log", c.checkLeaves}, {"frontier", c.checkFrontier},
+		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"transparency log", c.checkLeaves}, {"frontier", c.checkFrontier}, {"dumps", c.checkDumps},
 	} {
 		if err := f.failed(stage.name, stage.run(ctx, f, progress.stage(stage.name))); err != nil {
 			return f, err
@@ -299,6 +300,15 @@ func (c *Checker) checkLeaves(ctx context.Context, f *found, _ func(done, total 
 func (c *Checker) checkFrontier(ctx context.Context, f *found, _ func(done, total int64)) error {
 	report, err := c.Frontier.Check(ctx, false)
 	addUnsound(f, "frontier", report.Faults, report.Found)
+	return err
+}
+
+// checkDumps compares the dumps with their digests. They are copies: what is damaged of them is made again.
+func (c *Checker) checkDumps(ctx context.Context, f *found, progress func(done, total int64)) (err error) {
+	f.dumps, err = c.Store.Dumps.Verify(ctx, nil, progress)
+	for _, d := range f.dumps {
+		f.damage("%s", d)
+	}
 	return err
 }
 

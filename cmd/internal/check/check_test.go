@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -248,4 +250,37 @@ func closeNode(t *testing.T, n *app.Node, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestADamagedDumpIsNamedAndRemovedByARepair(t *testing.T) {
+	t.Parallel()
+	n, _ := crawled(t)
+	n.ReloadDumps(config.Dumps{Every: time.Hour, Kinds: []string{catalog.DumpNQuads, catalog.DumpHDT}, Keep: 1})
+	if err := n.MakeDumps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := n.Dumps.List()
+	if err == nil && len(list) == 2 {
+		err = os.Truncate(filepath.Join(n.Config.Data, "dumps", list[0].Name), list[0].Size-1)
+	}
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	for i, c := range []struct {
+		repair            bool
+		damaged, repaired int
+		left              int
+	}{{false, 1, 0, 1}, {true, 0, 1, 1}, {false, 0, 0, 1}} {
+		r, err := n.Check(t.Context(), c.repair, time.Time{}, nil)
+		left, _, failed := n.Dumps.List()
+		if err != nil || failed != nil || len(r.Damaged) != c.damaged || len(r.Repaired) != c.repaired || len(r.NewlyLost) != 0 || len(left) != c.left {
+			t.Errorf("check %d: %+v, %v, %d left", i, r, err, len(left))
+		}
+		for _, said := range append(r.Damaged, r.Repaired...) {
+			if !strings.Contains(said, "dumps/"+list[0].Name) {
+				t.Errorf("check %d says %q", i, said)
+			}
+		}
+	}
+	closeNode(t, n, nil)
 }

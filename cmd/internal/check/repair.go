@@ -80,8 +80,8 @@ func (c *Checker) mend(ctx context.Context) (lost []string, err error) {
 	return lost, err
 }
 
-// giveUp drops unreadable files, has their URLs fetched again, and derives missing triples and the graphs of documents
-// from the records.
+// giveUp drops unreadable files, has their URLs fetched again, derives missing triples and the graphs of documents from the
+// records, and discards damaged dumps.
 func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
 	for _, sha := range slices.Collect(maps.Keys(f.files)) {
 		if err := errors.Join(c.Store.Archive.Lose(ctx, sha), c.Store.Content.Forget(ctx, sha)); err != nil {
@@ -111,6 +111,12 @@ func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
 	}
 	if err := c.mendGraphs(ctx, f, r); err != nil {
 		return err
+	}
+	if err := c.Store.Dumps.Discard(f.dumps); err != nil {
+		return err
+	}
+	for _, d := range f.dumps {
+		r.Repaired = append(r.Repaired, d.File+" is removed; a server with --dump-every makes dumps again at once")
 	}
 	if !f.absent {
 		return nil

@@ -6,7 +6,8 @@
 // gone.
 //
 // An index names the dumps, and only files that it names are served. A new file gets a temporary name first; it is
-// synced and renamed before the index names it. Clean removes files that an interrupted process has left.
+// synced and renamed before the index names it. Clean removes files that an interrupted process has left. Scrub compares
+// the files with the digests in the index, and discards those that are damaged: they can be made again.
 package dumps
 
 import (
@@ -48,7 +49,9 @@ type Options struct {
 
 // Dir is a directory of dumps. Its methods may be called concurrently. Only one process may make or remove dumps.
 type Dir struct {
-	o Options
+	o      Options
+	fixity disk.Fixity   // of the dumps
+	due    chan struct{} // of size one: Discard has made dumps due
 
 	mu      sync.Mutex // of what follows, and of the files
 	held    int        // calls of Hold that were not released
@@ -66,7 +69,7 @@ func New(o Options) *Dir {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Dir{o: o}
+	return &Dir{o: o, due: make(chan struct{}, 1)}
 }
 
 // index is the content of the index.
@@ -117,7 +120,9 @@ func (d *Dir) List() (list []catalog.Dump, last time.Time, err error) {
 	for _, one := range i.Dumps {
 		if info, err := d.o.FS.Stat(filepath.Join(d.o.Path, one.Name)); err == nil && info.Mode().IsRegular() && info.Size() == one.Size {
 			list = append(list, one)
+			continue
 		}
+		d.fixity.Wake() // Scrub names what is missing or cut, and discards it
 	}
 	return list, i.Last, nil
 }

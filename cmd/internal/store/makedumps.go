@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/dumps"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore"
@@ -25,20 +26,43 @@ const (
 	dumpAgain = time.Hour
 )
 
-// KeepDumped makes dumps at the times of the settings until ctx ends. A failure is logged and tried again.
+// ReloadDumps makes a running server follow changed settings of dumps, which were checked. Dumps of a kind that is no
+// longer made are removed by the next ones.
+func (s *Store) ReloadDumps(settings config.Dumps) {
+	s.dumped.Store(&settings)
+	select {
+	case s.redump <- struct{}{}:
+	default: // KeepDumped has not looked since the change before
+	}
+}
+
+// KeepDumped makes dumps at the times of the settings, which ReloadDumps may change, and anew when damaged ones were
+// discarded, until ctx ends. A failure is logged and tried again.
 func (s *Store) KeepDumped(ctx context.Context) error {
-	every := s.Config.Dumps.Every
 	pause := time.Duration(0) // at least so long
 	for {
-		_, last, err := s.Dumps.List()
-		if err != nil {
-			return err
+		every := s.dumped.Load().Every
+		var due <-chan time.Time // nil, so that it never comes, if no dumps are made
+		stop := func() bool { return true }
+		if every > 0 {
+			_, last, err := s.Dumps.List()
+			if err != nil {
+				return err
+			}
+			timer := time.NewTimer(max(pause, untilDump(s.Clock(), last, every)))
+			due, stop = timer.C, timer.Stop
 		}
-		timer := time.NewTimer(max(pause, untilDump(s.Clock(), last, every)))
 		select {
-		case <-timer.C:
+		case <-due:
+		case <-s.redump:
+			stop()
+			pause = 0
+			continue
+		case <-s.Dumps.Due():
+			stop()
+			continue // a pause after a failure stays
 		case <-ctx.Done():
-			timer.Stop()
+			stop()
 			return context.Cause(ctx)
 		}
 		pause = 0
@@ -65,7 +89,7 @@ func untilDump(now, last time.Time, every time.Duration) time.Duration {
 // MakeDumps makes dumps of all kinds in the settings, from one snapshot. The error is dumps.ErrHeld if withdrawn bytes
 // are being removed. If HDT cannot express the default graph, the other dump is made all the same, and that is logged.
 func (s *Store) MakeDumps(ctx context.Context) error {
-	settings, began := s.Config.Dumps, time.Now()
+	settings, began := *s.dumped.Load(), time.Now()
 	err := s.Dumps.Make(ctx, s.Clock(), settings.Keep, settings.Kinds, func(ctx context.Context, put dumps.Put) error {
 		return s.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
 			for _, kind := range settings.Kinds {

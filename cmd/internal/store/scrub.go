@@ -6,7 +6,7 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Scrubbed is a part of the archive that is read in rounds to find damage: the database, the packs.
+// Scrubbed is a part of the archive that is read in rounds to find damage: the database, the packs, the dumps.
 type Scrubbed struct {
 	Name string
 	scrubber
@@ -20,7 +20,7 @@ type scrubber interface {
 
 // ScrubbedParts returns the parts that are scrubbed.
 func (s *Store) ScrubbedParts() []Scrubbed {
-	return []Scrubbed{{"database", s.DB}, {"packs", s.Content}}
+	return []Scrubbed{{"database", s.DB}, {"packs", s.Content}, {"dumps", s.Dumps}}
 }
 
 // ScrubRate returns how many bytes of each part are read a second; 0 if none are.

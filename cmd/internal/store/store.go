@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"odarchive/cmd/internal/config"
@@ -47,13 +48,16 @@ type Store struct {
 
 	signer    *transparency.Signer
 	signed    chan struct{}
+	dumped    atomic.Pointer[config.Dumps] // settings in effect
+	redump    chan struct{}                // of size one: ReloadDumps was called
 	described described
 	closers   []func() error // in the order of opening
 }
 
 // Open opens the archive in cfg.Data.
 func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options) (*Store, error) {
-	s := &Store{Config: cfg, Log: log, Clock: opts.Clock, signed: make(chan struct{}, 1)}
+	s := &Store{Config: cfg, Log: log, Clock: opts.Clock, signed: make(chan struct{}, 1), redump: make(chan struct{}, 1)}
+	s.dumped.Store(&cfg.Dumps)
 	if s.Clock == nil {
 		s.Clock = time.Now
 	}
