@@ -41,7 +41,7 @@ func TestBrowserEveryPageOfTheProgramIsAccessible(t *testing.T) {
 		base = startDemo(t)
 	}
 	pages := shapesOf(t, base)
-	for _, must := range []string{"/", "/search", "/portals", "/dataset?url", "/api/v1/get/file/id/…", "/table/…", "/describe?iri", "/crawls", "/campaign", "/hosts", "/statistics", "/fixity", "/console", "/api-doc", "/docs/"} {
+	for _, must := range []string{"/", "/search", "/portals", "/dataset?url", "/api/v1/get/file/id/…", "/table/…", "/describe?iri", "/crawls", "/campaign", "/hosts", "/operation", "/statistics", "/fixity", "/console", "/api-doc", "/docs/"} {
 		if pages[must] == nil {
 			t.Errorf("no link leads to a page %s", must)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/scope"
@@ -23,6 +24,11 @@ type Operation struct {
 	Orders func(limit int) ([]frontier.Note, error)
 	// Refused returns what the scope refused, by rule.
 	Refused func() []scope.Refusal
+	// The rest is for the page of operation. What is nil is not shown there.
+	Hosts    func(after string, limit int) ([]crawler.HostStatus, error) // in the order of names
+	Space    func() (Space, error)
+	Crawling Crawling
+	Scope    Scope
 }
 
 // operation is the part of the crawls' page about operating the crawl.

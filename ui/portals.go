@@ -80,6 +80,8 @@ func (u *UI) portalsForm(w http.ResponseWriter, r *http.Request) error {
 		done, err = u.register(ctx, r.PostForm)
 	case "plan":
 		done, err = u.plan(ctx, r.PostForm)
+	case "change":
+		done, err = u.replan(ctx, r.PostForm)
 	default:
 		done, err = u.orderPortal(ctx, order, r.PostForm.Get("portal"), r.PostForm.Get("harvest"))
 	}
@@ -101,9 +103,9 @@ func (u *UI) orderPortal(ctx context.Context, order, portal, name string) (done 
 			return fmt.Sprintf("%d datasets of %s are kept as listed.", q.Waiting, portal), err
 		}
 		return fmt.Sprintf("%d datasets of %s are withdrawn.", q.Waiting+q.Refused, portal), err
-	case "run", "pause", "resume":
+	case "run", "pause", "resume", "remove":
 		p, err := u.planned.OrderHarvest(ctx, name, order, "")
-		return fmt.Sprintf("The harvest of %s %s.", p.URL, map[string]string{"run": "is due", "pause": "is paused", "resume": "is planned again"}[order]), err
+		return fmt.Sprintf("The harvest of %s %s.", p.URL, map[string]string{"run": "is due", "pause": "is paused", "resume": "is planned again", "remove": "is no longer planned. What it brought stays"}[order]), err
 	}
 	return "", fmt.Errorf("%w: there is no order %.100q", timetable.ErrBad, order)
 }

@@ -79,6 +79,9 @@ func TestPlannedHarvestsAndQuestionsAreShownAndOrdered(t *testing.T) {
 		{form("keep", "https://other.example/<b>", "", "right"), 400, "nothing is asked about https://other.example/&lt;b&gt;"},
 		{form("run", "", "0123456789", "right"), 200, "The harvest of https://data.city.example is due."},
 		{form("pause", "", "x", "right"), 400, "no such harvest is planned"},
+		{form("remove", "", "0123456789", ""), 401, "token of this server is missing"},
+		{form("remove", "", "0123456789", "right"), 200, "is no longer planned. What it brought stays."},
+		{form("remove", "", "x", "right"), 400, "no such harvest is planned"},
 		{form("explode", "", "", "right"), 400, "there is no order"},
 	} {
 		if w := post(h, "/portals", c.form); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
@@ -118,6 +121,32 @@ func TestAddressesAreRegisteredAndHarvestsPlannedOnThePage(t *testing.T) {
 	} {
 		if w := post(h, "/portals", c.form); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%v: %d, lacks %q", c.form, w.Code, c.want)
+		}
+	}
+}
+
+func TestTheTimesOfAPlannedHarvestAreChangedOnThePage(t *testing.T) {
+	t.Parallel()
+	h := site(newWorld())
+	form := func(name, times, token string) url.Values {
+		return url.Values{"order": {"change"}, "harvest": {name}, "times": {times}, "token": {token}}
+	}
+	for _, c := range []struct {
+		form   url.Values
+		status int
+		want   string
+	}{
+		{form("0123456789", "7d", ""), 401, "token of this server is missing"},
+		{form("0123456789", "7d", "right"), 200, "The harvest of https://data.city.example runs every 168h now."},
+		{form("0123456789", "mon 03:30", "right"), 200, "runs at mon 03:30 now."},
+		{form("0123456789", "some <day>", "right"), 400, `value="some &lt;day&gt;"`},
+		{form("9876543210", "never", "right"), 400, `value="9876543210" selected`},
+		{form("0123456789", "", "right"), 400, `role="alert"`},
+		{form("<b>‮", "7d", "right"), 400, "no such harvest is planned"},
+		{form(strings.Repeat("x", 10<<10), "7d", "right"), 400, "no such harvest is planned"},
+	} {
+		if w := post(h, "/portals", c.form); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%.100v: %d, lacks %q", c.form, w.Code, c.want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func TestSigningInGoesToPathsOfThisServerOnly(t *testing.T) {
 func TestAWrongTokenIsNotShownAgain(t *testing.T) {
 	t.Parallel()
 	h := site(newWorld())
-	for _, path := range []string{"/sign-in", "/hosts", "/campaign"} {
+	for _, path := range []string{"/sign-in", "/hosts", "/portals", "/operation", "/campaign"} {
 		res := as(h, 0, "POST", path, url.Values{"token": {"my wrong secret"}})
 		page := body(t, res)
 		if res.StatusCode != http.StatusForbidden || strings.Contains(page, "my wrong secret") || res.Header.Get("Cache-Control") != "no-store" {

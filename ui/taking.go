@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"odarchive/crawler/address"
@@ -55,19 +56,45 @@ func (u *UI) register(ctx context.Context, form url.Values) (done string, err er
 // plan plans the harvest of a form and says when it runs.
 func (u *UI) plan(ctx context.Context, form url.Values) (done string, err error) {
 	p := timetable.Plan{Kind: form.Get("kind"), URL: strings.TrimSpace(form.Get("url"))}
-	when := strings.TrimSpace(form.Get("when"))
-	if every, err := timetable.ParseInterval(when); err == nil {
-		p.Every = every
-	} else {
-		for at := range strings.SplitSeq(when, ",") { // the timetable says what is wrong with them
-			p.At = append(p.At, strings.TrimSpace(at))
-		}
-	}
+	setTimes(&p, form.Get("when"))
 	planned, err := u.planned.PlanHarvest(ctx, p)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("The harvest of %s runs %s.", planned.URL, planned.When), nil
+}
+
+// setTimes sets when a plan is run, from an interval or a list of times as people write them.
+func setTimes(p *timetable.Plan, when string) {
+	p.Every, p.At = 0, nil
+	if every, err := timetable.ParseInterval(strings.TrimSpace(when)); err == nil {
+		p.Every = every
+		return
+	}
+	for at := range strings.SplitSeq(when, ",") { // the timetable says what is wrong with them
+		p.At = append(p.At, strings.TrimSpace(at))
+	}
+}
+
+// replan changes when a planned harvest runs, and nothing else of it.
+func (u *UI) replan(ctx context.Context, form url.Values) (done string, err error) {
+	all, _, err := u.planned.Harvests(ctx)
+	if err != nil {
+		return "", err
+	}
+	name := form.Get("harvest")
+	at := slices.IndexFunc(all, func(p timetable.Planned) bool { return p.ID == name })
+	if at < 0 {
+		return "", fmt.Errorf("%w: %.100q", timetable.ErrUnknown, name)
+	}
+	p := all[at].Plan
+	p.Paused = "" // an order to pause stays, whatever the plan says
+	setTimes(&p, form.Get("times"))
+	planned, err := u.planned.PlanHarvest(ctx, p)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The harvest of %s runs %s now.", planned.URL, planned.When), nil
 }
 
 // orderedPortals reads a form of the page of portals: who registers addresses needs another right than who plans.

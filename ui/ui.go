@@ -127,6 +127,7 @@ func (u *UI) Routes(r chi.Router) {
 		"/crawls":     u.crawls,
 		"/campaign":   u.campaignPage,
 		"/hosts":      u.hostsPage,
+		"/operation":  u.operate,
 		"/sign-in":    u.signInPage,
 		"/statistics": u.statistics,
 		"/fixity":     u.fixityPage,
@@ -142,6 +143,7 @@ func (u *UI) Routes(r chi.Router) {
 	}
 	r.Post("/campaign", problem.Handler(u.campaignForm))
 	r.Post("/portals", problem.Handler(u.portalsForm))
+	r.Post("/operation", problem.Handler(u.operateForm))
 	r.Post("/hosts", problem.Handler(u.hostsForm))
 	r.Post("/sign-in", problem.Handler(u.signIn))
 	r.Post("/sign-out", problem.Handler(u.signOut))

@@ -43,7 +43,7 @@ func body(t *testing.T, res *http.Response) string {
 func everyPage(w *world) []string {
 	trees := w.versions["http://data.city.example/trees.csv"]
 	xml := w.versions["https://open.region.example/air/stations.xml"]
-	return []string{"/", "/search", "/search?q=trees", "/search?q=nothing+at+all", "/search?type=text/csv&host=open.region.example&after=25", "/portals",
+	return []string{"/", "/search", "/search?q=trees", "/search?q=nothing+at+all", "/search?type=text/csv&host=open.region.example&after=25", "/portals", "/operation",
 		"/dataset?url=" + url.QueryEscape(trees[0].URL), "/dataset?url=https://open.region.example/gone.csv", "/dataset?url=ftp://files.library.example/loans.zip",
 		"/dataset?url=" + url.QueryEscape(w.resources[0].Datasets[0]), "/dataset?url=" + url.QueryEscape(w.resources[0].Portals[0]),
 		"/version?id=" + trees[3].ID, "/version?id=" + xml[0].ID, "/version?id=" + w.versions["http://data.city.example/budget.json"][1].ID,

@@ -41,6 +41,7 @@ type Faces struct {
 	tokens    *access.Tokens
 	revoking  sync.Mutex // of one token at a time
 	places    *fair.Places
+	space     space                             // measured for the page of operation
 	proxies   atomic.Pointer[sparqlapi.Proxies] // that are trusted
 	unpacking chan struct{}                     // bounds how many files are unpacked for requests at a time
 }

@@ -64,7 +64,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		orders = guard
 	}
 	tables, histories := rows.New(a.store.Archive), rows.NewHistories(a.store.Archive)
-	pages, err := ui.New(ui.Options{Guard: orders, Tables: tables, Histories: histories, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Register: a.crawl.Intake.Add, Kinds: append([]string{crawl.Recognised}, crawl.HarvestKinds()...), Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
+	pages, err := ui.New(ui.Options{Guard: orders, Tables: tables, Histories: histories, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Register: a.crawl.Intake.Add, Kinds: append([]string{crawl.Recognised}, crawl.HarvestKinds()...), Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals, Hosts: a.crawl.Pipeline.Hosts, Space: a.diskSpace, Crawling: a.crawl.Intake, Scope: a.crawl.Scope}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
 	if err != nil {
 		return nil, err
 	}
