@@ -26,6 +26,7 @@ type Builder struct {
 
 	lookups int     // calls of LookupAll
 	filter  *filter // of the hashes of all terms; nil until the second call
+	known   *hot    // terms that earlier calls found
 
 	obsolete, fresh [][]byte
 }
@@ -33,7 +34,7 @@ type Builder struct {
 // Builder returns a Builder that starts at the view's first number that is not in blocks. nextID returns ids for runs.
 func (v *View) Builder(db *kv.DB, r Reader, nextID func() uint64) (*Builder, error) {
 	w := *v
-	b := &Builder{db: db, v: &w, batch: db.Batch(), nextID: nextID}
+	b := &Builder{db: db, v: &w, batch: db.Batch(), nextID: nextID, known: newHot(loadHot)}
 	b.v.runs = slices.Clone(v.runs)
 	first := v.flushed / BlockTerms * BlockTerms
 	for n := first; n < v.flushed; n++ {
@@ -248,7 +249,7 @@ func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
 		return nil, errors.Join(bad, fmt.Errorf("version %d", root[0]))
 	}
 	r := fields.Reader{B: root[1:]}
-	v := &View{Cache: c, flushed: r.Uvarint(), hot: newHot()}
+	v := &View{Cache: c, flushed: r.Uvarint(), hot: newHot(hotTerms)}
 	if root[0] > 1 { // version 1 had no holes
 		v.holes, v.swept = r.Uvarint(), r.Uvarint() == 1
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"odarchive/triplestore/term"
 )
@@ -19,12 +20,12 @@ func (b *Builder) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids 
 		}
 	}
 	for len(keys) > maxPlaces {
-		if err := b.View().lookupAll(ctx, r, keys[:maxPlaces], ids, b.filter); err != nil {
+		if err := b.lookupAll(ctx, r, keys[:maxPlaces], ids); err != nil {
 			return err
 		}
 		keys, ids = keys[maxPlaces:], ids[maxPlaces:]
 	}
-	return b.View().lookupAll(ctx, r, keys, ids, b.filter)
+	return b.lookupAll(ctx, r, keys, ids)
 }
 
 // probe is a number that the term with index i in a list may have.
@@ -33,8 +34,9 @@ type probe struct {
 	i      int
 }
 
-// lookupAll is LookupAll of at most maxPlaces keys, with a filter of all hashes, which may be nil.
-func (v *View) lookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID, f *filter) error {
+// lookupAll is LookupAll of at most maxPlaces keys.
+func (b *Builder) lookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID) error {
+	v := b.v
 	var wanted []place // the places of terms that may be in runs
 	for i, k := range keys {
 		ids[i] = 0
@@ -47,9 +49,14 @@ func (v *View) lookupAll(ctx context.Context, r Reader, keys []term.Key, ids []t
 		}
 	}
 	wanted = sortPlaces(wanted)
-	if f != nil {
-		wanted = slices.DeleteFunc(wanted, func(p place) bool { return !f.may(p.hash()) })
+	if b.filter != nil {
+		wanted = slices.DeleteFunc(wanted, func(p place) bool { return !b.filter.may(p.hash()) })
 	}
+	// What one part of a load shares with another, it shares with most, and each term costs a block of every run.
+	wanted = slices.DeleteFunc(wanted, func(p place) (known bool) {
+		ids[p.index()], known = b.known.get(keys[p.index()])
+		return known
+	})
 	var found []probe
 	for _, run := range v.runs {
 		if run.entries > 64*uint64(len(wanted)) {
@@ -99,6 +106,7 @@ func (v *View) lookupAll(ctx context.Context, r Reader, keys []term.Key, ids []t
 		}
 		if k == keys[p.i] {
 			ids[p.i] = term.Make(tagOf(k), p.number)
+			b.known.put(term.Key(strings.Clone(string(k))), ids[p.i]) // k is part of a block
 		}
 	}
 	return nil

@@ -53,7 +53,9 @@ type View struct {
 }
 
 // New returns a view of an empty dictionary.
-func New(c *Cache) *View { return &View{Cache: c, Recent: NewRecent(1), flushed: 1, hot: newHot()} }
+func New(c *Cache) *View {
+	return &View{Cache: c, Recent: NewRecent(1), flushed: 1, hot: newHot(hotTerms)}
+}
 
 // Flushed returns the lowest number whose term is not in blocks.
 func (v *View) Flushed() uint64 { return v.flushed }

@@ -121,8 +121,12 @@ func TestEveryTermIsFoundAndComesBack(t *testing.T) {
 			t.Fatal("ids became other terms")
 		}
 		bulk := make([]term.ID, len(all))
-		if err := v.lookupAll(t.Context(), snap, all, bulk, nil); err != nil {
-			t.Fatal(err)
+		b := &Builder{v: v, known: newHot(10)}
+		for range 3 { // first without a filter, then with one and with terms that are known from before
+			clear(bulk)
+			if err := b.LookupAll(t.Context(), snap, all, bulk); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for i, k := range all {
 			id, ok, err := v.Lookup(snap, k)

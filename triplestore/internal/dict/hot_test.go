@@ -9,7 +9,7 @@ import (
 
 func TestWhatIsAskedForStaysAndTheRestMakesRoom(t *testing.T) {
 	t.Parallel()
-	h := newHot()
+	h := newHot(hotTerms)
 	often := term.IRI("http://e/often")
 	h.put(often, term.Make(term.TagIRI, 1))
 	for i := range 5 * hotTerms {

@@ -90,7 +90,7 @@ func (v *View) Sweep(ctx context.Context, db *kv.DB, r Reader, used Numbers, nex
 	}
 	w.holes = v.flushed - 1 - kept
 	w.swept = true
-	w.hot = newHot()
+	w.hot = newHot(hotTerms)
 	built.View, built.Root = &w, w.encodeRoot()
 	return built, nil
 }
