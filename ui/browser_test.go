@@ -224,7 +224,7 @@ func withQueries(w *world) http.Handler {
 		if strings.Contains(query, "DEAR") && r.FormValue("timeout") != "" {
 			rw.Header().Set("Content-Type", "application/problem+json")
 			rw.WriteHeader(503)
-			rw.Write([]byte(`{"title":"The query took too long","status":503}`))
+			rw.Write([]byte(`{"title":"The query took too long","status":503,"timedOut":true}`))
 			return
 		}
 		if strings.Contains(query, "SLOW") {
@@ -334,8 +334,8 @@ func TestBrowserConsoleRunsSortsFiltersAndMarksErrors(t *testing.T) {
 
 	w.open("/console?query=" + url.QueryEscape("SELECT *\n  MISTAKE"))
 	w.until(`document.querySelector(".error-box")`)
-	w.until(`document.querySelector(".editor").shadowRoot.querySelector(".cm-lintRange-error")`)
-	if got := eval[string](w, `document.querySelector(".editor").shadowRoot.querySelector(".cm-lintRange-error").textContent`); got != "MISTAKE" {
+	w.until(`document.querySelector(".editor").shadowRoot.querySelector(".cm-fault")`)
+	if got := eval[string](w, `document.querySelector(".editor").shadowRoot.querySelector(".cm-fault").textContent`); got != "MISTAKE" {
 		t.Errorf("the mark is on %q", got)
 	}
 	eval[bool](w, `(() => { [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "Explain").click(); return true; })()`)

@@ -16,16 +16,14 @@ import (
 // console answers GET /console?query= with the query editor, which without script is a form that posts to /sparql.
 func (u *UI) console(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query().Get("query")
-	given := query != ""
-	if !given {
+	if query == "" {
 		query = u.examples[0].Query
 	}
 	page := struct {
 		Query    string
-		Given    bool
 		Examples []Example
 		JSON     string // examples, for the script
-	}{Query: query, Given: given, Examples: u.examples}
+	}{Query: query, Examples: u.examples}
 	raw, err := json.Marshal(u.examples)
 	if err != nil {
 		return fmt.Errorf("ui: examples: %w", err)

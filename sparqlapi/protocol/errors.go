@@ -59,6 +59,9 @@ func ProblemOf(err error) error {
 		if o.status == http.StatusServiceUnavailable {
 			p.RetryAfter = retryLater
 		}
+		if o.err == sparql.ErrTimeout {
+			p.Fields = map[string]any{"timedOut": true} // tells a long query from a busy server, which has the same status
+		}
 		return p
 	}
 	return err

@@ -358,7 +358,7 @@ func TestATimeLimitIsAnErrorThatSaysSo(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, numbers(300), protocol.Options{})
 	resp, body := get(t, srv, url.Values{"query": {"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER (?c + ?f + ?i < ?l) }"}, "timeout": {"0.05"}}, "")
-	if resp.StatusCode != 503 || !strings.Contains(body, "50ms") {
+	if resp.StatusCode != 503 || !strings.Contains(body, "50ms") || !strings.Contains(body, `"timedOut":true`) {
 		t.Errorf("got %s %s", resp.Status, body)
 	}
 }

@@ -3,9 +3,8 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
-import { lintGutter, setDiagnostics } from "@codemirror/lint";
-import { EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, placeholder } from "@codemirror/view";
+import { EditorState, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { sparql } from "codemirror-lang-sparql";
 import { completions } from "./complete.js";
@@ -30,10 +29,27 @@ const look = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 25%, transparent)" },
   ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
   ".cm-matchingBracket": { backgroundColor: "var(--soft)", outline: "1px solid var(--accent)" },
+  ".cm-fault": { textDecoration: "underline wavy var(--bad)", textUnderlineOffset: "3px", backgroundColor: "var(--bad-soft)" },
   ".cm-tooltip": { backgroundColor: "var(--surface)", border: "1px solid var(--strong)", borderRadius: "6px", color: "var(--ink)" },
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--soft)", color: "var(--ink)" },
   ".cm-completionDetail": { color: "var(--muted)", fontStyle: "normal", marginLeft: "1em" },
   ".cm-completionLabel": { fontFamily: "var(--mono)", fontSize: "13px" },
+});
+
+// The part of the text that an error is about, until the text there changes.
+const setFault = StateEffect.define();
+const faults = StateField.define({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    marks = marks.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (!effect.is(setFault)) continue;
+      const fault = effect.value;
+      marks = fault ? Decoration.set(Decoration.mark({ class: "cm-fault", attributes: { title: fault.message } }).range(fault.from, fault.to)) : Decoration.none;
+    }
+    return marks;
+  },
+  provide: (field) => EditorView.decorations.from(field),
 });
 
 /** Puts an editor into host; onChange(text) after each edit, onRun on Ctrl-Enter. */
@@ -44,7 +60,7 @@ export function makeEditor(host, { text, onChange, onRun, words }) {
   root.append(box);
   const extensions = [
     lineNumbers(),
-    lintGutter(),
+    faults,
     history(),
     drawSelection(),
     indentOnInput(),
@@ -80,15 +96,17 @@ export function makeEditor(host, { text, onChange, onRun, words }) {
     focus: () => view.focus(),
     /** Marks an error at line and column (from 1); null takes the mark away. */
     mark(error) {
-      const marks = [];
+      let fault = null;
       if (error?.line >= 1 && error.line <= view.state.doc.lines) {
         const line = view.state.doc.line(error.line);
-        const from = Math.min(line.from + Math.max((error.col || 1) - 1, 0), line.to);
+        // At the end of a line there is nothing to mark but the character before.
+        const from = Math.max(Math.min(line.from + Math.max((error.col || 1) - 1, 0), line.to - 1), line.from);
         const word = /^[\w:?$<>"'.-]+/.exec(view.state.doc.sliceString(from, line.to));
-        marks.push({ from, to: Math.min(from + Math.max(word ? word[0].length : 1, 1), view.state.doc.length), severity: "error", message: error.message });
+        const to = Math.min(from + Math.max(word ? word[0].length : 1, 1), line.to);
         view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
+        if (to > from) fault = { from, to, message: error.message };
       }
-      view.dispatch(setDiagnostics(view.state, marks));
+      view.dispatch({ effects: setFault.of(fault) });
     },
   };
 }

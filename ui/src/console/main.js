@@ -6,18 +6,23 @@ import { root as home } from "../lib/root.js";
 import { download, plan, planText } from "../lib/zip.js";
 import { ask, explain } from "./answer.js";
 import { makeEditor } from "./editor.js";
+import { ownAddress, readAddress, yasguiAddress } from "./links.js";
+import { menu } from "./menu.js";
 import { showResults } from "./results.js";
+import { makeSaved } from "./savedpanel.js";
+import { explained, notesOn, question, trial } from "./shared.js";
 import { makeTabs, remember, runs } from "./tabs.js";
 import { setBase, setPrefixes } from "./terms.js";
-
-const trial = 3; // seconds that a query from an address may take unasked
 
 export function openConsole(root) {
   const form = root.querySelector("[data-form]");
   const area = form.querySelector("textarea");
   const status = root.querySelector("[data-status]");
   const results = root.querySelector("[data-results]");
-  const panels = new WeakMap(); // tab -> its answer and status
+  const notes = el("div.notes");
+  const unkept = el("p.quiet", { role: "status" });
+  results.before(unkept, notes);
+  const panels = new WeakMap(); // tab -> its answer, status, and what of its address is ignored
   const panel = () => {
     const tab = tabs.current();
     if (!panels.has(tab)) panels.set(tab, { node: el("div"), status: "", bad: false });
@@ -33,6 +38,8 @@ export function openConsole(root) {
   const run = root.querySelector("[data-run]");
   const zip = root.querySelector("[data-zip-query]");
   const examples = JSON.parse(root.dataset.examples);
+  const endpoint = location.origin + home + "/sparql";
+  const ours = [endpoint, root.dataset.base + "sparql"];
   setBase(root.dataset.base);
   const words = { prefixes: {}, classes: [], predicates: [] };
   fetch(home + "/completion.json")
@@ -40,30 +47,43 @@ export function openConsole(root) {
     .then((w) => (Object.assign(words, w), setPrefixes(w.prefixes)))
     .catch(() => {}); // the editor works without completion
 
+  const opened = readAddress(location, ours);
   const host = el("div.editor", { id: "editor", role: "tabpanel", "aria-label": "Query" });
-  const lines = Math.max(area.value.split("\n").length, 7);
+  const lines = Math.max((opened?.query ?? area.value).split("\n").length, 7);
   host.style.height = `${Math.min(lines * 22.5 + 28, 460)}px`;
   area.hidden = true;
   area.before(host);
   form.querySelector("label").remove();
   let editor;
   const tabs = makeTabs(root.querySelector("[data-tabs]"), {
-    first: { query: area.value, given: root.hasAttribute("data-given") },
+    first: opened ? { ...opened, given: true } : { query: area.value },
     onOpen: (tab) => {
       const here = panel();
       results.replaceChildren(here.node);
       say(here, here.status, here.bad);
       editor.open(tab.query);
+      note();
       measure();
     },
+    onUnkept: () => unkept.replaceChildren("This browser stores nothing more: its storage is full or forbidden. The queries of this page are gone when it is closed."),
   });
   editor = makeEditor(host, { text: tabs.current().query, words, onRun: () => start(), onChange: changed });
 
+  function note() {
+    const everywhere = () => {
+      tabs.keep({ request: { ...tabs.current().request, defaultGraphs: undefined, namedGraphs: undefined } });
+      note();
+      measure();
+    };
+    notes.replaceChildren(...notesOn(tabs.current(), panel().ignored, everywhere));
+  }
+
   // Run and cancel share a button, so that a second click cannot start a second query.
   let running = null;
-  function start(limit) {
+  function start(timeout) {
     if (running) return;
     const query = editor.text();
+    const tab = tabs.current();
     const here = panel();
     running = new AbortController();
     const begun = performance.now();
@@ -71,34 +91,37 @@ export function openConsole(root) {
     say(here, "Running");
     run.textContent = "Cancel";
     editor.mark(null);
-    ask(query, running.signal, limit)
+    ask(query, { signal: running.signal, timeout, request: tab.request })
       .then((result) => {
         const got = performance.now();
-        showResults(here.node, result, { query, base: root.dataset.base, onError: (error) => failed(error, here) });
+        showResults(here.node, result, {
+          tab: { ...tab, query }, base: root.dataset.base, world: home + root.dataset.world, onError: (error) => failed(error, here),
+          onView: (view, settings) => {
+            tabs.keep({ view, settings: settings || undefined });
+            keepAddress(tabs.current());
+          },
+        });
         const drawn = performance.now();
         results.dataset.drawn = String(Math.round(drawn - got));
         const n = result.kind === "rows" ? (result.rows.length === 1 ? "1 row" : count(result.rows.length) + " rows") : "Done";
         say(here, `${n} in ${seconds(got - begun)}`);
         remember({ query, at: Date.now(), rows: result.rows?.length, ms: Math.round(got - begun) });
-        history.replaceState(null, "", permalink(query));
+        if (here === panel()) keepAddress({ ...tab, query });
       })
-      .catch((error) => failed(error, here))
+      .catch((error) => failed(error, here, timeout))
       .finally(() => {
         clearInterval(tick);
         running = null;
         run.textContent = "Run";
       });
   }
-  function failed(error, here) {
+  function failed(error, here, timeout) {
     if (error.name === "AbortError") return say(here, "Cancelled");
-    say(here, "Failed", true);
-    const box = el("div.error-box", { role: "alert" }, error.message);
+    const stopped = error.timedOut && timeout || error.busy;
+    say(here, stopped ? "Stopped" : "Failed", !stopped);
+    const box = el("div.error-box", { role: "alert" }, ...explained(error, { tried: Boolean(timeout), again: () => start(timeout), whole: () => start() }));
     here.node.replaceChildren(box);
     if (here !== panel()) return;
-    if (error.slow) {
-      box.replaceChildren(`This query came with the address and takes longer than ${trial} seconds. `, el("button.plain", { type: "button", onclick: () => start() }, "Run it to its end"));
-      return say(here, "Stopped");
-    }
     if (error.line) editor.mark(error);
     const missing = /add "(PREFIX [^"]+>)"/.exec(error.message);
     if (missing) {
@@ -126,6 +149,7 @@ export function openConsole(root) {
     asked = new AbortController();
     const query = editor.text();
     if (!/\bselect\b/i.test(query)) return offer({ none: "Only a SELECT query names files." });
+    if (tabs.current().request?.defaultGraphs || tabs.current().request?.namedGraphs) return offer({ none: "A zip is of a query that asks all graphs." });
     try {
       offer(await plan(query, asked.signal));
     } catch (error) {
@@ -138,63 +162,81 @@ export function openConsole(root) {
     zip.textContent = p.files ? `Download files as ZIP (${planText(p)})` : "Download files as ZIP";
   }
   function changed(query) {
-    tabs.keep(query);
+    tabs.keep({ query });
     measure();
   }
   results.replaceChildren(panel().node);
-  measure();
 
-  const permalink = (query) => home + "/console?" + new URLSearchParams({ query });
-  const button = (text, onclick) => el("button.plain", { type: "button", onclick }, text);
-  const explainButton = button("Explain", async () => {
+  const keepAddress = (tab) => history.replaceState(null, "", ownAddress(home, tab));
+  const present = () => ({ ...tabs.current(), query: editor.text() });
+  async function copy(address, words) {
+    try {
+      await navigator.clipboard.writeText(address);
+      say(panel(), words);
+    } catch {
+      // Browsers have no clipboard for pages without HTTPS.
+      const field = el("input.address", { type: "text", readonly: true, value: address, "aria-label": "The address, to be copied" });
+      notes.replaceChildren(field);
+      field.select();
+      say(panel(), "Copy the address below");
+    }
+  }
+  const share = (tab) => copy(location.origin + ownAddress(home, tab), `The address of ${tab.name} is copied`);
+  const saved = makeSaved({
+    current: present,
+    open: (query) => (tabs.add(query), start()),
+    share,
+    onSaved: (name) => tabs.rename(name),
+  });
+  const explainButton = el("button.plain", { type: "button", onclick: showPlan }, "Explain");
+  async function showPlan() {
     editor.mark(null);
     const here = panel();
     try {
-      const text = await explain(editor.text());
+      const text = await explain(editor.text(), { request: tabs.current().request });
       here.node.replaceChildren(el("div.explain", {}, el("pre.source", { tabindex: "0", role: "region", "aria-label": "Plan of the query" }, el("code", {}, text))));
       say(here, "Plan");
     } catch (error) {
       failed(error, here);
     }
-  });
-  const link = button("Copy link", async () => {
-    const address = location.origin + permalink(editor.text());
-    history.replaceState(null, "", permalink(editor.text()));
-    if (navigator.clipboard) await navigator.clipboard.writeText(address);
-    say(panel(), "The address of this query is copied");
-  });
+  }
   zip.after(
     explainButton,
-    link,
-    menu("History", () => runs().map((r) => [firstLine(r.query), `${new Date(r.at).toLocaleString()}${r.rows === undefined ? "" : ", " + count(r.rows) + " rows"}`, () => tabs.add(r.query)])),
-    menu("Examples", () => examples.map((e) => [e.Title, e.About, () => (tabs.add(e.Query, e.Title), start())])),
+    menu("Share", () => [
+      ["Copy the address", "It opens this query and this view, here and without scripts", () => (keepAddress(present()), share(present()))],
+      ["Copy the address as YASGUI has it", "YASGUI and consoles like it read it; it names this archive's endpoint", () => copy(yasguiAddress(location.origin + home + "/console", endpoint, present()), "The address is copied, as YASGUI has it")],
+    ]),
+    saved.button,
+    menu("History", () => runs().map((r) => [firstLine(r.query), `${new Date(r.at).toLocaleString()}${r.rows === undefined ? "" : ", " + count(r.rows) + " rows"}`, () => tabs.add({ query: r.query })])),
+    menu("Examples", () => examples.map((e) => [e.Title, e.About, () => (tabs.add({ query: e.Query, name: e.Title }), start())])),
   );
+  form.after(saved.panel);
   root.querySelector("[data-example-list]").remove();
   run.title = "Ctrl+Enter";
-  if (root.hasAttribute("data-given")) start(trial);
+
+  // begin runs what came with an address, or asks first.
+  function begin(from) {
+    const here = panel();
+    here.ignored = from.ignored;
+    note();
+    const asks = question(from, () => start(trial));
+    if (!asks) return start(trial);
+    here.node.replaceChildren(el("div.ask-box", { role: "alert" }, ...asks));
+    say(here, "Not run yet");
+  }
+  addEventListener("hashchange", () => {
+    const from = readAddress(location, ours);
+    if (!from || running) return;
+    tabs.add(from);
+    begin(from);
+  });
+  note();
+  measure();
+  if (opened) begin(opened);
   else editor.focus();
 }
 
 function firstLine(query) {
   const lines = query.split("\n").filter((l) => l.trim() && !/^\s*(prefix|base|#)/i.test(l));
   return (lines.slice(0, 2).join(" ").replace(/\s+/g, " ") || query).slice(0, 80);
-}
-
-// A button that opens a list of choices. Escape or a click elsewhere closes it.
-function menu(title, items) {
-  const list = el("div.menu", { hidden: true });
-  const opener = el("button.plain", { type: "button", "aria-expanded": "false", onclick: () => toggle(list.hidden) }, title);
-  const node = el("span.pop", { onkeydown: (e) => e.key === "Escape" && (toggle(false), opener.focus()) }, opener, list);
-  function toggle(open) {
-    list.hidden = !open;
-    opener.setAttribute("aria-expanded", String(open));
-    if (!open) return;
-    const entries = items();
-    list.replaceChildren(
-      ...(entries.length ? entries.map(([name, about, go]) => el("button", { type: "button", title: about, onclick: () => (toggle(false), go()) }, name)) : [el("span.quiet", {}, "Nothing yet.")]),
-    );
-    list.firstElementChild.focus?.();
-  }
-  document.addEventListener("click", (e) => !node.contains(e.target) && toggle(false));
-  return node;
 }

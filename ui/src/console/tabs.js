@@ -6,14 +6,20 @@ import { read, write } from "../lib/kept.js";
 const mostTabs = 20;
 const mostRuns = 50;
 
-export function makeTabs(host, { first, onOpen }) {
+/**
+ * A tab is {name, query, view, settings, request}. onOpen gets the tab that is opened; onUnkept is called once if the
+ * browser does not store the tabs.
+ */
+export function makeTabs(host, { first, onOpen, onUnkept }) {
   let tabs = read("tabs", []).filter((t) => typeof t?.query === "string");
   let active = Math.min(read("tab", 0), Math.max(tabs.length - 1, 0));
   if (first.given) {
-    const same = tabs.findIndex((t) => t.query.trim() === first.query.trim());
-    if (same >= 0) active = same;
-    else {
-      tabs.push({ name: first.name || name(tabs), query: first.query });
+    const same = tabs.findIndex((t) => t.query.trim() === first.query.trim() && sameRequest(t.request, first.request));
+    if (same >= 0) {
+      active = same;
+      Object.assign(tabs[same], { view: first.view, settings: first.settings });
+    } else {
+      tabs.push(tabOf(first, name(tabs)));
       active = tabs.length - 1;
     }
   }
@@ -24,13 +30,14 @@ export function makeTabs(host, { first, onOpen }) {
   }
 
   const list = el("div.tabs", { role: "tablist", "aria-label": "Queries" });
-  const plus = el("button.icon", { type: "button", title: "New query", "aria-label": "New query", onclick: () => add("") }, "+");
+  const plus = el("button.icon", { type: "button", title: "New query", "aria-label": "New query", onclick: () => add({ query: "" }) }, "+");
   const close = el("button.icon", { type: "button", title: "Close this query", "aria-label": "Close this query", onclick: () => remove(active) }, "×");
   host.replaceChildren(el("div.tabs", {}, list, plus, close));
   list.classList.remove("tabs");
   list.classList.add("tab-list");
   host.hidden = false;
 
+  let unkept = false;
   function draw() {
     list.replaceChildren(
       ...tabs.map((tab, i) =>
@@ -52,16 +59,17 @@ export function makeTabs(host, { first, onOpen }) {
     else if (event.key === "Delete") remove(active);
   }
   function save() {
-    write("tabs", tabs);
-    write("tab", active);
+    const kept = write("tabs", tabs) && write("tab", active);
+    if (!kept && !unkept) onUnkept();
+    unkept = !kept;
   }
   function open(i) {
     active = i;
     draw();
     onOpen(tabs[i]);
   }
-  function add(query, title) {
-    tabs.push({ name: title || name(tabs), query });
+  function add(tab) {
+    tabs.push(tabOf(tab, name(tabs)));
     open(tabs.length - 1);
   }
   function remove(i) {
@@ -69,8 +77,7 @@ export function makeTabs(host, { first, onOpen }) {
     tabs.splice(i, 1);
     open(Math.min(i, tabs.length - 1));
   }
-  function rename(i) {
-    const given = prompt("Name of this query", tabs[i].name);
+  function rename(i, given = prompt("Name of this query", tabs[i].name)) {
     if (given?.trim()) {
       tabs[i].name = given.trim().slice(0, 60);
       draw();
@@ -79,13 +86,22 @@ export function makeTabs(host, { first, onOpen }) {
   draw();
   return {
     current: () => tabs[active],
-    keep(query) {
-      tabs[active].query = query;
+    /** Changes the present tab. */
+    keep(changes) {
+      Object.assign(tabs[active], changes);
       save();
     },
+    /** Names the present tab. */
+    rename: (name) => rename(active, name),
     add,
   };
 }
+
+const tabOf = ({ name, query, view, settings, request }, otherwise) => ({ name: name || otherwise, query, view, settings, request: plain(request) });
+
+// A request without choices is none.
+const plain = (request) => (request && Object.values(request).some((v) => v?.length) ? request : undefined);
+const sameRequest = (a, b) => JSON.stringify(plain(a)) === JSON.stringify(plain(b));
 
 function name(tabs) {
   for (let n = 1; ; n++) if (!tabs.some((t) => t.name === "Query " + n)) return "Query " + n;

@@ -1,4 +1,4 @@
-// Views of rows besides the table: chart, timeline, map.
+// Views of rows besides the table: chart, timeline.
 
 import { el, svg } from "../lib/dom.js";
 import { count } from "../lib/format.js";
@@ -10,13 +10,12 @@ const columnsOf = (result, test) => result.vars.map((_, i) => i).filter((i) => r
 const numberColumns = (r) => columnsOf(r, (t) => isNumber(t) || (t.value !== "" && !Number.isNaN(Number(t.value)) && t.type === "literal"));
 const dateColumns = (r) => columnsOf(r, (t) => isDate(t) || /^\d{4}-\d\d-\d\d/.test(t.value));
 
-function pick(label, vars, choices, chosen, onchange) {
+export function pick(label, vars, choices, chosen, onchange) {
   return el("label", {}, label + " ", el("select", { onchange: (e) => onchange(Number(e.target.value)) }, ...choices.map((i) => el("option", { value: String(i), selected: i === chosen }, vars[i]))));
 }
 
 export const canChart = (r) => numberColumns(r).length > 0;
 export const canTimeline = (r) => dateColumns(r).length > 0;
-export const canMap = (r) => coordinates(r) !== null;
 
 export function chart(result) {
   const numbers = numberColumns(result);
@@ -146,37 +145,4 @@ function lanes(result, when, lane) {
     root.append(svg("text", { x: x(t), y: H - 8, "text-anchor": i === 3 ? "end" : i === 0 ? "start" : "middle" }, new Date(t).toISOString().slice(0, 16).replace("T", " ")));
   }
   return root;
-}
-
-// Finds coordinates: a pair of columns named like latitude and longitude, or WKT points.
-function coordinates(result) {
-  const find = (pattern) => result.vars.findIndex((v) => pattern.test(v));
-  const lat = find(/^(lat|latitude|breite|y)$/i), lon = find(/^(lon|long|lng|longitude|laenge|x)$/i);
-  if (lat >= 0 && lon >= 0) return (row) => (row[lat] && row[lon] ? [Number(row[lon].value), Number(row[lat].value)] : null);
-  const wkt = result.vars.findIndex((_, i) => result.rows.slice(0, 50).some((row) => /^\s*(<[^>]*>\s*)?POINT/i.test(row[i]?.value || "")));
-  if (wkt < 0) return null;
-  return (row) => {
-    const m = /POINT\s*Z?\s*\(\s*(-?[\d.]+)\s+(-?[\d.]+)/i.exec(row[wkt]?.value || "");
-    return m && [Number(m[1]), Number(m[2])];
-  };
-}
-
-/** Points over a grid of degrees: no tiles, because nothing is fetched from elsewhere. */
-export function map(result) {
-  const at = coordinates(result);
-  const points = result.rows.slice(0, most).map((row) => [at(row), row]).filter(([p]) => p && Math.abs(p[0]) <= 180 && Math.abs(p[1]) <= 90);
-  if (!points.length) return el("p.quiet", {}, "No coordinates that lie on the earth.");
-  const lons = points.map(([p]) => p[0]), lats = points.map(([p]) => p[1]);
-  const pad = (lo, hi) => [lo - Math.max((hi - lo) * 0.08, 0.01), hi + Math.max((hi - lo) * 0.08, 0.01)];
-  const [w, e] = pad(Math.min(...lons), Math.max(...lons)), [s, n] = pad(Math.min(...lats), Math.max(...lats));
-  const squeeze = Math.cos((((s + n) / 2) * Math.PI) / 180) || 0.01;
-  const W = 900, H = Math.min(480, Math.max(240, (W * (n - s)) / ((e - w) * squeeze)));
-  const scale = Math.min((W - 80) / ((e - w) * squeeze), (H - 40) / (n - s));
-  const x = (lon) => W / 2 + (lon - (w + e) / 2) * squeeze * scale, y = (lat) => H / 2 - (lat - (s + n) / 2) * scale;
-  const root = svg("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": "Map of the results" });
-  const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30].find((d) => (e - w) / d <= 8) || 45;
-  for (let d = Math.ceil(w / step) * step; d <= e; d += step) root.append(svg("line.grid-line", { x1: x(d), x2: x(d), y1: 0, y2: H - 18 }), svg("text", { x: x(d), y: H - 4, "text-anchor": "middle" }, short(d) + "°"));
-  for (let d = Math.ceil(s / step) * step; d <= n; d += step) root.append(svg("line.grid-line", { x1: 0, x2: W, y1: y(d), y2: y(d) }), svg("text", { x: 4, y: y(d) - 4 }, short(d) + "°"));
-  for (const [p, row] of points) root.append(svg("circle.s0", { cx: x(p[0]), cy: y(p[1]), r: 5, "fill-opacity": "0.6" }, svg("title", {}, row.map(text).join("\n"))));
-  return el("div.chart", {}, root);
 }

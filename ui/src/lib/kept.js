@@ -13,10 +13,12 @@ export function read(name, otherwise) {
   }
 }
 
+/** Reports whether the value is stored. */
 export function write(name, value) {
   try {
     localStorage.setItem(place + name, JSON.stringify(value));
+    return true;
   } catch {
-    // nothing is stored
+    return false;
   }
 }
