@@ -19,6 +19,9 @@ func (r *Report) WriteCSV(w io.Writer) error {
 				line[4], line[5], line[6] = c.Column, c.From, c.To
 				out.Write(line)
 			}
+			if row.Op == "changed" { // what did not change is not listed
+				continue
+			}
 			columns, at := t.To, 6
 			if row.Op == "removed" {
 				columns, at = t.From, 5

@@ -41,6 +41,7 @@ type Side struct {
 // Options are options of Compare. The zero value is ready to use.
 type Options struct {
 	List   int      // maximum entries of each list in a report; 0 = 100, negative = none
+	Offset int      // rows of each list of a table that are left out, those before a page of it
 	Key    []string // columns that identify a row; empty = find one
 	Memory int64    // approximate memory for the comparison in bytes; 0 = 128 MiB
 	Limit  int64    // size in bytes above which only bytes are compared; 0 = 1 GiB
@@ -50,7 +51,7 @@ func (o Options) withDefaults() Options {
 	if o.List == 0 {
 		o.List = 100
 	}
-	o.List = max(o.List, 0)
+	o.List, o.Offset = max(o.List, 0), max(o.Offset, 0)
 	if o.Memory <= 0 {
 		o.Memory = 128 << 20
 	}

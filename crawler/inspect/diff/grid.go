@@ -18,11 +18,10 @@ type gridRow struct {
 	Cells []gridCell
 }
 
-// gridCell is a cell of a row that changed. Both values are "" where the row has none there, and where they are the same and
-// not known, as those of changed rows that are no key.
+// gridCell is a cell of a row that changed. Same tells the reader which row it is.
 type gridCell struct {
 	From, To string
-	Same     string // the value of both, of a key
+	Same     string // the value of both versions
 }
 
 // grid returns the changes of rows below heads: the columns of the new version, then those that were removed. It returns nil
@@ -51,9 +50,13 @@ func (t *Table) grid() *grid {
 	}
 	for _, row := range t.Rows {
 		r := gridRow{RowChange: row, Cells: make([]gridCell, len(g.Heads))}
-		for i, v := range row.Key {
-			if k := slices.Index(g.Heads, t.Key[min(i, len(t.Key)-1)]); k >= 0 && row.Op == "changed" {
-				r.Cells[k].Same = v
+		if row.Op == "changed" {
+			for i, v := range row.Cells[:min(len(row.Cells), len(t.To))] {
+				if fresh := !slices.ContainsFunc(t.pairs, func(p columnPair) bool { return p.to == i }); fresh {
+					r.Cells[i].To = v
+				} else {
+					r.Cells[i].Same = v
+				}
 			}
 		}
 		for _, c := range row.Diff {

@@ -15,7 +15,7 @@ func TestRowsThatChangedStandBelowTheHeadsOfTheirColumns(t *testing.T) {
 	}
 	for _, want := range []string{
 		`<th scope="col">name</th><th scope="col">id</th><th scope="col">new</th><th scope="col">gone</th>`,
-		"<td><del>Ada</del> <ins>Adam</ins></td><td>1</td><td></td><td></td>",
+		"<td><del>Ada</del> <ins>Adam</ins></td><td>1</td><td><ins>p</ins></td><td></td>",
 		"<td><del>Bob</del></td><td><del>2</del></td><td></td><td><del>y</del></td>",
 		"<td><ins>Di</ins></td><td><ins>4</ins></td><td><ins>r</ins></td><td></td>",
 	} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -84,7 +85,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			line("rows are matched by %s", plain(strings.Join(t.Key, ", ")))
 		}
 		for _, row := range t.Rows {
-			writeRow(line, row)
+			writeRow(line, t, row)
 		}
 		more(line, int64(len(t.Rows)), int64(len(t.Rows))+t.Unlisted())
 	}
@@ -124,14 +125,18 @@ func (r *Report) Tables() []*Table {
 	return append([]*Table{r.Table}, r.More...)
 }
 
-func writeRow(line func(string, ...any), row RowChange) {
+func writeRow(line func(string, ...any), t *Table, row RowChange) {
 	switch row.Op {
 	case "added":
 		line("+ row %d: %s", row.Row, plain(strings.Join(row.Cells, " | ")))
 	case "removed":
 		line("- row %d: %s", row.Row, plain(strings.Join(row.Cells, " | ")))
 	default:
-		line("~ row %d %s", row.Row, plain(strings.Join(row.Key, ", ")))
+		which := strings.Join(row.Key, ", ")
+		if which == "" {
+			which = rowContext(t, row)
+		}
+		line("~ row %d %s", row.Row, plain(which))
 		for _, c := range row.Diff {
 			line("    %s: %s -> %s", plain(c.Column), plain(c.From), plain(c.To))
 		}
@@ -168,6 +173,7 @@ var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
 		}
 		return fmt.Sprintf("%d (%s)", row.Row, strings.Join(row.Key, ", "))
 	},
+	"context": rowContext,
 	"more": func(shown int, counts ...int64) int64 {
 		for _, n := range counts {
 			shown -= int(n)
@@ -181,6 +187,24 @@ var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
 		return n
 	},
 }).ParseFS(templates, "report.html"))
+
+// maxContext is how many values tell which row changed, where its columns do not fit on a page.
+const maxContext = 4
+
+// rowContext returns the first values of a changed row that stayed the same, with the names of their columns.
+func rowContext(t *Table, row RowChange) string {
+	var parts []string
+	for i, v := range row.Cells[:min(len(row.Cells), len(t.To))] {
+		name := t.To[i].Name
+		if v == "" || slices.ContainsFunc(row.Diff, func(c CellChange) bool { return c.Column == name }) {
+			continue
+		}
+		if parts = append(parts, name+" "+v); len(parts) == maxContext {
+			break
+		}
+	}
+	return strings.Join(parts, ", ")
+}
 
 // WriteHTML writes the report as an HTML fragment: one section without styles or scripts, with classes for styling.
 func (r *Report) WriteHTML(w io.Writer) error { return r.WriteLinkedHTML(w, nil) }

@@ -31,7 +31,7 @@ type RowChange struct {
 	Op    string       `json:"op"`  // "added", "removed" or "changed"
 	Row   int64        `json:"row"` // from 1, in the new version, or in the old one if removed
 	Key   []string     `json:"key,omitempty"`
-	Cells []string     `json:"cells,omitempty"` // of a row added or removed
+	Cells []string     `json:"cells,omitempty"` // as the row is in the new version, or was in the old one if it was removed
 	Diff  []CellChange `json:"diff,omitempty"`  // of a changed row, in the columns of both versions
 }
 

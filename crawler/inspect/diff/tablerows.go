@@ -22,6 +22,7 @@ type tableDiff struct {
 	report   *Report
 	shared   shared
 	wanted   wanted
+	aligned  bool // the key was found by align
 }
 
 // row is one row of a table; n is its number.
@@ -39,6 +40,23 @@ type wanted struct {
 }
 
 func (c *tableDiff) compareRows() error {
+	if err := c.match(); err != nil {
+		return err
+	}
+	again, err := c.align()
+	if again {
+		if err = c.match(); err == nil {
+			_, err = c.align()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.list()
+}
+
+// match finds and counts the rows that differ.
+func (c *tableDiff) match() error {
 	passes := uint64(1 + (c.t.RowsFrom+c.t.RowsTo)*rowBytes/c.o.Memory)
 	for pass := range passes {
 		var lists [2][]row
@@ -58,7 +76,7 @@ func (c *tableDiff) compareRows() error {
 		}
 		c.merge(lists[0], lists[1])
 	}
-	return c.list()
+	return nil
 }
 
 // hash returns the hash of the cells of a row, in the columns of both versions or in those named only.
@@ -139,7 +157,7 @@ func (c *tableDiff) mergeKey(x, y []row) {
 	}
 	w.removed = append(w.removed, restX[both:]...)
 	w.added = append(w.added, restY[both:]...)
-	w.trim(c.o.List)
+	w.trim(c.o.Offset + c.o.List)
 }
 
 // trim drops entries of long lists. Those that remain are the first in the order of the file.
@@ -169,7 +187,8 @@ func firstChanged(list [][2]row, keep int) [][2]row {
 // list reads the wanted rows and adds them to the table's changes.
 func (c *tableDiff) list() error {
 	w := &c.wanted
-	w.added, w.removed, w.changed = firstRows(w.added, c.o.List), firstRows(w.removed, c.o.List), firstChanged(w.changed, c.o.List)
+	last := c.o.Offset + c.o.List
+	w.added, w.removed, w.changed = from(firstRows(w.added, last), c.o.Offset), from(firstRows(w.removed, last), c.o.Offset), from(firstChanged(w.changed, last), c.o.Offset)
 	var text [2]map[int64][]string
 	for side := range text {
 		text[side] = make(map[int64][]string)
@@ -228,8 +247,11 @@ func (c *tableDiff) list() error {
 	return nil
 }
 
+// from returns what is left of a list without its first entries.
+func from[T any](list []T, first int) []T { return list[min(first, len(list)):] }
+
 func (c *tableDiff) changed(n int64, from, to []string) RowChange {
-	change := RowChange{Op: "changed", Row: n, Key: c.keyOf(1, to)}
+	change := RowChange{Op: "changed", Row: n, Key: c.keyOf(1, to), Cells: clip(to)}
 	for i := range c.t.pairs {
 		p := &c.t.pairs[i]
 		if a, b := p.cell(0, from), p.cell(1, to); a != b {
