@@ -180,26 +180,6 @@ func plural(n int, noun string) string {
 	return humanCount(n) + " " + noun + "s"
 }
 
-// shortType returns a media type in the words that people use.
-func shortType(mime string) string {
-	known := map[string]string{
-		"text/csv": "CSV", "text/tab-separated-values": "TSV", "application/json": "JSON", "application/geo+json": "GeoJSON", "application/xml": "XML", "text/xml": "XML",
-		"text/html": "HTML", "text/plain": "Text", "application/pdf": "PDF", "application/zip": "ZIP", "text/turtle": "Turtle", "application/rdf+xml": "RDF/XML",
-		"application/n-triples": "N-Triples", "application/vnd.hdt": "HDT", "application/ld+json": "JSON-LD", "application/vnd.ms-excel": "XLS", "application/gzip": "GZIP",
-		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "XLSX", "application/vnd.oasis.opendocument.spreadsheet": "ODS",
-		"application/vnd.google-earth.kml+xml": "KML", "application/vnd.google-earth.kmz": "KMZ", "application/gpx+xml": "GPX", "application/topo+json": "TopoJSON",
-		"application/vnd.shp": "Shapefile", "application/vnd.dbf": "DBF", "application/geopackage+sqlite3": "GeoPackage", "application/vnd.sqlite3": "SQLite",
-		"application/vnd.flatgeobuf": "FlatGeobuf", "application/vnd.apache.parquet": "Parquet", "application/x-ndjson": "NDJSON", "image/png": "PNG", "image/jpeg": "JPEG", "image/svg+xml": "SVG", "text/calendar": "iCalendar", "application/octet-stream": "Binary",
-	}
-	if s, ok := known[mime]; ok {
-		return s
-	}
-	if mime == "" {
-		return "no file yet"
-	}
-	return mime
-}
-
 // citationName returns the name of a format of citations as people write it.
 func citationName(format string) string {
 	known := map[string]string{"bibtex": "BibTeX", "ris": "RIS", "csl": "CSL-JSON", "datacite": "DataCite JSON", "datacite-xml": "DataCite XML", "citation": "text", "robustlink": "robust link"}

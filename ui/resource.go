@@ -54,7 +54,8 @@ const (
 	momentsDrawn  = 400 // on a timeline or a sparkline
 )
 
-// Dataset answers GET /dataset?url= with the page of a crawled URL, of a portal's dataset, or of a portal.
+// Dataset answers GET /dataset?url= with the page of a crawled URL, of a portal's dataset, or of a portal. With a day as the
+// parameter on, it redirects to the version of a URL that was there on that day.
 func (u *UI) Dataset(w http.ResponseWriter, r *http.Request) error {
 	address := r.URL.Query().Get("url")
 	if address == "" {
@@ -62,6 +63,9 @@ func (u *UI) Dataset(w http.ResponseWriter, r *http.Request) error {
 	}
 	res, err := u.archive.Resource(r.Context(), address)
 	if err == nil {
+		if day := r.URL.Query().Get("on"); day != "" {
+			return u.onDay(w, r, res, day)
+		}
 		return u.resource(w, r, res)
 	}
 	if entry, datasetErr := u.archive.Dataset(r.Context(), address); datasetErr == nil {

@@ -102,6 +102,9 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Chosen = chosenOf(q, s)
 	page.Facets = facets(found, q, s, u.now())
+	if found.Gone > 0 && found.Gone < found.Total {
+		page.Facets = append(page.Facets, facet{Name: "At the source", Lines: []facetLine{{catalog.Count{Key: "yes", Label: "gone or failing", Count: found.Gone}, with(q, "q", strings.TrimSpace(s.Text+" gone:yes"))}}})
+	}
 	for _, o := range []struct{ key, name string }{{"", "Best first"}, {"changed", "Last changed"}, {"versions", "Most versions"}, {"size", "Largest"}, {"rows", "Most rows"}, {"title", "Title"}} {
 		page.Sort = append(page.Sort, sortLink{o.name, with(q, "sort", o.key), o.key == s.Sort})
 	}

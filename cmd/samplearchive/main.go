@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"regexp"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -23,12 +24,20 @@ func main() {
 	program := flag.String("program", "bin/odarchive", "the odarchive `binary` to run")
 	data := flag.String("data", "sample-archive", "`directory` of the new archive")
 	base := flag.String("base", "http://localhost:8080/", "base `IRI` of the archive")
-	months := flag.Int("months", 12, "`number` of monthly visits, the last of them now")
+	months := flag.Int("months", 12, "`number` of monthly visits")
+	ago := flag.Duration("ago", 0, "`time` since the last of them")
 	every := flag.Int("every", 1, "take only every `n`th dataset")
+	only := flag.String("only", "", "take only datasets whose names match this regular `expression`, such as ^(population|trees)-wien$")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	m := maker{program: *program, data: *data, base: *base, every: *every}
+	m := maker{program: *program, data: *data, base: *base, last: time.Now().UTC().Truncate(time.Minute).Add(-*ago), portals: portalsOf(*every)}
+	names, err := regexp.Compile(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "samplearchive:", err)
+		os.Exit(2)
+	}
+	m.portals = named(m.portals, names)
 	if err := m.make(ctx, *months); err != nil {
 		fmt.Fprintln(os.Stderr, "samplearchive:", err)
 		os.Exit(1)
@@ -38,7 +47,8 @@ func main() {
 
 type maker struct {
 	program, data, base string
-	every               int
+	last                time.Time // of the last visits
+	portals             []*portal
 	month               atomic.Int64 // of the web: 0 for the first visit
 }
 
@@ -50,21 +60,19 @@ func (m *maker) make(ctx context.Context, months int) error {
 	if err != nil {
 		return err
 	}
-	portals := portalsOf(m.every)
-	server := &http.Server{Handler: newWeb(portals, func() int { return int(m.month.Load()) }), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: newWeb(m.portals, func() int { return int(m.month.Load()) }), ReadHeaderTimeout: 10 * time.Second}
 	defer server.Close()
 	go func() { _ = server.Serve(l) }() // ends with http.ErrServerClosed
 	fetch := []string{"--data", m.data, "--base", m.base, "--proxy", "http://" + l.Addr().String(), "--proxy-resolves", "--allow-private-hosts",
 		"--host-delay", "0s", "--sitemaps=false", "--log-level", "error"}
-	for _, p := range portals {
+	for _, p := range m.portals {
 		if err := m.run(ctx, append([]string{"harvest", p.Kind, p.Source, "--portal", p.Home}, fetch...)...); err != nil {
 			return err
 		}
 	}
-	now := time.Now().UTC().Truncate(time.Minute)
 	for i := range months {
 		m.month.Store(int64(i))
-		at := now.AddDate(0, i+1-months, 0)
+		at := m.last.AddDate(0, i+1-months, 0)
 		fmt.Println("The visits of " + at.Format("2 January 2006"))
 		args := append([]string{"crawl", "--once", "--at", at.Format(time.RFC3339), "--min-interval", "24h", "--max-interval", "600h"}, fetch...)
 		if err := m.run(ctx, args...); err != nil {

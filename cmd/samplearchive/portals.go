@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -87,6 +89,14 @@ func portalsOf(nth int) []*portal {
 		}
 	}
 	return all
+}
+
+// named leaves the portals the datasets whose names match.
+func named(portals []*portal, names *regexp.Regexp) []*portal {
+	for _, p := range portals {
+		p.Datasets = slices.DeleteFunc(p.Datasets, func(d dataset) bool { return !names.MatchString(d.Name) })
+	}
+	return portals
 }
 
 func (p *portal) dataset(where place, t topic, i int) dataset {

@@ -225,3 +225,28 @@ func TestWhatPortalsSayNoLongerIsNotFound(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesThatCanNoLongerBeFetchedAreFoundAsGone(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	list(t, a, catalog.Seed{URL: file, Title: "A"}, nil)
+	at := day
+	for _, step := range []struct {
+		event func()
+		gone  []string
+	}{
+		{func() { visit(t, a, file, "a,b\n1,2\n", at) }, []string{}},
+		{func() { fail(t, a, 404, catalog.ErrHTTPStatus, at) }, []string{strings.TrimPrefix(file, "http://")}},
+		{func() { visit(t, a, file, "a,b\n1,2\n", at) }, []string{}},
+	} {
+		at = at.Add(24 * time.Hour)
+		step.event()
+		f := found(t, a, catalog.Search{Text: "gone:yes", Strict: true, Facets: true})
+		if got := urls(f.Resources); !slices.Equal(got, step.gone) || f.Gone != len(step.gone) {
+			t.Errorf("%q are gone, and %d by the facet; want %q", got, f.Gone, step.gone)
+		}
+		if f := found(t, a, catalog.Search{Text: "gone:no", Strict: true}); f.Total != 1-len(step.gone) {
+			t.Errorf("%d files are there", f.Total)
+		}
+	}
+}

@@ -166,6 +166,7 @@ type Found struct {
 	Licences   []Count
 	Publishers []Count
 	Ages       []Count // by time since the latest version: the key is days, as "30", and counts all that are not older
+	Gone       int     // how many no portal lists any more, or could not be fetched at the last visit though versions are kept
 	Sizes      []Count // by size: the key is a Range as "1000..9999"
 	TableRows  []Count // by rows of tables, likewise
 

@@ -14,6 +14,7 @@ type counter struct {
 	now                                      int64 // Unix milliseconds
 	hosts, types, sets, licences, publishers []facetCount
 	ages, sizes, rows                        []facetCount
+	gone                                     facetCount
 }
 
 // ageDays, sizeSteps and rowSteps are where the facets of time, size and rows are divided.
@@ -42,6 +43,9 @@ func (c *counter) add(r *fact) {
 				c.ages[i].add(r)
 			}
 		}
+	}
+	if c.facts.isGone(r) {
+		c.gone.add(r)
 	}
 	addStep(c.sizes, sizeSteps, r.size, r)
 	addStep(c.rows, rowSteps, r.tableRows, r)
@@ -73,6 +77,7 @@ func (c *counter) report(found *catalog.Found) {
 			found.Ages = append(found.Ages, catalog.Count{Key: strconv.FormatInt(ageDays[i], 10), Count: t.n, Bytes: t.bytes})
 		}
 	}
+	found.Gone = c.gone.n
 	found.Sizes, found.TableRows = stepCounts(sizeSteps, c.sizes), stepCounts(rowSteps, c.rows)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
 
@@ -127,6 +128,11 @@ func (f *facts) setTraits(doc uint32, r traits) {
 	f.grow(doc)
 	one := &f.rows[doc]
 	one.licence, one.publisher, one.tableRows, one.delisted = f.licences.number(r.Licence), f.publishers.number(r.Publisher), r.Rows, !r.Delisted.IsZero()
+}
+
+// isGone reports whether no portal lists a file any more, or the last visit could not fetch it although there are versions.
+func (f *facts) isGone(r *fact) bool {
+	return r.delisted || r.versions > 0 && f.outcomes.list[r.outcome] == string(catalog.NoVersion)
 }
 
 func (f *facts) set(doc uint32, r row) {

@@ -233,7 +233,7 @@ func (m *matcher) addSpan(one filter) {
 		}
 	case "gone":
 		s.of = func(r *fact) int64 {
-			if r.delisted {
+			if m.facts.isGone(r) {
 				return 1
 			}
 			return 0
