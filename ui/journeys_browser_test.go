@@ -229,7 +229,12 @@ func whichPortalsAreBroken(t *testing.T, h *history) {
 func subscribe(t *testing.T, h *history) {
 	p := newPerson(t, h, 1440)
 	p.population()
-	_, feed := p.downloads(func() { p.press(".feed", "Atom") })
+	p.until(loaded + found(".feed", pressed, "Atom"))
+	address := eval[string](p.window, found(".feed", pressed, "Atom")+`.getAttribute("href")`) // which people copy into their readers
+	if discovered := eval[string](p.window, `document.querySelector('link[rel=alternate][type="application/atom+xml"]').getAttribute("href")`); discovered != address {
+		t.Errorf("readers find the feed %s, people see %s", discovered, address)
+	}
+	feed := h.get(t, address, "application/atom+xml")
 	var atom struct {
 		Entries []struct {
 			Title string `xml:"title"`
@@ -238,7 +243,7 @@ func subscribe(t *testing.T, h *history) {
 			} `xml:"link"`
 		} `xml:"entry"`
 	}
-	if err := xml.Unmarshal(feed, &atom); err != nil {
+	if err := xml.Unmarshal([]byte(feed), &atom); err != nil {
 		t.Fatal(err)
 	}
 	if versions := versionsOf(t, h, viennaCSV); len(atom.Entries) < len(versions) {
