@@ -115,9 +115,6 @@ func openBadger(o badger.Options) (b *badger.DB, err error) {
 	return badger.OpenManaged(o)
 }
 
-// blockCache is the memory for blocks that are read, in bytes. A block in it is neither decompressed nor verified again.
-const blockCache = 32 << 20
-
 // Bounds of the size of a table, in bytes, which is the same on every level. To write one, a compaction allocates five
 // times its size and more, and it writes up to ten at a time; Badger keeps eight such buffers for the next.
 const (
@@ -165,7 +162,7 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithSyncWrites(false).         // the log makes commits durable
 		WithDetectConflicts(false).    // writers take turns
 		WithCompression(options.ZSTD). // a fifth less on disk, for about a hundredth of a crawl's processor time
-		WithBlockCacheSize(blockCache).
+		WithBlockCacheSize(opts.BlockCache).
 		WithIndexCacheSize(0).
 		// Verify each block when it is read from its file, also in compactions. Whole tables are verified before Badger
 		// opens.

@@ -16,8 +16,11 @@ type Options struct {
 	// MemTable is the memory for recent writes, used up to three times; 0 means 32 MiB. A transaction may use 15 % of it.
 	// While much is written without a pause, building tables takes up to thirty times as much.
 	MemTable int64
-	MinFree  int64        // free disk space below which writes fail; 0 means 512 MiB or a quarter of a small disk, negative means no limit
-	Log      *slog.Logger // nil discards
+	// BlockCache is the memory for blocks that are read, in bytes; 0 means 32 MiB. A block in it is neither decompressed
+	// nor verified again.
+	BlockCache int64
+	MinFree    int64        // free disk space below which writes fail; 0 means 512 MiB or a quarter of a small disk, negative means no limit
+	Log        *slog.Logger // nil discards
 	// MustExist makes Open fail, and create nothing, if there is neither a log nor a state file nor a table.
 	MustExist bool
 	// ReadOnly opens the database without writing to its directory: while another process writes, on a full disk, or
@@ -32,8 +35,9 @@ type Options struct {
 }
 
 const (
-	defaultMemTable = 32 << 20
-	defaultMinFree  = 512 << 20
+	defaultMemTable   = 32 << 20
+	defaultBlockCache = 32 << 20
+	defaultMinFree    = 512 << 20
 )
 
 func (o Options) withDefaults() Options {
@@ -41,6 +45,9 @@ func (o Options) withDefaults() Options {
 		o.MemTable = defaultMemTable
 	}
 	o.MemTable = max(o.MemTable, 8<<20) // a transaction must hold the largest value
+	if o.BlockCache <= 0 {
+		o.BlockCache = defaultBlockCache
+	}
 	if o.SaveAt <= 0 {
 		o.SaveAt = defaultSaveAt
 	}

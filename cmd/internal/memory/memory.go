@@ -57,6 +57,19 @@ func Govern(ctx context.Context) {
 	}
 }
 
+// leastCache is the smallest cache, in bytes.
+const leastCache = 4 << 20
+
+// ForCache returns the size, in bytes, of a cache that has most bytes by default. If the environment limits the memory of
+// the process by GOMEMLIMIT, it is at most the given part of that, a sixteenth for instance: a limit near to what caches
+// hold would be kept by collecting garbage without end.
+func ForCache(most, part int64) int64 {
+	if os.Getenv("GOMEMLIMIT") == "" { // otherwise the limit is that of Govern, which follows what is in use
+		return most
+	}
+	return max(leastCache, min(most, debug.SetMemoryLimit(-1)/part))
+}
+
 // figures are what the runtime says of its memory.
 type figures struct {
 	inUse     uint64 // bytes that the last collection found in use: those of the heap, stacks and what the collector scans besides

@@ -63,6 +63,21 @@ func TestTheEnvironmentHasPrecedence(t *testing.T) {
 	}
 }
 
+func TestCachesAreAPartOfALimit(t *testing.T) {
+	before := debug.SetMemoryLimit(320 << 20)
+	defer debug.SetMemoryLimit(before)
+	t.Setenv("GOMEMLIMIT", "")
+	if got := ForCache(128<<20, 8); got != 128<<20 {
+		t.Errorf("without GOMEMLIMIT a cache has %d bytes, want 128 MiB", got)
+	}
+	t.Setenv("GOMEMLIMIT", "320MiB")
+	for part, want := range map[int64]int64{8: 40 << 20, 2: 128 << 20, 1000: leastCache} {
+		if got := ForCache(128<<20, part); got != want {
+			t.Errorf("a cache that may have a part in %d of 320 MiB has %d bytes, want %d", part, got, want)
+		}
+	}
+}
+
 func TestALargeHeapIsCollectedWhenNothingElseDoes(t *testing.T) {
 	var idle idleness
 	due := func(f figures) (ticks int) {

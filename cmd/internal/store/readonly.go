@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"odarchive/cmd/internal/memory"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"
@@ -52,7 +53,7 @@ func (s *Store) openDirectory(opts Options) (err error) {
 
 // openDatabase opens the database, for reading only if that is requested, or is allowed and writing is impossible.
 func (s *Store) openDatabase(reads Reading) (err error) {
-	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data)}
+	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), BlockCache: memory.ForCache(32<<20, 16)}
 	if reads != AlwaysReadOnly {
 		if err = s.raiseFormat(); err == nil {
 			s.DB, err = kv.Open(s.Config.Data, options)

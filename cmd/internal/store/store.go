@@ -16,6 +16,7 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/dumps"
+	"odarchive/cmd/internal/memory"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/archive/content"
@@ -95,7 +96,8 @@ func (s *Store) openParts(reads Reading) (err error) {
 		return err
 	}
 	s.onClose(s.DB.Close)
-	if s.Triples, err = triplestore.Open(s.DB, triplestore.Options{Log: s.Log, KeepChanges: int64(s.Config.KeepChanges), TextPredicates: s.Config.TextPredicates}); err != nil {
+	if s.Triples, err = triplestore.Open(s.DB, triplestore.Options{Log: s.Log, KeepChanges: int64(s.Config.KeepChanges), TextPredicates: s.Config.TextPredicates,
+		CacheBytes: memory.ForCache(128<<20, 8), DictCacheBytes: memory.ForCache(64<<20, 16)}); err != nil {
 		return err
 	}
 	s.onClose(s.Triples.Close)
