@@ -56,9 +56,9 @@ type Rows struct {
 // Select runs a SELECT query over the archive's triples and returns at most max rows.
 type Select func(ctx context.Context, query string, max int) (Rows, error)
 
-// Changes compares two versions as what they are: by rows, columns, statements or paths. key names the columns that
+// Changes compares two versions as what they are: by rows, columns, statements or paths. o.Key names the columns that
 // identify a row; if it is empty, they are searched for. A key that does not fit is a *diff.KeyError.
-type Changes func(ctx context.Context, from, to catalog.Version, key []string) (Comparison, error)
+type Changes func(ctx context.Context, from, to catalog.Version, o diff.Options) (Comparison, error)
 
 // Comparison is the difference between two versions.
 type Comparison struct {
@@ -66,6 +66,7 @@ type Comparison struct {
 	Columns  []string      // columns that both tables have; any of them may be part of a key
 	Key      []string      // the columns that identified rows
 	KeyFound bool          // the key was found, not given
+	Longest  int64         // entries of the longest list of rows that changed, if all were listed; 0 if several tables changed
 }
 
 // Describe returns the triples about an IRI (its concise bounded description), and those that point to it, at most max

@@ -32,6 +32,8 @@ type diffPage struct {
 	Versions []catalog.Version
 	Crumbs   []crumb
 	Files    []crumb // the difference in other formats
+	Previous string  // the page before, of the rows that changed; "" for none
+	Next     string
 }
 
 const diffBytes = 2 << 20 // of each version
@@ -62,19 +64,20 @@ func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Versions = around(page.Versions, page.From.N, page.To.N)
 	page.Crumbs = append(crumbs(page.Resource), crumb{titleOf(page.Resource), pagePath(page.To.URL)})
-	for _, format := range []string{"csv", "json"} {
-		other := url.Values{"from": {page.From.ID}, "to": {page.To.ID}, "key": changes.Key(r), "list": {strconv.Itoa(changes.MaxList)}, "format": {format}}
-		page.Files = append(page.Files, crumb{strings.ToUpper(format), "/diff?" + other.Encode()})
+	offset, err := changes.Offset(r)
+	if err != nil {
+		return err
 	}
 	status := http.StatusOK
 	if !page.Same && u.changes != nil {
-		page.Changes, err = u.changes(ctx, page.From, page.To, changes.Key(r))
+		page.Changes, err = u.changes(ctx, page.From, page.To, diff.Options{Key: changes.Key(r), Offset: offset, List: diffRows})
 		if fault, ok := errors.AsType[*diff.KeyError](err); ok { // the form is shown, to choose another key
 			status, page.KeyFault, page.Changes = http.StatusBadRequest, fault.Error(), Comparison{Columns: fault.Columns}
 		} else if err != nil {
 			return err
 		}
 	}
+	page.link(changes.Key(r), offset)
 	if c := &page.Changes; len(c.Columns) > maxKeys { // the key is always among the columns on offer
 		c.Columns = append(slices.Clone(c.Key), slices.DeleteFunc(c.Columns[:maxKeys], func(name string) bool { return slices.Contains(c.Key, name) })...)
 	}
@@ -85,6 +88,45 @@ func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	return u.render(w, r, status, "diff", view{Title: fmt.Sprintf("%s, version %d to %d", titleOf(page.Resource), page.From.N, page.To.N), Page: page})
 }
+
+// diffRows is the maximum number of changes of a kind on a page.
+const diffRows = 100
+
+// link adds the links to other pages of the difference, and to its files.
+func (p *diffPage) link(key []string, offset int) {
+	to := func(format string, from, list int) string {
+		q := url.Values{"from": {p.From.ID}, "to": {p.To.ID}, "key": key}
+		if from > 0 {
+			q.Set("offset", strconv.Itoa(from))
+		}
+		if format != "" {
+			q.Set("format", format)
+			q.Set("list", strconv.Itoa(list))
+		}
+		return "/diff?" + q.Encode()
+	}
+	longest := int(min(p.Changes.Longest, changes.MaxOffset))
+	for from := 0; from == 0 || from < longest; from += changes.MaxList {
+		name := "CSV"
+		if from > 0 {
+			name += " from " + humanCount(from+1)
+		}
+		p.Files = append(p.Files, crumb{name, to("csv", from, changes.MaxList)})
+		if len(p.Files) == maxDiffFiles {
+			break
+		}
+	}
+	p.Files = append(p.Files, crumb{"JSON", to("json", 0, changes.MaxList)})
+	if offset > 0 {
+		p.Previous = to("", max(0, offset-diffRows), 0)
+	}
+	if offset+diffRows < longest {
+		p.Next = to("", offset+diffRows, 0)
+	}
+}
+
+// maxDiffFiles bounds the links to CSV files of one difference. The parameter offset leads further.
+const maxDiffFiles = 20
 
 // maxKeys bounds the columns on offer for a key.
 const maxKeys = 200

@@ -290,14 +290,15 @@ func (w *world) describe(_ context.Context, iri string, _ int) (out, in []term.Q
 	}, []term.Quad{{S: term.IRI("http://portal.city.example/dataset/1"), P: term.IRI("http://www.w3.org/ns/dcat#distribution"), O: s}}, nil
 }
 
-func (w *world) changes(_ context.Context, from, to catalog.Version, key []string) (ui.Comparison, error) {
+func (w *world) changes(_ context.Context, from, to catalog.Version, o diff.Options) (ui.Comparison, error) {
+	key := o.Key
 	columns := []string{"id", "species", `"quoted" <b>`}
 	for _, name := range key {
 		if !slices.Contains(columns, name) {
 			return ui.Comparison{}, &diff.KeyError{Column: name, Columns: columns}
 		}
 	}
-	c := ui.Comparison{Columns: columns, Key: key, HTML: template.HTML(fmt.Sprintf(`<section class="diff"><p class="diff-summary">%d rows added</p></section>`, to.N-from.N))}
+	c := ui.Comparison{Columns: columns, Key: key, HTML: template.HTML(fmt.Sprintf(`<section class="diff"><p class="diff-summary">%d rows added</p></section>`, to.N-from.N)), Longest: 10_150}
 	if len(key) == 0 {
 		c.Key, c.KeyFound = columns[:1], true
 	}

@@ -197,6 +197,26 @@ func TestADifferenceShowsLines(t *testing.T) {
 	}
 }
 
+func TestADifferenceHasPages(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	h := site(w)
+	v := w.versions["http://data.city.example/trees.csv"]
+	address := "/diff?from=" + v[0].ID + "&to=" + v[1].ID
+	for offset, want := range map[string][2]bool{"0": {false, true}, "100": {true, true}, "10100": {true, false}} {
+		text := body(t, get(t, h, address+"&key=id&offset="+offset))
+		if before, more := strings.Contains(text, "← Changes before"), strings.Contains(text, ">More changes<"); before != want[0] || more != want[1] {
+			t.Errorf("after %s: before %v, more %v", offset, before, more)
+		}
+		if !strings.Contains(text, ">CSV from 10 001<") && !strings.Contains(text, ">CSV from 10\u202f001<") && !strings.Contains(text, ">CSV from 10,001<") {
+			t.Errorf("after %s there is no second file of changes: %.3000s", offset, text)
+		}
+	}
+	if res := get(t, h, address+"&offset=-1"); res.StatusCode != 400 {
+		t.Errorf("a negative offset: %d", res.StatusCode)
+	}
+}
+
 func TestADifferenceTakesAKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

@@ -2,7 +2,8 @@
 // all.
 //
 // /diff?url=&from=&to= answers in JSON, as text or CSV, or with a page, chosen by ?format= or Accept. from and to are numbers
-// of versions of the URL, or version ids. By default the latest version is compared with the one before.
+// of versions of the URL, or version ids. By default the latest version is compared with the one before. An answer lists at
+// most list changes of each kind; of rows, those after offset.
 package changes
 
 import (
@@ -67,7 +68,11 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	report, err := a.Archive.Compare(r.Context(), from, to, diff.Options{List: list, Key: Key(r)})
+	offset, err := Offset(r)
+	if err != nil {
+		return err
+	}
+	report, err := a.Archive.Compare(r.Context(), from, to, diff.Options{List: list, Offset: offset, Key: Key(r)})
 	if key, ok := errors.AsType[*diff.KeyError](err); ok {
 		return problem.Wrap(http.StatusBadRequest, "Bad key", key)
 	}
@@ -91,6 +96,14 @@ func (a *API) Diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	_, err = body.WriteTo(w)
 	return err
+}
+
+// MaxOffset bounds the changes of a kind that can be left out of an answer.
+const MaxOffset = 1_000_000
+
+// Offset returns the parameter offset of a request: how many rows of each kind of change are left out, those of earlier pages.
+func Offset(r *http.Request) (int, error) {
+	return target.Int(r.URL.Query(), "offset", 0, 0, MaxOffset)
 }
 
 // Key returns the parameters key of a request: the columns that identify a row. If there are none, the columns are

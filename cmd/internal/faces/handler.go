@@ -212,13 +212,16 @@ func (a *Faces) describe(ctx context.Context, iri string, max int) (out, in []te
 }
 
 // showChanges compares two versions for a page.
-func (a *Faces) showChanges(ctx context.Context, from, to catalog.Version, key []string) (c ui.Comparison, err error) {
-	report, err := a.store.Archive.Compare(ctx, from, to, diff.Options{Key: key})
+func (a *Faces) showChanges(ctx context.Context, from, to catalog.Version, o diff.Options) (c ui.Comparison, err error) {
+	report, err := a.store.Archive.Compare(ctx, from, to, o)
 	if err != nil {
 		return c, err
 	}
 	if t := report.Table; t != nil {
 		c.Key, c.KeyFound = t.Key, t.KeyFound
+		if len(report.More) == 0 {
+			c.Longest = t.Longest()
+		}
 		for _, column := range t.To {
 			if !slices.Contains(t.Added, column) {
 				c.Columns = append(c.Columns, column.Name)

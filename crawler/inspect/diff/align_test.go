@@ -121,3 +121,48 @@ func TestFiguresOfAlignedRowsDependOnNothingElse(t *testing.T) {
 		}
 	}
 }
+
+// The pages of a difference have each row that changed once, in the order of the lists.
+func TestPagesOfADifferenceHaveEveryChangeOnce(t *testing.T) {
+	t.Parallel()
+	var from, to strings.Builder
+	from.WriteString("id,n\n")
+	to.WriteString("id,n\n")
+	for i := range 500 {
+		if i%7 != 0 {
+			fmt.Fprintf(&from, "r%d,%d\n", i, i)
+		}
+		if i%5 != 0 {
+			fmt.Fprintf(&to, "r%d,%d\n", i, i+i%2*1000)
+		}
+	}
+	whole := compare(t, "text/csv", from.String(), to.String(), Options{List: 1000})
+	want := map[string]bool{}
+	for _, row := range whole.Table.Rows {
+		want[fmt.Sprint(row)] = true
+	}
+	for offset := 0; ; offset += 30 {
+		page := compare(t, "text/csv", from.String(), to.String(), Options{List: 30, Offset: offset})
+		if page.Summary != whole.Summary {
+			t.Fatalf("after %d: %s, want %s", offset, page.Sentence(), whole.Sentence())
+		}
+		for _, row := range page.Table.Rows {
+			if !want[fmt.Sprint(row)] {
+				t.Fatalf("after %d: %+v is there twice, or is no change", offset, row)
+			}
+			delete(want, fmt.Sprint(row))
+		}
+		if page.Table.Unlisted() == 0 {
+			break
+		}
+		if offset > 1000 {
+			t.Fatal("the pages do not end")
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("%d changes are on no page", len(want))
+	}
+	if whole.Table.Longest() != whole.RowsChanged {
+		t.Errorf("the longest list has %d of %s", whole.Table.Longest(), whole.Sentence())
+	}
+}

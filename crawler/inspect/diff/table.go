@@ -23,6 +23,7 @@ type Table struct {
 	Rows     []RowChange  `json:"rows"`           // some of them, in file order
 	Name     string       `json:"name,omitempty"` // of one of several tables
 	summary  Summary      // of one of several tables
+	offset   int64        // Options.Offset
 	pairs    []columnPair // columns of both versions
 }
 
@@ -62,7 +63,7 @@ func (r *Report) compareTables(ctx context.Context, from, to Side, o Options) er
 	if err != nil {
 		return err
 	}
-	t := &Table{From: schemas[0].list(), To: schemas[1].list(), RowsFrom: schemas[0].rows, RowsTo: schemas[1].rows}
+	t := &Table{From: schemas[0].list(), To: schemas[1].list(), RowsFrom: schemas[0].rows, RowsTo: schemas[1].rows, offset: int64(o.Offset)}
 	t.pair(schemas[0], schemas[1])
 	if err := t.chooseKey(schemas[0], schemas[1], o.Key); err != nil {
 		return err

@@ -141,9 +141,18 @@ func (s *Summary) add(t *Summary) {
 	s.ColumnsRetyped += t.ColumnsRetyped
 }
 
-// Unlisted returns the number of rows of the table that changed and are not in Rows.
+// Unlisted returns the number of rows of the table that changed and are neither in Rows nor left out by Options.Offset.
 func (t *Table) Unlisted() int64 {
-	return max(0, t.summary.RowsAdded+t.summary.RowsRemoved+t.summary.RowsChanged-int64(len(t.Rows)))
+	left := -int64(len(t.Rows))
+	for _, n := range []int64{t.summary.RowsAdded, t.summary.RowsRemoved, t.summary.RowsChanged} {
+		left += max(0, n-t.offset)
+	}
+	return max(0, left)
+}
+
+// Longest returns the number of entries of the longest list of rows, if all were listed.
+func (t *Table) Longest() int64 {
+	return max(t.summary.RowsAdded, t.summary.RowsRemoved, t.summary.RowsChanged)
 }
 
 // pairTables pairs tables by their names, those with the same name in their order. If one of each remains, they are a pair, too.
