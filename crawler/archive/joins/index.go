@@ -11,8 +11,6 @@ import (
 // Bounds of one version in the index. Replacing a version by another, both at their bounds, writes less than two
 // transactions hold.
 const (
-	filedFew   = 64     // hashes that a set of values is filed under, at least
-	filedShare = 8      // or under the hash of one of so many values, so that smaller columns are found in it
 	maxFiled   = 12_288 // hashes that all columns of a version are filed under
 	maxPosting = 32     // sets filed under one hash; a value that occurs everywhere is useless
 	maxMembers = 16     // columns kept in one set of values, as many as matches of a column
@@ -217,7 +215,7 @@ func cut(s string) string {
 // filing returns the hashes that a sketch is filed under, all of the same precision, and the hash up to which these are
 // complete.
 func filing(s csvprofile.Sketch) ([]uint32, uint32) {
-	few := max(filedFew, min(s.Values()/filedShare, csvprofile.SketchSize))
+	few := s.Finders()
 	complete := reach(s)
 	if len(s) > few {
 		s, complete = s[:few], s[few-1]

@@ -139,13 +139,11 @@ func enough(share float64, n int, of Column) bool {
 
 // overlap counts the hashes of two sketches up to where both are complete, and the common ones among them.
 func overlap(a, b csvprofile.Sketch) (inA, inB, both int) {
-	end := min(reach(a), reach(b))
-	if coarse := a.IsCoarse(); coarse != b.IsCoarse() {
-		a, b = slices.Clone(a).Coarse(), slices.Clone(b).Coarse()
-	}
+	low := uint32(1)<<max(a.Rough(), b.Rough()) - 1 // the bits that one of the two lacks
+	end := min(reach(a), reach(b)) | low
 	a, b = upTo(a, end), upTo(b, end)
 	for i, j := 0, 0; i < len(a) && j < len(b); { // without branches, which would be mispredicted
-		x, y := a[i], b[j]
+		x, y := a[i]&^low, b[j]&^low
 		both += one(x == y)
 		i += one(x <= y)
 		j += one(y <= x)

@@ -4,7 +4,32 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"odarchive/crawler/inspect/csvprofile"
 )
+
+// TestASketchOfAnOlderProgramMatchesThatOfTheSameValues compares sketches whose hashes all have 26 bits with those of today,
+// whose last ones have fewer.
+func TestASketchOfAnOlderProgramMatchesThatOfTheSameValues(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(9, 4))
+	for _, values := range []int{192, 300, 700, 3000} {
+		all := make(csvprofile.Sketch, values)
+		for i := range all {
+			all[i] = rng.Uint32()
+		}
+		slices.Sort(all)
+		now := slices.Clone(all[:min(values, csvprofile.SketchSize)]).Reduced()
+		older := all.Coarse()[:len(now)]
+		a := Column{Place: Place{Version: "a_0"}, Distinct: int64(values), Key: true, Sketch: older}
+		b := Column{Place: Place{Version: "b_0"}, Distinct: int64(values), Key: true, Sketch: now}
+		for _, pair := range [][2]Column{{a, b}, {b, a}} {
+			if m, ok := Compare(pair[0], pair[1]); !ok || m.Containment < .98 || m.Reverse < .98 {
+				t.Errorf("%d values: %+v, %v; want all of them in both", values, m, ok)
+			}
+		}
+	}
+}
 
 func TestTheBestCandidatesAreTheFirstOfTheSortedList(t *testing.T) {
 	t.Parallel()

@@ -40,6 +40,53 @@ func TestAPackedSketchIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+func TestTheLastHashesOfASampleAreRough(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(4, 5))
+	for _, n := range []int{192, 193, 200, 255, 256, 300, 700, 1023, 1024, 2000, 4000, 5000, 60_000} {
+		rough := 0
+		for range 40 {
+			all := make(Sketch, n)
+			for i := range all {
+				all[i] = random.Uint32()
+			}
+			slices.Sort(all)
+			all = all[:min(n, SketchSize)]
+			whole := slices.Clone(all).Coarse()
+			s := slices.Clone(all).Reduced()
+			low := uint32(1)<<s.Rough() - 1
+			if s.Rough() > coarseBits {
+				rough++
+			}
+			if !slices.IsSorted(s) || len(slices.Compact(slices.Clone(s))) != len(s) {
+				t.Fatalf("%d values: %v is not ascending", n, s)
+			}
+			if f := s.Finders(); f < 64 || !slices.Equal(s[:f], whole[:f]) {
+				t.Fatalf("%d values: the first %d hashes differ", n, f)
+			}
+			among := map[uint32]bool{}
+			for _, h := range s {
+				among[h&^low] = true
+			}
+			for _, h := range whole {
+				if h <= s[len(s)-1] && !among[h&^low] {
+					t.Fatalf("%d values: %x is missing", n, h)
+				}
+			}
+			packed := s.AppendPacked(nil)
+			if got, err := UnpackSketch(packed); err != nil || !slices.Equal(got, s) {
+				t.Fatalf("%d values: read back as %d hashes, %v", n, len(got), err)
+			}
+			if n == 700 && s.Rough() > coarseBits && len(packed) > 365 {
+				t.Fatalf("%d values: %d hashes take %d bytes", n, len(s), len(packed))
+			}
+		}
+		if want := n > 200 && n < 4096; want && rough < 20 || n > 4096 && rough > 0 {
+			t.Errorf("%d values: %d of 40 sketches are rough", n, rough)
+		}
+	}
+}
+
 func TestASketchHasTheSizeAndPrecisionOfItsColumn(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))

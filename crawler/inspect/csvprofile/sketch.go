@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -13,17 +14,21 @@ const (
 	SketchSize    = 1024 // the maximum
 	WholeSketch   = 192  // a sketch with fewer has all values of its column
 	sampledValues = 4    // a longer one has one of so many values, within these bounds
+	minFinders    = 64   // hashes by which other columns find the column, at least
+	findersShare  = 8    // or the hash of one of so many values, so that smaller columns are found in it
 )
 
 // Sketch is a sample of a column's distinct values: the smallest of their xxHashes, the upper 32 bits, ascending and
 // distinct. Of a column with up to fineFrom values only 26 bits are kept, and the others are zero: more would cost
-// space and tell no more values apart. Two sketches show how far the values of two columns overlap (bottom-k MinHash;
+// space and tell no more values apart. Hashes behind those that find a column (Finders) have fewer bits if they are a
+// sample, enough for comparing two columns (Rough). Two sketches show how far the values of two columns overlap (bottom-k MinHash;
 // package joins). In JSON a Sketch is the base64 of the differences between the hashes as uvarints.
 type Sketch []uint32
 
 const (
 	coarseBits = 6       // lowest bits of a hash that are zero in most sketches
 	fineFrom   = 1 << 16 // values of a column from which on all bits are kept
+	rareFrom   = 9       // binary logarithm of how many times as many values as a column has the hashes of its tail tell apart
 )
 
 // Values returns the number of values of the column, estimated if the sketch has not all of them.
@@ -44,7 +49,50 @@ func (s Sketch) Reduced() Sketch {
 	if n < fineFrom {
 		s = s.Coarse()
 	}
-	return s[:min(len(s), max(n/sampledValues, WholeSketch), SketchSize)]
+	size := min(len(s), max(n/sampledValues, WholeSketch), SketchSize)
+	if size < WholeSketch || size == SketchSize {
+		return s[:size]
+	}
+	return s.roughened(size)
+}
+
+// Finders returns how many of the hashes are those by which other columns find the column.
+func (s Sketch) Finders() int { return min(len(s), max(minFinders, s.Values()/findersShare)) }
+
+// roughened returns the first hashes of a sample of at most fineFrom values, so many, with fewer bits from the second behind the Finders
+// on: one more keeps its bits, because the Finders are estimated from the last hash, which changes. Hashes that are
+// the same then are replaced by the next ones; if there are no more, all hashes stay as they are.
+func (s Sketch) roughened(size int) Sketch {
+	low := uint32(1)<<(32-rareFrom-bits.Len(uint(s[:size].Values()))) - 1
+	head := s[:size].Finders() + 1
+	if head >= size {
+		return s[:size]
+	}
+	rough := append(make(Sketch, 0, size), s[:head]...)
+	for _, h := range s[head:] {
+		if h &^= low; h > rough[len(rough)-1] {
+			rough = append(rough, h)
+		}
+		if len(rough) == size {
+			return rough
+		}
+	}
+	return s[:size]
+}
+
+// Rough returns how many of the lowest bits some hashes lack. Without as many, two sketches can be compared.
+func (s Sketch) Rough() int {
+	if len(s) < WholeSketch { // zeros in a few hashes may be chance
+		if s.IsCoarse() {
+			return coarseBits
+		}
+		return 0
+	}
+	all := uint32(0)
+	for _, h := range s[len(s)*3/4:] {
+		all |= h
+	}
+	return bits.TrailingZeros32(all)
 }
 
 // Coarse drops the lowest bits of the hashes, in place, so that the sketch can be compared with those that lack them.

@@ -7,8 +7,6 @@
 package keys
 
 import (
-	"slices"
-
 	"odarchive/crawler/inspect/csvprofile"
 )
 
@@ -123,22 +121,20 @@ func included(column, other csvprofile.Sketch) bool {
 	if len(column) == 0 || len(other) == 0 {
 		return false
 	}
-	if column.IsCoarse() != other.IsCoarse() {
-		column, other = slices.Clone(column).Coarse(), slices.Clone(other).Coarse()
-	}
-	limit := other[len(other)-1]
+	low := uint32(1)<<max(column.Rough(), other.Rough()) - 1 // the bits that one of the two lacks
+	limit := other[len(other)-1] &^ low
 	if len(other) < csvprofile.WholeSketch { // these are all
 		limit = ^uint32(0)
 	}
 	compared, at := 0, 0
 	for _, h := range column {
-		if h > limit {
+		if h &^= low; h > limit {
 			break
 		}
-		for at < len(other) && other[at] < h {
+		for at < len(other) && other[at]&^low < h {
 			at++
 		}
-		if at == len(other) || other[at] != h {
+		if at == len(other) || other[at]&^low != h {
 			return false
 		}
 		compared++
