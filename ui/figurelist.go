@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"net/url"
 	"strings"
 
 	"odarchive/crawler/catalog"
@@ -18,13 +19,22 @@ type figure struct {
 	Mean             bool   // the values are not whole
 	Growing          bool   // each value is added to those before
 	Query            string
-	// Files says where a line leads: "type", "host" and "outcome" to a search, "page" to the page of the IRI; otherwise it
-	// is a query in the console, in which %s is the term that the line stands for. "" is nowhere.
+	// Files says where a line leads: "type", "host", "outcome" and "publisher" to a search, "dead portal" and "dead publisher"
+	// to a search for those of its files that cannot be fetched, "page" to the page of the IRI; otherwise it is a query in the
+	// console, in which %s is the term that the line stands for. "" is nowhere.
 	Files string
 }
 
 // title is the part of a query that finds the name of a portal.
 const title = "\n  OPTIONAL { SELECT ?portal (SAMPLE(?title) AS ?name) WHERE { ?portal a dcat:Catalog ; dct:title ?title } GROUP BY ?portal }\n"
+
+// Parts of queries about files: dead selects those whose last fetch kept nothing, changed counts the versions of each, and
+// published finds the publishers that portals name. Some portals describe a file by its address, others in a node of its own.
+const (
+	dead      = "\n  { SELECT ?file (MAX(?ended) AS ?last) WHERE { ?any prov:used ?file ; prov:endedAtTime ?ended } GROUP BY ?file }\n  ?fetch prov:used ?file ; prov:endedAtTime ?last ; arc:outcome \"no-version\" .\n"
+	changed   = "\n  { SELECT ?file (COUNT(?version) AS ?versions) WHERE { ?file dct:hasVersion ?version } GROUP BY ?file }\n"
+	published = "GRAPH ?graph { ?dataset dct:publisher/foaf:name ?publisher ; dcat:distribution/(dcat:downloadURL|dcat:accessURL)? ?file }\n  FILTER (!STRENDS(STR(?graph), \"#withdrawn\"))"
+)
 
 // figureList has the tables and figures of the ODArchive paper and of Portal Watch, each computed from this archive's own
 // triples.
@@ -56,6 +66,10 @@ func figureList() []figure {
 			Query: "SELECT ?portal ?files ?name WHERE {\n  { SELECT ?portal (COUNT(DISTINCT ?file) AS ?files) WHERE { ?file arc:hasPortal ?portal ; arc:host ?host . FILTER NOT EXISTS { ?file dct:hasVersion ?version } } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?files)\nLIMIT 15"},
 		{ID: "failing", Title: "Failed fetches by portal", About: "Fetches that kept nothing, of the files that each portal lists.", Kind: "bars", Files: "page",
 			Query: "SELECT ?portal ?fetches ?name WHERE {\n  { SELECT ?portal (SUM(COALESCE(?visits, 1)) AS ?fetches) WHERE { ?fetch arc:outcome \"no-version\" ; prov:used ?file . ?file arc:hasPortal ?portal . OPTIONAL { ?fetch arc:visits ?visits } } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?fetches)\nLIMIT 15"},
+		{ID: "deadportals", Title: "Dead links by portal", About: "Files whose last fetch kept nothing, by the portals that list them.", Kind: "bars", Files: "dead portal",
+			Query: "SELECT ?portal ?files ?name WHERE {\n  { SELECT ?portal (COUNT(DISTINCT ?file) AS ?files) WHERE {" + dead + "  ?file arc:hasPortal ?portal } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?files)\nLIMIT 15"},
+		{ID: "deadpublishers", Title: "Dead links by publisher", About: "Files whose last fetch kept nothing, by the publishers that portals name.", Kind: "bars", Files: "dead publisher",
+			Query: "SELECT ?publisher (COUNT(DISTINCT ?file) AS ?files) WHERE {" + dead + "  " + published + "\n}\nGROUP BY ?publisher\nORDER BY DESC(?files)\nLIMIT 15"},
 		{Part: "How it changes", ID: "days", Title: "Versions by day", About: "New versions archived on each day.", Kind: "columns",
 			Query: "SELECT ?day (COUNT(?version) AS ?versions) WHERE {\n  ?version dct:issued ?issued .\n  BIND (SUBSTR(STR(?issued), 1, 10) AS ?day)\n}\nGROUP BY ?day\nORDER BY ?day\nLIMIT 400"},
 		{ID: "changes", Title: "Changes by day", About: "Versions that differ from the one before, on each day.", Kind: "columns",
@@ -65,6 +79,10 @@ func figureList() []figure {
 			Query: "SELECT ?versions (COUNT(?resource) AS ?resources) WHERE {\n  { SELECT ?resource (COUNT(?version) AS ?versions) WHERE { ?resource dct:hasVersion ?version } GROUP BY ?resource }\n}\nGROUP BY ?versions\nORDER BY ?versions\nLIMIT 100"},
 		{ID: "rates", Title: "Changes per file, by type", About: "How often a file of each type has changed so far, on average.", Kind: "bars", Mean: true, Files: "type",
 			Query: "SELECT ?type (AVG(?versions - 1) AS ?changes) WHERE {\n  { SELECT ?file (COUNT(?version) AS ?versions) WHERE { ?file dct:hasVersion ?version } GROUP BY ?file }\n  ?file dcat:mediaType ?type .\n}\nGROUP BY ?type\nORDER BY DESC(?changes)\nLIMIT 15"},
+		{ID: "portalrates", Title: "Changes per file, by portal", About: "How often a file that a portal lists has changed so far, on average.", Kind: "bars", Mean: true, Files: "page",
+			Query: "SELECT ?portal ?changes ?name WHERE {\n  { SELECT ?portal (AVG(?versions - 1) AS ?changes) WHERE {" + changed + "  ?file arc:hasPortal ?portal } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?changes)\nLIMIT 15"},
+		{ID: "publisherrates", Title: "Changes per file, by publisher", About: "How often a file of a publisher has changed so far, on average.", Kind: "bars", Mean: true, Files: "publisher",
+			Query: "SELECT ?publisher (AVG(?versions - 1) AS ?changes) WHERE {" + changed + "  { SELECT DISTINCT ?publisher ?file WHERE { " + published + " } }\n}\nGROUP BY ?publisher\nORDER BY DESC(?changes)\nLIMIT 15"},
 		{Part: "What is in the tables", ID: "rows", Title: "Rows of tables by quantile", About: "From the shortest table to the longest.", Kind: "quantiles",
 			Query: "SELECT ?rows WHERE {\n  ?table arc:rows ?rows .\n}\nLIMIT 200000"},
 		{ID: "columns", Title: "Columns of tables", About: "How many tables have one column, two, three and so on.", Kind: "columns", Files: "SELECT ?version WHERE {\n  ?table arc:columns %s ; csvw:url ?version .\n}\nLIMIT 1000",
@@ -112,8 +130,10 @@ func (f figure) href(k term.Key) string {
 	switch f.Files {
 	case "":
 		return ""
-	case "type", "host", "outcome":
+	case "type", "host", "outcome", "publisher":
 		return with(nil, f.Files, k.Value())
+	case "dead portal", "dead publisher":
+		return with(url.Values{"outcome": {string(catalog.NoVersion)}}, strings.TrimPrefix(f.Files, "dead "), k.Value())
 	case "page":
 		return pagePath(k.Value())
 	}

@@ -28,6 +28,8 @@ func TestLinesOfStatisticsLeadToTheirFiles(t *testing.T) {
 				r := row(term.String("2026-09"), n)
 				r.Rows = append(r.Rows, []term.Key{term.String("2026-10"), term.Typed("5000", "http://www.w3.org/2001/XMLSchema#integer")})
 				return r, nil
+			case strings.Contains(query, "?publisher"):
+				return row(term.String("City & <Council>"), n), nil
 			case strings.Contains(query, "?portal"):
 				return row(term.IRI("https://portal.city.example/"), n, term.String("City <open> data")), nil
 			case strings.Contains(query, "csvw:delimiter"):
@@ -43,7 +45,9 @@ func TestLinesOfStatisticsLeadToTheirFiles(t *testing.T) {
 		}
 	})
 	text := body(t, get(t, h, "/statistics"))
-	for _, want := range []string{`href="/dataset?url=https%3A%2F%2Fportal.city.example%2F">City &lt;open&gt; data</a>`, `href="/search?type=text%2Fcsv">CSV</a>`, ">date</a>", "5.0 KB", "Sep 2026", "What is broken"} {
+	for _, want := range []string{`href="/dataset?url=https%3A%2F%2Fportal.city.example%2F">City &lt;open&gt; data</a>`, `href="/search?type=text%2Fcsv">CSV</a>`, ">date</a>", "5.0 KB", "Sep 2026",
+		`href="/search?outcome=no-version&amp;portal=https%3A%2F%2Fportal.city.example%2F">City &lt;open&gt; data</a>`,
+		`href="/search?outcome=no-version&amp;publisher=City&#43;%26&#43;%3CCouncil%3E">City &amp; &lt;Council&gt;</a>`, `href="/search?publisher=City&#43;%26&#43;%3CCouncil%3E">`, "What is broken"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -179,7 +179,7 @@ func (h *Handler) stream(ctx context.Context, q request, give func(catalog.Captu
 			}
 		}
 	}
-	return "", nil
+	return "", q.pages.past(place)
 }
 
 func (q request) wants(c catalog.Capture) bool {

@@ -32,6 +32,15 @@ type pages struct {
 func (p pages) before(place int) bool { return p.on && place < p.page*p.size }
 func (p pages) behind(place int) bool { return p.on && place >= (p.page+1)*p.size }
 
+// past returns an error if the page begins after the last of some captures, as other archives do: clients that read page
+// after page end with it. The first page is there even if it is empty.
+func (p pages) past(captures int) error {
+	if !p.on || p.page == 0 || captures > p.page*p.size {
+		return nil
+	}
+	return bad("page=%d is past the last page, which is %d", p.page, max(0, (captures-1)/p.size))
+}
+
 // parsePages reads page, pageSize and showNumPages.
 func (r *request) parsePages(q url.Values) error {
 	size, err := target.Int(q, "pageSize", defaultPageSize, 1, maxPageSize)
