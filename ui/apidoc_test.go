@@ -38,7 +38,8 @@ func TestReadingCallsAreTriedWithoutScripts(t *testing.T) {
 // The page must work without scripts, and no browser may put the token into an address.
 func TestFormsOfTheAPIPageSendNoToken(t *testing.T) {
 	t.Parallel()
-	doc, err := html.Parse(strings.NewReader(body(t, get(t, site(newWorld()), "/api-doc"))))
+	text := everyPart(t)
+	doc, err := html.Parse(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,6 @@ func TestFormsOfTheAPIPageSendNoToken(t *testing.T) {
 	if forms < 100 || tokens < 20 || snippets != 3*forms {
 		t.Errorf("%d forms, %d fields of tokens, %d snippets", forms, tokens, snippets)
 	}
-	text := body(t, get(t, site(newWorld()), "/api-doc"))
 	for _, want := range []string{
 		`curl -X POST -H &#39;Content-Type: application/sparql-query&#39; --data-binary &#39;SELECT`,
 		`urllib.request.Request(&#34;http://localhost:8080/sparql&#34;, method=&#34;POST&#34;, headers={&#34;Content-Type&#34;:&#34;application/sparql-query&#34;}, data=&#34;SELECT`,
@@ -80,6 +80,36 @@ func TestFormsOfTheAPIPageSendNoToken(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// everyPart returns the pages of all parts of the API, to which its first page links.
+func everyPart(t *testing.T) string {
+	t.Helper()
+	h := site(newWorld())
+	var pages strings.Builder
+	for _, link := range strings.Split(body(t, get(t, h, "/api-doc")), `<h2><a href="`)[1:] {
+		address, _, _ := strings.Cut(link, `"`)
+		pages.WriteString(body(t, get(t, h, address)))
+	}
+	return pages.String()
+}
+
+func TestThePageOfAnOperationHasItOpenAmongItsPart(t *testing.T) {
+	t.Parallel()
+	h := site(newWorld())
+	list := body(t, get(t, h, "/api-doc"))
+	if !strings.Contains(list, `<a href="/api-doc?operation=getRows#getRows"><code>/get/file/id/{id}/rows</code></a>`) || strings.Contains(list, "<form data-try") {
+		t.Error("the first page must list the operations, without their forms")
+	}
+	page := body(t, get(t, h, "/api-doc?operation=getRows"))
+	if n := strings.Count(page, `<details class="route" id="`); n < 2 || strings.Count(page, " open>") != 1 || !strings.Contains(page, `id="getRows" open>`) {
+		t.Errorf("%d operations, of which getRows is not the only open one", n)
+	}
+	for _, address := range []string{"/api-doc?part=nothing", "/api-doc?operation=nothing", "/api-doc?part=%3Cscript%3E"} {
+		if res := get(t, h, address); res.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", address, res.StatusCode)
 		}
 	}
 }

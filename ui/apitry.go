@@ -6,23 +6,45 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"odarchive/sparqlapi/problem"
 )
 
-// apiDoc answers GET /api-doc: the documentation of the API, with a form for each operation. Those of GET operations work
-// without scripts: they come back here with the operation in call, and lead to its address.
+// apiDoc answers GET /api-doc: all operations of the API with a line each; with ?part=, those of one part with a form and
+// snippets each; with ?operation=, the same with that operation open. The forms of GET operations work without scripts: they
+// come back here with the operation in call, and lead to its address.
 func (u *UI) apiDoc(w http.ResponseWriter, r *http.Request) error {
-	if id := r.URL.Query().Get("call"); id != "" {
+	q := r.URL.Query()
+	if id := q.Get("call"); id != "" {
 		return u.tryGet(w, r, id)
 	}
-	page := struct {
-		Base   string
-		About  string
-		Groups []routeGroup
-	}{u.mint.Base, u.apiAbout, u.apiGroups}
-	return u.render(w, r, http.StatusOK, "apidoc", view{Title: "API", Page: page, Scripts: []string{"api.js"}})
+	page := apiPage{About: u.apiAbout, Groups: u.apiGroups, Open: q.Get("operation")}
+	v := view{Title: "API", Scripts: []string{"api.js"}, Styles: []string{"manual.css"}}
+	if part := q.Get("part"); part != "" || page.Open != "" {
+		at := slices.IndexFunc(u.apiGroups, func(g routeGroup) bool { return g.Name == part || page.Open != "" && g.has(page.Open) })
+		if at < 0 {
+			return problem.Newf(http.StatusNotFound, "No such part", "the API has no part %q and no operation %q", part, page.Open)
+		}
+		page.Part = &u.apiGroups[at]
+		v.Title, v.Canonical = "API: "+page.Part.Name, u.mint.Base+"api-doc?"+url.Values{"part": {page.Part.Name}}.Encode()
+	}
+	v.Page = page
+	return u.render(w, r, http.StatusOK, "apidoc", v)
+}
+
+// apiPage is the data of the page of the API.
+type apiPage struct {
+	About  string
+	Groups []routeGroup
+	Part   *routeGroup // the part that is shown with its forms, nil for the list of all
+	Open   string      // ID of the operation that is open
+}
+
+// has reports whether the group has an operation.
+func (g routeGroup) has(id string) bool {
+	return slices.ContainsFunc(g.Routes, func(rt route) bool { return rt.ID == id })
 }
 
 // tryGet redirects to the address of a GET operation with the parameters of the request. Empty ones are left out.

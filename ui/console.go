@@ -29,7 +29,7 @@ func (u *UI) console(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("ui: examples: %w", err)
 	}
 	page.JSON = string(raw)
-	return u.render(w, r, http.StatusOK, "console", view{Title: "SPARQL console", Page: page, Scripts: []string{"console.js"}, Wide: true})
+	return u.render(w, r, http.StatusOK, "console", view{Title: "SPARQL console", Page: page, Scripts: []string{"console.js"}, Styles: []string{"console.css"}, Wide: true})
 }
 
 // words are what the editor completes: the store's prefixes, classes and predicates, with counts.

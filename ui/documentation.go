@@ -83,7 +83,7 @@ func (u *UI) docsPage(w http.ResponseWriter, r *http.Request) error {
 	if q := strings.TrimSpace(r.URL.Query().Get("q")); q != "" {
 		m.Query, m.Hits, title = q, u.docs.Search(q), "Search the documentation"
 	}
-	return u.render(w, r, http.StatusOK, "docs", view{Title: title, Section: "/docs/", Page: m})
+	return u.render(w, r, http.StatusOK, "docs", view{Title: title, Section: "/docs/", Page: m, Styles: []string{"manual.css"}})
 }
 
 func sendPicture(w http.ResponseWriter, r *http.Request, name string) error {

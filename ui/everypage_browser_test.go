@@ -18,7 +18,6 @@ import (
 
 const (
 	maxWeight = 20 << 10 // bytes of a page with its style and script, compressed as they are sent
-	maxData   = 21 << 10 // the same, of a page that shows rows or text of a file
 	maxShapes = 100      // shapes of addresses that are looked at of one server
 	maxAlike  = 5        // pages of files and of versions, which show what their kind of data has
 )
@@ -78,7 +77,7 @@ func (w *window) examine(axe, path, at string) {
 		w.until(`document.querySelector("[data-results] > div").children.length > 0`)
 	}
 	eval[bool](w, axe+`;true`)
-	for _, v := range eval[[]string](w, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 5).map((n) => n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
+	for _, v := range eval[[]string](w, `axe.run(document, {resultTypes: ["violations"], rules: {"target-size": {enabled: true}}}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 5).map((n) => n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
 		w.t.Errorf("%s: %s", at, v)
 	}
 	if over := eval[int](w, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
@@ -115,6 +114,9 @@ func shapesOf(t *testing.T, base string) map[string][]string {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if description := descriptionOf(doc); len(description) < 20 {
+			t.Errorf("%s: the description for search engines is %q", path, description)
+		}
 		for n := range doc.Descendants() {
 			if n.Type != html.ElementNode {
 				continue
@@ -135,11 +137,7 @@ func shapesOf(t *testing.T, base string) map[string][]string {
 			}
 		}
 		t.Logf("%6d bytes %s", weight, path)
-		most = maxWeight
-		if strings.HasPrefix(shape, "/dataset?") || strings.HasPrefix(shape, "/api/v1/get/file/") {
-			most = maxData
-		}
-		if heavy := strings.HasPrefix(path, "/console") || path == "/api-doc"; weight > most && !heavy { // an editor, and all calls with their examples
+		if editor := strings.HasPrefix(path, "/console"); weight > maxWeight && !editor {
 			t.Errorf("%s: %d bytes with its style and script", path, weight)
 		}
 	}
@@ -215,6 +213,16 @@ func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.n += n
 	return n, err
+}
+
+// descriptionOf returns what a page says of itself to search engines.
+func descriptionOf(doc *html.Node) string {
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "meta" && attribute(n, "name") == "description" {
+			return attribute(n, "content")
+		}
+	}
+	return ""
 }
 
 func attribute(n *html.Node, name string) string {

@@ -39,6 +39,7 @@ type view struct {
 	Section   string // path of the site's section that the navigation marks; "" for Path
 	Query     string // text in the search field
 	Scripts   []string
+	Styles    []string // style sheets besides that of all pages
 	Page      any
 	Feed      *feedLink      // what the page's feed of changes is about; nil for none
 	About     string         // what the page is about, for search engines; "" for nothing
@@ -89,6 +90,9 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name str
 	u.sign(&v, r)
 	if v.Section == "" {
 		v.Section = v.Path
+	}
+	if v.About == "" {
+		v.About = purpose(name, v.Title)
 	}
 	v.Scripts = append([]string{"page.js"}, v.Scripts...)
 	var body bytes.Buffer
