@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,21 +20,23 @@ import (
 )
 
 type diffPage struct {
-	From, To catalog.Version
-	Resource catalog.Resource
-	Same     bool
-	Changes  Comparison // has no HTML if there is nothing to show
-	KeyFault string     // why the requested key does not fit
-	Text     bool       // both are text and were compared by line
-	Lines    []diffLine
-	Added    int
-	Removed  int
-	Cut      bool // only the beginnings were compared
-	Versions []catalog.Version
-	Crumbs   []crumb
-	Files    []crumb // the difference in other formats
-	Previous string  // the page before, of the rows that changed; "" for none
-	Next     string
+	From, To  catalog.Version
+	Resource  catalog.Resource
+	Same      bool
+	Changes   Comparison // has no HTML if there is nothing to show
+	KeyFault  string     // why the requested key does not fit
+	Text      bool       // both are text and were compared by line
+	Lines     []diffLine
+	Added     int
+	Removed   int
+	Cut       bool   // only the beginnings were compared
+	Turned    bool   // the lines are not the first ones
+	MoreLines string // address of the page with the next lines, "" if these are the last
+	Versions  []catalog.Version
+	Crumbs    []crumb
+	Files     []crumb // the difference in other formats
+	Previous  string  // the page before, of the rows that changed; "" for none
+	Next      string
 }
 
 const diffBytes = 2 << 20 // of each version
@@ -85,6 +88,7 @@ func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 		if err := u.compare(ctx, &page); err != nil {
 			return err
 		}
+		page.turn(q)
 	}
 	return u.render(w, r, status, "diff", view{Title: fmt.Sprintf("%s, version %d to %d", titleOf(page.Resource), page.From.N, page.To.N), Page: page})
 }
@@ -164,6 +168,33 @@ func (u *UI) compare(ctx context.Context, page *diffPage) error {
 	page.Cut = page.From.Size > diffBytes || page.To.Size > diffBytes
 	page.Lines, page.Added, page.Removed = diffLines(slices.Collect(strings.Lines(a)), slices.Collect(strings.Lines(b)))
 	return nil
+}
+
+const (
+	linesAtOnce = 300      // lines of a page
+	linesText   = 10 << 10 // about as many bytes of text, at least one line
+	maxLine     = 4 << 10  // bytes of a line that are shown
+)
+
+// turn keeps the lines of one page, from the one that the parameter lines names, and says where the next ones are.
+func (p *diffPage) turn(q url.Values) {
+	from, _ := strconv.Atoi(q.Get("lines")) // another value shows the first lines
+	from = max(0, min(from, len(p.Lines)))
+	to, size := from, 0
+	for to < len(p.Lines) && to-from < linesAtOnce && size < linesText {
+		line := &p.Lines[to]
+		if len(line.Text) > maxLine {
+			line.Text = strings.ToValidUTF8(line.Text[:maxLine], "") + "…"
+		}
+		size += len(line.Text)
+		to++
+	}
+	if to < len(p.Lines) {
+		next := maps.Clone(q)
+		next.Set("lines", strconv.Itoa(to))
+		p.MoreLines = "/diff?" + next.Encode() + "#lines"
+	}
+	p.Lines, p.Turned = p.Lines[from:to], from > 0
 }
 
 func (u *UI) text(ctx context.Context, v catalog.Version) (string, bool, error) {

@@ -1,8 +1,11 @@
 package ui
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -51,6 +54,45 @@ func common(a, b []string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+func TestTheLinesOfADifferenceAreTurnedPageByPage(t *testing.T) {
+	t.Parallel()
+	var all []diffLine
+	for i := range 700 {
+		all = append(all, diffLine{Kind: "added", New: i + 1, Text: strings.Repeat("é", 10)})
+	}
+	all = append(all, diffLine{Kind: "removed", Text: strings.Repeat("é", 20_000)}, diffLine{Kind: "added", New: 701})
+	q, read := url.Values{"from": {"a"}, "to": {"b"}}, 0
+	for pages := 1; ; pages++ {
+		p := diffPage{Lines: slices.Clone(all)}
+		p.turn(q)
+		for _, line := range p.Lines {
+			if len(line.Text) > maxLine+10 || !utf8.ValidString(line.Text) || line.New != all[read].New {
+				t.Fatalf("line %d of the difference is %+.80v", read, line)
+			}
+			read++
+		}
+		if p.Turned != (pages > 1) || len(p.Lines) == 0 || len(p.Lines) > linesAtOnce {
+			t.Fatalf("page %d has %d lines", pages, len(p.Lines))
+		}
+		if p.MoreLines == "" {
+			break
+		}
+		next, err := url.Parse(p.MoreLines)
+		if q = next.Query(); err != nil || next.Path != "/diff" || q.Get("from") != "a" || q.Get("to") != "b" {
+			t.Fatalf("the next lines are at %s", p.MoreLines)
+		}
+	}
+	if read != len(all) {
+		t.Errorf("%d of %d lines can be reached", read, len(all))
+	}
+	for _, odd := range []string{"-5", "x", "99999999999999999999"} {
+		p := diffPage{Lines: slices.Clone(all)}
+		if p.turn(url.Values{"lines": {odd}}); odd != "99999999999999999999" && len(p.Lines) != linesAtOnce {
+			t.Errorf("lines=%s shows %d lines", odd, len(p.Lines))
+		}
+	}
 }
 
 func TestALargeDifferenceIsBounded(t *testing.T) {

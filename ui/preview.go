@@ -31,7 +31,7 @@ const (
 	previewBytes = 256 << 10
 	previewRows  = 20
 	previewCols  = 60
-	previewLines = 200
+	previewLines = 100
 	previewCell  = 300 // characters
 )
 
@@ -120,7 +120,7 @@ func textPreview(mediaType, text string, cut bool) preview {
 	if len(lines) > previewLines {
 		p.Text, p.More = strings.Join(lines[:previewLines], ""), true
 	}
-	const longest = 64 << 10 // for a file without line ends
+	const longest = 12 << 10 // also for a file without line ends
 	if len(p.Text) > longest {
 		p.Text, p.More = strings.ToValidUTF8(p.Text[:longest], ""), true
 	}

@@ -44,7 +44,7 @@ type node struct {
 type format struct{ Name, Href string }
 
 const (
-	maxStatements = 200
+	maxStatements = 120
 	maxLinks      = 8 // links of one predicate that are not folded: the visits of a file would hide its datasets
 )
 
