@@ -33,7 +33,7 @@ const title = "\n  OPTIONAL { SELECT ?portal (SAMPLE(?title) AS ?name) WHERE { ?
 const (
 	dead      = "\n  { SELECT ?file (MAX(?ended) AS ?last) WHERE { ?any prov:used ?file ; prov:endedAtTime ?ended } GROUP BY ?file }\n  ?fetch prov:used ?file ; prov:endedAtTime ?last ; arc:outcome \"no-version\" .\n"
 	changed   = "\n  { SELECT ?file (COUNT(?version) AS ?versions) WHERE { ?file dct:hasVersion ?version } GROUP BY ?file }\n"
-	published = "GRAPH ?graph { ?dataset dct:publisher/foaf:name ?publisher ; dcat:distribution/(dcat:downloadURL|dcat:accessURL)? ?file }\n  FILTER (!STRENDS(STR(?graph), \"#withdrawn\"))"
+	published = "GRAPH ?graph { ?dataset dct:publisher/<http://xmlns.com/foaf/0.1/name> ?publisher ; dcat:distribution/(dcat:downloadURL|dcat:accessURL)? ?file }\n  FILTER (!STRENDS(STR(?graph), \"#withdrawn\"))"
 )
 
 // figureList has the tables and figures of the ODArchive paper and of Portal Watch, each computed from this archive's own
