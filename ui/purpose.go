@@ -19,6 +19,7 @@ func purpose(template, title string) string {
 		"campaign":   "%s: what it has fetched, what it waits for, and what it found.",
 		"hosts":      "How this archive treats single hosts: delays between requests, pauses, and what is never fetched.",
 		"statistics": "Figures about open data, computed from this archive's own triples: file types, sizes, growth, broken links, changes and columns, each with its query.",
+		"operation":  "How this archive does at the moment: what is due, which hosts are waited for and why, errors, damage, disk, and what the crawl may fetch.",
 		"fixity":     "Which stored bytes of this archive were verified, when, and what was found.",
 		"console":    "Ask the archive in SPARQL: an editor with completion and examples, answers as tables, charts and maps, and the files of an answer as one zip.",
 		"apidoc":     "The HTTP interface of this archive: every operation with its parameters, and with commands and programs to copy.",
