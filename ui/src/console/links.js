@@ -147,8 +147,20 @@ function graphs(to, request) {
   for (const g of request?.namedGraphs || []) to.append("namedGraph", g);
 }
 
-/** The endpoints that a query names with SERVICE: true if there are any. Words in text, IRIs and comments do not count. */
+// The tokens of SPARQL in which the word SERVICE would be none, and words. A name is cut short rather than taken for longer
+// than it is: a query that need not ask does, but none that should is overlooked.
+const tokens = new RegExp([
+  /"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''/, // long strings
+  /"(?:\\.|[^"\\\n\r])*"|'(?:\\.|[^'\\\n\r])*'/,
+  /<[^<>"{}|^`\\\x00-\x20]*>/, // IRIs
+  /#[^\n\r]*/, // comments
+  /\\[^]/, // a character of a name
+  /[?$]\w+|@[A-Za-z-]+/, // variables, languages
+  /(?:[A-Za-z_][\w-]*)?:(?:\\[^]|[\w%:-])*/, // prefixed names
+  /[A-Za-z_]\w*/,
+].map((r) => r.source).join("|"), "g");
+
+/** Whether a query has a SERVICE, which sends a part of it to another server. The word in text, IRIs and comments is none. */
 export function asksOthers(query) {
-  const parts = /"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|<[^<>"{}|^`\\\s]*>|#[^\n]*|[\w?$:.-]+/g;
-  return [...query.matchAll(parts)].some(([part]) => part.toUpperCase() === "SERVICE");
+  return [...query.matchAll(tokens)].some(([token]) => token.toUpperCase() === "SERVICE");
 }

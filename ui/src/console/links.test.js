@@ -74,5 +74,14 @@ test("a query that asks other servers is seen", () => {
     ['SELECT * { ?s ?p """ "\nSERVICE """ }', false],
     ["SELECT * { ?s ?p 'it\\'s SERVICE' }", false],
     ["SELECT * { FILTER(?a <?b) SERVICE <http://x/> {} }", true],
+    ["SELECT * {?s ?p ?o.SERVICE <http://x/>{?a ?b ?c}}", true],
+    ["SELECT * {SERVICE?x{}}", true],
+    ["SELECT * {?s ex:p ex:o.SERVICE <http://x/>{}}", true],
+    ["SELECT * {#c\rSERVICE <http://x/>{}}", true],
+    ['SELECT * {BIND("""a\\"""" AS ?x) SERVICE <http://x/>{?a ?b "c"}}', true],
+    ["SELECT * {?s ?p ex:a\\' . SERVICE <http://x/> {?s ?p 'c'}}", true],
+    ["SELECT * {?s ?p <http://x/\u00a0#y> SERVICE <http://x/> {}}", true],
+    ["SELECT * {?s ?p 1.SERVICE <http://x/>{}}", true],
+    ["SELECT * {?s service:p _:service, $service, 'x'@service, :service}", false],
   ]) assert.equal(asksOthers(query), want, query);
 });
