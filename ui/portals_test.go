@@ -142,7 +142,7 @@ func TestTheTimesOfAPlannedHarvestAreChangedOnThePage(t *testing.T) {
 		{form("0123456789", "some <day>", "right"), 400, `value="some &lt;day&gt;"`},
 		{form("9876543210", "never", "right"), 400, `value="9876543210" selected`},
 		{form("0123456789", "", "right"), 400, `role="alert"`},
-		{form("<b>‮", "7d", "right"), 400, "no such harvest is planned"},
+		{form("<b>\u202e", "7d", "right"), 400, "no such harvest is planned"},
 		{form(strings.Repeat("x", 10<<10), "7d", "right"), 400, "no such harvest is planned"},
 	} {
 		if w := post(h, "/portals", c.form); w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
