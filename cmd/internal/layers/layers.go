@@ -21,6 +21,7 @@ var floors = [][]string{
 		"triplestore/xsdval/...",
 		"triplestore/compression",
 		"triplestore/jsontext",
+		"triplestore/trace/...",
 		"triplestore/kv",
 		"triplestore/disk/...",
 		"triplestore/wal",
