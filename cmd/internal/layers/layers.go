@@ -25,6 +25,7 @@ var floors = [][]string{
 		"triplestore/kv",
 		"triplestore/disk/...",
 		"triplestore/wal",
+		"triplestore/bucket/...",
 		"triplestore/internal/...",
 		"crawler/catalog",
 		"crawler/address",
@@ -125,6 +126,7 @@ var doors = map[string]string{
 	"go.yaml.in":                          "crawler/scrape",
 	"golang.org/x/mod":                    "crawler/archive/transparency",
 	"github.com/yuin/goldmark":            "ui/docs",
+	"github.com/minio/minio-go":           "triplestore/bucket",
 	"github.com/modelcontextprotocol":     "sparqlapi/assist",
 }
 
