@@ -1,6 +1,9 @@
 package kv
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Batch collects writes and commits them in pieces. It is for bulk work whose parts nobody reads before all is done:
 // entries become visible piece by piece and durable with Flush. A Batch must not be used concurrently; several batches
@@ -50,6 +53,9 @@ func (b *Batch) Flush() error {
 	err := b.write()
 	if err == nil {
 		err = b.db.syncLog()
+	}
+	if err == nil {
+		err = b.db.acknowledge(context.Background(), b.db.visible.Load())
 	}
 	if err != nil {
 		return fmt.Errorf("kv: batch: %w", err)

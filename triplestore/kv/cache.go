@@ -239,12 +239,17 @@ func (r *replayer) apply(number uint64, record []byte) error {
 	if err != nil {
 		return err
 	}
+	return r.applySet(number, w)
+}
+
+// applySet applies a decoded record.
+func (r *replayer) applySet(number uint64, w writeSet) error {
 	if w.drop != 0 {
 		r.wg.Wait()
 		return r.c.drop(w.drop, number)
 	}
 	txn := r.c.badger.NewTransactionAt(number, true)
-	err = w.each(func(key, val []byte, deleted bool) error {
+	err := w.each(func(key, val []byte, deleted bool) error {
 		if deleted {
 			return txn.Delete(append([]byte(nil), key...))
 		}

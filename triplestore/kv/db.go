@@ -81,11 +81,14 @@ type DB struct {
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 
-	fixity disk.Fixity
-	failed atomic.Pointer[error] // the first cause passed to StopWrites
-	closed atomic.Bool
-	once   sync.Once
-	cerr   error // result of the first Close
+	holds holds
+
+	purgeDue atomic.Bool // see PurgeDue
+	fixity   disk.Fixity
+	failed   atomic.Pointer[error] // the first cause passed to StopWrites
+	closed   atomic.Bool
+	once     sync.Once
+	cerr     error // result of the first Close
 }
 
 // Files and directories of a database.
@@ -105,8 +108,9 @@ func Open(dir string, opts Options) (*DB, error) {
 	opts = opts.withDefaults()
 	ctx, stop := context.WithCancel(context.Background())
 	db := &DB{dir: dir, opts: opts, stop: stop, grown: make(chan struct{}, 1)}
-	var err error
+	err := db.checkReplica()
 	switch {
+	case err != nil:
 	case opts.InMemory:
 		err = db.openInMemory()
 	case opts.ReadOnly:
@@ -175,6 +179,11 @@ func (db *DB) close() error {
 	written := db.log != nil && !db.opts.ReadOnly && db.WritesStopped() == nil
 	if written {
 		err = db.log.Sync()
+		db.holds.mu.Lock()
+		if len(db.holds.list) > 0 {
+			db.storeHolds()
+		}
+		db.holds.mu.Unlock()
 	}
 	var content int64
 	if c := db.cache.Load(); c != nil && c.flushes() && errors.Is(db.checkSpace(), ErrDiskFull) {
@@ -263,7 +272,7 @@ func (db *DB) Compact() error {
 	}
 	defer leave()
 	err := db.alone(func() error {
-		if err := db.writable(); err != nil {
+		if err := db.maintain(); err != nil {
 			return err
 		}
 		db.writing.Lock()
@@ -292,7 +301,8 @@ func (db *DB) Compact() error {
 // DropSpace deletes all entries of a space at once and frees their disk space. Writers wait meanwhile. Open snapshots
 // lose the entries too.
 func (db *DB) DropSpace(s Space) error {
-	return db.alone(func() error {
+	var number uint64
+	err := db.alone(func() error {
 		if err := db.writable(); err != nil {
 			return err
 		}
@@ -301,8 +311,13 @@ func (db *DB) DropSpace(s Space) error {
 		if err := db.commitRecord(encodeDrop(s), true, func(c *cache, number uint64) error { return c.drop(s, number) }); err != nil {
 			return fmt.Errorf("kv: drop space %s: %w", s, err)
 		}
+		number = db.visible.Load()
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return db.acknowledge(context.Background(), number)
 }
 
 // recoverRead is deferred by reads that call Badger and a callback. It turns a panic into ErrDamaged, unless inCallback

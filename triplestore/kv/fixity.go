@@ -112,7 +112,7 @@ func (db *DB) Mend(ctx context.Context) (left []disk.Damage, err error) {
 
 // mend rebuilds the cache from snapshot and log, and these from the cache.
 func (db *DB) mend(ctx context.Context, found []disk.Damage) error {
-	if err := db.writable(); err != nil {
+	if err := db.maintain(); err != nil {
 		return fmt.Errorf("cannot repair damage: %w", err)
 	}
 	var table, log, state error
@@ -183,7 +183,10 @@ func (db *DB) rebuildCache(ctx context.Context) (from string, err error) {
 
 // mendLog writes a new state file from the cache, which replaces the damaged log or state files, and deletes these.
 func (db *DB) mendLog(ctx context.Context, found []disk.Damage) error {
-	if err := db.writeEmpty(); err != nil { // the state file of the current number may be the damaged one
+	if err := db.removeDamagedStates(found); err != nil { // one may be of the current number
+		return err
+	}
+	if err := db.writeEmpty(); err != nil { // the newest state file may be of the current number
 		return err
 	}
 	if err := db.saveState(ctx, nil); err != nil {
@@ -221,6 +224,9 @@ func (db *DB) writeEmpty() error {
 
 // commitEmpty does the work of writeEmpty for a caller that holds db.writing and has the writers' turn.
 func (db *DB) commitEmpty() error {
+	if db.opts.Replica { // a replica's write sets are those of another database
+		return nil
+	}
 	return db.commitRecord(encodeWrites(&layer{}), true, func(c *cache, number uint64) error { return c.apply(&layer{}, number) })
 }
 

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -26,6 +27,15 @@ type Options struct {
 	// ReadOnly opens the database without writing to its directory: while another process writes, on a full disk, or
 	// without permission to write. It shows the state at the time of opening. Every write fails with ErrReadOnly.
 	ReadOnly bool
+	// Replica opens the copy of another database, to which only Apply writes. The directory has a ReplicaFile.
+	Replica bool
+	// HoldBytes is the maximum size of the log that is kept for readers (see DB.Hold), in bytes; 0 means 256 MiB.
+	HoldBytes int64
+	// Acknowledge, if not nil, is called after a commit with the number of its write set, or of a later one, and Update,
+	// Batch.Flush and DropSpace return when it has returned. It may be called by many goroutines at once, and waits until
+	// something outside has the write set; Records returns that at once. Readers see it before that. With an error the
+	// caller's write fails with ErrUnacknowledged, although it is committed here. Acknowledge may call StopWrites.
+	Acknowledge func(ctx context.Context, number uint64) error
 	// SaveAt is the minimum growth of the log, in bytes, before a state file is written; 0 means 4 MiB.
 	SaveAt int64
 	// FS holds the log and the state files; nil means disk.OS.
@@ -47,6 +57,9 @@ func (o Options) withDefaults() Options {
 	o.MemTable = max(o.MemTable, 8<<20) // a transaction must hold the largest value
 	if o.BlockCache <= 0 {
 		o.BlockCache = defaultBlockCache
+	}
+	if o.HoldBytes <= 0 {
+		o.HoldBytes = defaultHoldBytes
 	}
 	if o.SaveAt <= 0 {
 		o.SaveAt = defaultSaveAt

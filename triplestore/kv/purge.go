@@ -51,7 +51,7 @@ func (db *DB) cacheBytes() int64 {
 // rewriteAll does the work of Purge, and returns the former cache, which deletes its files when its last reader leaves.
 func (db *DB) rewriteAll(ctx context.Context) (old *cache, err error) {
 	err = db.alone(func() error {
-		if err := db.writable(); err != nil {
+		if err := db.maintain(); err != nil {
 			return err
 		}
 		if err := db.RoomToPurge(); err != nil {
@@ -59,9 +59,10 @@ func (db *DB) rewriteAll(ctx context.Context) (old *cache, err error) {
 		}
 		db.writing.Lock()
 		defer db.writing.Unlock()
-		if err := db.commitEmpty(); err != nil { // the state must have a number without a state file
+		if err := db.commitPurge(); err != nil { // the state must have a number without a state file
 			return err
 		}
+		db.waitForReaders(ctx, db.visible.Load())
 		if err := db.saveState(ctx, nil); disk.IsFull(err) {
 			return fmt.Errorf("%w: %w", ErrDiskFull, err)
 		} else if err != nil {
@@ -80,10 +81,34 @@ func (db *DB) rewriteAll(ctx context.Context) (old *cache, err error) {
 			return err
 		}
 		old = db.cache.Load()
-		_, err := db.rebuildCache(ctx)
-		return err
+		if _, err := db.rebuildCache(ctx); err != nil {
+			return err
+		}
+		db.purgeDue.Store(false)
+		return nil
 	})
 	return old, err
+}
+
+// commitPurge writes the empty write set that lets replicas purge their files, too.
+func (db *DB) commitPurge() error {
+	if db.opts.Replica {
+		return nil
+	}
+	return db.commitRecord([]byte{kindPurge}, true, func(c *cache, number uint64) error { return c.apply(&layer{}, number) })
+}
+
+// PurgeDue reports whether the writer of this replica has purged its files, and Purge was not called here since.
+func (db *DB) PurgeDue() bool { return db.purgeDue.Load() }
+
+// findPurge sets purgeDue if the log of a replica still has the record of a purge: Purge trims the log.
+func (db *DB) findPurge(ctx context.Context) error {
+	return db.log.Read(ctx, db.log.First(), func(_ uint64, record []byte) error {
+		if len(record) == 1 && record[0] == kindPurge {
+			db.purgeDue.Store(true)
+		}
+		return nil
+	})
 }
 
 // dropDamaged deletes the damaged segments of the log that a recovery has kept.

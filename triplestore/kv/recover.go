@@ -30,7 +30,7 @@ func (db *DB) openForWriting(ctx context.Context) error {
 	if err := db.clean(); err != nil {
 		return err
 	}
-	o := wal.Options{FS: db.opts.FS, NoSync: db.opts.NoSync, Segment: min(db.opts.SaveAt/2, 4<<20), Witness: db.path(witnessName), Log: db.opts.Log}
+	o := wal.Options{FS: db.opts.FS, NoSync: db.opts.NoSync, Segment: min(db.opts.SaveAt/2, 4<<20), Witness: db.path(witnessName), Chained: db.opts.Replica, Log: db.opts.Log}
 	log, found, err := wal.Open(db.path(logDir), o)
 	if err != nil {
 		return err
@@ -39,8 +39,12 @@ func (db *DB) openForWriting(ctx context.Context) error {
 	if db.states, err = openStates(db.opts.FS, db.path(statesDir), true); err != nil {
 		return err
 	}
+	db.loadHolds()
 	r := &recovery{DB: db, found: found}
-	return r.run(ctx)
+	if err := r.run(ctx); err != nil || !db.opts.Replica {
+		return err
+	}
+	return db.findPurge(ctx)
 }
 
 // recovery is one opening for writing.
@@ -63,6 +67,9 @@ func (r *recovery) run(ctx context.Context) error {
 	}
 	if r.found.Empty {
 		return r.withoutLog(ctx, bad)
+	}
+	if r.fresh() {
+		return r.fromLog(ctx, nil)
 	}
 	if bad != nil {
 		return r.fromLog(ctx, bad)
@@ -96,6 +103,15 @@ func (r *recovery) run(ctx context.Context) error {
 	}
 	r.install(c, r.found.Next-1)
 	return r.dropAside()
+}
+
+// fresh reports whether the database was just made by CreateReplica, and has no cache yet.
+func (r *recovery) fresh() bool {
+	if !r.opts.Replica || r.found.Damage != nil || r.states.newest().number+1 != r.found.Next {
+		return false
+	}
+	_, err := os.Stat(r.path(cacheDir))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // verifyCache verifies every table that MANIFEST lists, unless an earlier opening did (see verifiedName). bad is the
@@ -266,8 +282,10 @@ func (r *recovery) fromLog(ctx context.Context, bad error) error {
 		lost = r.unknown
 	}
 	r.install(c, number)
-	r.fixity.Mended(cacheDir, from, lost)
-	r.opts.Log.Info("the database is repaired", "from", from, "write_sets", number, "lost", lost)
+	if bad != nil {
+		r.fixity.Mended(cacheDir, from, lost)
+		r.opts.Log.Info("the database is repaired", "from", from, "write_sets", number, "lost", lost)
+	}
 	if r.found.Empty || r.found.Damage != nil || lost != "" {
 		return r.beginAnew(ctx, number, from, lost)
 	}

@@ -48,7 +48,7 @@ func (db *DB) save(ctx context.Context) error { return db.saveAndTrim(ctx, false
 
 // saveAndTrim does the work of save. crowded says that only the newest state file shall stay in any case.
 func (db *DB) saveAndTrim(ctx context.Context, crowded bool) error {
-	if err := db.writable(); err != nil {
+	if err := db.maintain(); err != nil {
 		return err
 	}
 	if err := db.saveState(ctx, nil); err != nil {
@@ -76,7 +76,7 @@ func (db *DB) saveAndTrim(ctx context.Context, crowded bool) error {
 		return ErrClosed
 	}
 	defer leave()
-	return db.log.Trim(min(list[0].number, c.flushed()))
+	return db.trimLog(min(list[0].number, c.flushed()))
 }
 
 // crowded reports whether log and state files are larger than what the tables contain: many entries were deleted, or
@@ -106,7 +106,7 @@ func (db *DB) trimFlushed(content int64) error {
 	case len(list) == 1 && db.log.First() == 1 && db.log.Size()+db.states.size() <= max(content, tableBytes(db.path(cacheDir))):
 		return nil // as in save
 	}
-	return db.log.Trim(list[0].number)
+	return db.trimLog(list[0].number)
 }
 
 // saveState syncs the log and writes a state file of what readers see now. Batches are visible before they are durable:

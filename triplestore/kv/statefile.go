@@ -127,6 +127,11 @@ func readState(ctx context.Context, fsys disk.FS, path string, throttle *disk.Th
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	return readStateFrom(ctx, file, throttle, f)
+}
+
+// readStateFrom does the work of readState for the bytes of a file.
+func readStateFrom(ctx context.Context, file io.Reader, throttle *disk.Throttle, f func(key, val []byte, version uint64) error) (number uint64, err error) {
 	r := &stateReader{r: bufio.NewReaderSize(file, 1<<20)}
 	if number, err = r.begin(); err != nil {
 		return 0, err

@@ -20,16 +20,16 @@ func (db *DB) WritesStopped() error {
 	return fmt.Errorf("%w: %w", ErrWritesStopped, *cause)
 }
 
-// ReadOnly reports whether the database was opened with Options.ReadOnly.
-func (db *DB) ReadOnly() bool { return db.opts.ReadOnly }
+// ReadOnly reports whether Update fails: the database was opened with Options.ReadOnly or Options.Replica.
+func (db *DB) ReadOnly() bool { return db.opts.ReadOnly || db.opts.Replica }
 
 // writable returns the reason why nothing can be written now, or nil.
 func (db *DB) writable() error {
 	if db.opts.ReadOnly {
 		return fmt.Errorf("kv: %w", ErrReadOnly)
 	}
-	if err := db.WritesStopped(); err != nil {
-		return fmt.Errorf("kv: %w", err)
+	if db.opts.Replica {
+		return fmt.Errorf("kv: %w", ErrReplica)
 	}
-	return db.checkSpace()
+	return db.intact()
 }

@@ -15,14 +15,16 @@ type group struct {
 	abort  []func(error)
 	alone  bool // no other function may join
 	done   chan struct{}
-	err    error // valid after done is closed
+	err    error  // valid after done is closed, as number is
+	number uint64 // of the write set, or of a later one
 }
 
 // Update runs f and commits its writes durably together. If f fails or panics, or the commit fails, none are committed.
 //
 // Writers take turns: f runs in the caller's goroutine while no other function does, sees everything earlier functions
 // wrote, and should therefore be quick. Functions waiting while another runs join its commit, so that many callers
-// share one fsync. Update returns when the commit with f's writes is on disk. If the shared commit fails, Update fails
+// share one fsync. Update returns when the commit with f's writes is on disk and Options.Acknowledge, if any, has
+// returned; if that fails, the error is ErrUnacknowledged and the writes stay. If the shared commit fails, Update fails
 // for every function in it. If ctx ends, Update stops waiting for the turn; once f has run, it waits for the outcome. f
 // must not call Update of the same database.
 func (db *DB) Update(ctx context.Context, f func(*Txn) error) error {
@@ -34,7 +36,10 @@ func (db *DB) Update(ctx context.Context, f func(*Txn) error) error {
 		return err
 	}
 	<-g.done
-	return g.err
+	if g.err != nil {
+		return g.err
+	}
+	return db.acknowledge(ctx, g.number)
 }
 
 // runTurn runs f in the open group, or in a new one. It returns the group only if f wrote something.
@@ -132,6 +137,7 @@ func (db *DB) commit(g *group) {
 	g.base.Close()
 	db.callBack(&g.err, func() {
 		g.err = db.writeLayer(&g.writes, true)
+		g.number = db.visible.Load()
 		if g.err == nil {
 			for _, f := range g.commit {
 				f()

@@ -12,6 +12,7 @@ const (
 	kindWrites     = 1 // entries, compressed with S2
 	kindFew        = 2 // entries as they are
 	kindDropSpace  = 3 // a space; deletes all its entries
+	kindPurge      = 4 // no entries; replicas purge their files, too
 	compressBeyond = 256
 )
 
@@ -46,6 +47,7 @@ func encodeDrop(s Space) []byte { return []byte{kindDropSpace, byte(s)} }
 // writeSet is a decoded record.
 type writeSet struct {
 	drop    Space // 0 for none
+	purge   bool
 	entries []byte
 }
 
@@ -70,8 +72,13 @@ func decodeWriteSet(record []byte, buf []byte) (w writeSet, err error) {
 			return w, fmt.Errorf("%w: malformed drop in a log record", ErrDamaged)
 		}
 		w.drop = Space(body[0])
+	case kindPurge:
+		if len(body) != 0 {
+			return w, fmt.Errorf("%w: malformed purge in a log record", ErrDamaged)
+		}
+		w.purge = true
 	default:
-		return w, fmt.Errorf("kv: log record of kind %d: the log was written by a newer program", record[0])
+		return w, fmt.Errorf("kv: log record of kind %d: %w", record[0], ErrNewer)
 	}
 	return w, nil
 }

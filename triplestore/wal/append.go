@@ -19,23 +19,31 @@ func (l *Log) Append(record []byte) (number uint64, err error) {
 		return 0, fmt.Errorf("wal: append: %w: %d bytes", ErrTooBig, len(record))
 	}
 	if l.end >= l.opts.Segment {
-		if err := l.roll(); err != nil {
+		if err := l.roll(false); err != nil {
 			return 0, fmt.Errorf("wal: append: %w", err)
 		}
 	}
+	if err := l.append(record); err != nil {
+		return 0, err
+	}
+	return l.next - 1, nil
+}
+
+// append writes a record behind the last one, into the same segment.
+func (l *Log) append(record []byte) error {
 	var sum uint32
 	l.buf, sum = appendRecord(l.buf[:0], l.chain, l.next, record)
 	if _, err := l.file.WriteAt(l.buf, l.end); err != nil {
-		return 0, l.undo(err)
+		return l.undo(err)
 	}
 	if cap(l.buf) > maxKept {
 		l.buf = nil
 	}
 	l.end += int64(recordHead + len(record))
 	l.segments[len(l.segments)-1].size = l.end
-	l.chain = sum
+	l.chain, l.last = sum, sum
 	l.next++
-	return l.next - 1, nil
+	return nil
 }
 
 // maxKept is the maximum size of a buffer kept between records.
@@ -54,13 +62,14 @@ func (l *Log) undo(cause error) error {
 	return fmt.Errorf("wal: append: %w: %w", ErrFailed, cause)
 }
 
-// roll closes the last segment and begins a new one. If the disk is full, the log continues with the old segment.
-func (l *Log) roll() error {
+// roll closes the last segment and begins a new one (see begin). If the disk is full, the log continues with the old
+// segment.
+func (l *Log) roll(within bool) error {
 	if err := l.sync(); err != nil {
 		return err
 	}
 	old, end, synced, chain := l.file, l.end, l.synced, l.chain
-	if err := l.begin(); err != nil {
+	if err := l.begin(within); err != nil {
 		l.file, l.end, l.synced, l.chain = old, end, synced, chain
 		if disk.IsFull(err) {
 			return err // the next attempt overwrites the new file; Open ignores it
@@ -82,7 +91,7 @@ func (l *Log) Roll() error {
 	if l.end == headerSize {
 		return nil
 	}
-	if err := l.roll(); err != nil {
+	if err := l.roll(l.opts.Chained); err != nil {
 		return fmt.Errorf("wal: %w", err)
 	}
 	return nil
@@ -112,6 +121,7 @@ func (l *Log) sync() error {
 		return fmt.Errorf("sync: %w: %w", ErrFailed, err)
 	}
 	l.synced = l.end
+	l.noteDurable()
 	return nil
 }
 

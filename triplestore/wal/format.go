@@ -12,6 +12,7 @@ import (
 // Constants of the format. FORMAT.md describes it.
 const (
 	magic       = "ODLOG1\r\n"
+	magicWithin = "ODLOG2\r\n" // see header.within
 	magicFamily = "ODLOG"
 	headerSize  = 40
 	recordHead  = 16
@@ -26,14 +27,27 @@ type header struct {
 	first uint64   // number of the first record
 	id    [16]byte // of the log
 	chain uint32   // checksum of the record before the first; 0 if there is none
+
+	within bool // the first record continues the checksum of the one before it instead of the header's
 }
 
 func (h header) encode() []byte {
 	b := append(make([]byte, 0, headerSize), magic...)
+	if h.within {
+		copy(b, magicWithin)
+	}
 	b = binary.LittleEndian.AppendUint64(b, h.first)
 	b = append(b, h.id[:]...)
 	b = binary.LittleEndian.AppendUint32(b, h.chain)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// next returns the checksum that the first record continues. b is the encoded header.
+func (h header) next(b []byte) uint32 {
+	if h.within {
+		return h.chain
+	}
+	return binary.LittleEndian.Uint32(b[headerSize-4:])
 }
 
 func decodeHeader(b []byte) (h header, err error) {
@@ -44,6 +58,8 @@ func decodeHeader(b []byte) (h header, err error) {
 		return h, fmt.Errorf("%w: its header differs from its checksum", ErrDamaged)
 	case !bytes.HasPrefix(b, []byte(magicFamily)):
 		return h, fmt.Errorf("%w: not a log", ErrDamaged)
+	case string(b[:8]) == magicWithin:
+		h.within = true
 	case string(b[:8]) != magic:
 		return h, ErrNewer
 	}

@@ -62,10 +62,12 @@ type reader struct {
 	f      disk.File
 	r      *bufio.Reader
 	head   header
-	chain  uint32 // checksum of the last record read, or of the header
+	chain  uint32 // checksum that the next record continues: of the last record read, or of the header
+	last   uint32 // checksum of the last record read, or of the one before the segment
 	number uint64 // of the next record
 	at     int64  // offset of the next record
 	left   int64  // bytes of the segment from at on
+	end    int64  // offset where left ends; only for cursors
 	body   []byte // body of the last record read
 }
 
@@ -93,7 +95,7 @@ func (l *Log) openSegment(s segment, id [16]byte) (*reader, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	r.chain = binary.LittleEndian.Uint32(b[headerSize-4:])
+	r.chain, r.last = r.head.next(b), r.head.chain
 	r.number = r.head.first
 	return r, nil
 }
@@ -126,7 +128,7 @@ func (r *reader) next() error {
 	if recordSum(r.chain, head[:], r.body) != sum {
 		return fmt.Errorf("%w: record %d at byte %d differs from its checksum", ErrDamaged, r.number, r.at)
 	}
-	r.chain = sum
+	r.chain, r.last = sum, sum
 	r.number++
 	r.at += recordHead + n
 	r.left -= recordHead + n
@@ -171,7 +173,7 @@ func (l *Log) scanLast(r *reader) (err error) {
 			l.synced = r.at
 		}
 	}
-	l.next, l.end, l.chain = r.number, r.at, r.chain
+	l.next, l.end, l.chain, l.last = r.number, r.at, r.chain, r.last
 	if errors.Is(err, io.EOF) || errors.Is(err, ErrDamaged) { // a torn tail, unless the tip contradicts
 		return nil
 	}

@@ -19,7 +19,6 @@ package wal
 import (
 	"cmp"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +55,7 @@ type Options struct {
 	NoSync   bool         // Sync does nothing: the log survives a kill of the process, but not of the machine
 	Witness  string       // path of a second tip, outside the log's directory; "" means none
 	ReadOnly bool         // create, truncate and write nothing
+	Chained  bool         // records come by Chain: Roll begins a segment without a change of the checksums
 	Log      *slog.Logger // nil discards
 }
 
@@ -81,11 +81,17 @@ type Log struct {
 	end      int64       // length of the whole records in the last segment
 	synced   int64       // length of those known to be durable
 	next     uint64      // number of the next record
-	chain    uint32      // checksum of the last record
+	chain    uint32      // checksum that the next one continues: of the last record or of a segment's header
+	last     uint32      // checksum of the last record
 	tips     []disk.File // open tip files; those that cannot be opened are skipped
 	removed  bool        // the last removal of a segment may not be durable yet
 	failed   error
 	buf      []byte
+
+	durable    uint64 // number of the last record known to be durable
+	durableSum uint32
+	more       chan struct{} // closed when durable changes; nil if nobody waits
+	closed     bool
 }
 
 // segment is a file of the log.
@@ -182,6 +188,7 @@ func (l *Log) reopen() error {
 	if err := l.rewrite(f); err != nil {
 		return err
 	}
+	l.noteDurable()
 	l.openTips()
 	return nil
 }
@@ -258,7 +265,10 @@ func (l *Log) SizeFrom(number uint64) (n int64) {
 
 // Reset deletes all records and starts a new log whose first record has the given number. The caller must not need the
 // old records any more. With keep, their segments are renamed instead of deleted.
-func (l *Log) Reset(first uint64, keep bool) error {
+func (l *Log) Reset(first uint64, keep bool) error { return l.reset(first, keep, nil) }
+
+// reset does the work of Reset, and of Follow with the position that the log continues from.
+func (l *Log) reset(first uint64, keep bool, from *Position) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.opts.ReadOnly {
@@ -272,7 +282,9 @@ func (l *Log) Reset(first uint64, keep bool) error {
 	if err := disk.MakeDir(l.fs, l.dir, 0o755); err != nil {
 		return fmt.Errorf("wal: reset: %w", err)
 	}
-	if _, err := rand.Read(l.id[:]); err != nil {
+	if from != nil {
+		l.id = from.Log
+	} else if _, err := rand.Read(l.id[:]); err != nil {
 		return fmt.Errorf("wal: reset: %w", err)
 	}
 	// Remove the tips first: without them, old segments that remain after a crash are a log that ends early, and the
@@ -298,25 +310,31 @@ func (l *Log) Reset(first uint64, keep bool) error {
 			return fmt.Errorf("wal: reset: %w", err)
 		}
 	}
-	l.segments, l.failed, l.next, l.chain = nil, nil, first, 0
-	if err := l.begin(); err != nil {
+	l.segments, l.failed, l.next, l.chain, l.last = nil, nil, first, 0, 0
+	if from != nil {
+		l.last = from.Sum
+	}
+	if err := l.begin(from != nil); err != nil {
 		l.failed = err
 		return fmt.Errorf("wal: reset: %w", err)
 	}
+	l.noteDurable()
 	l.openTips()
 	l.writeTips()
 	return nil
 }
 
-// begin creates a new last segment.
-func (l *Log) begin() error {
+// begin creates a new last segment. If within is set, its first record continues the checksum of the record before it,
+// as within a segment, and not that of the header.
+func (l *Log) begin(within bool) error {
 	name := segmentName(l.next)
 	path := filepath.Join(l.dir, name)
 	f, err := l.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
 	}
-	head := header{first: l.next, id: l.id, chain: l.chain}.encode()
+	h := header{first: l.next, id: l.id, chain: l.last, within: within}
+	head := h.encode()
 	if _, err = f.Write(head); err == nil {
 		err = l.fsync(f)
 	}
@@ -328,7 +346,7 @@ func (l *Log) begin() error {
 	}
 	l.segments = append(l.segments, segment{name: name, first: l.next, size: headerSize})
 	l.file, l.end, l.synced = f, headerSize, headerSize
-	l.chain = binary.LittleEndian.Uint32(head[headerSize-4:])
+	l.chain = h.next(head)
 	return nil
 }
 
@@ -352,6 +370,8 @@ func (l *Log) Close() error {
 	if l.failed == nil {
 		l.failed = errors.New("wal: closed")
 	}
+	l.wakeReaders()
+	l.closed = true
 	l.closeTips()
 	return err
 }
