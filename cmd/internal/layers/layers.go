@@ -83,6 +83,7 @@ var floors = [][]string{
 		"crawler/archive/describe",
 		"crawler/archive/diary",
 		"crawler/archive/backup",
+		"crawler/archive/vault",
 		"crawler/archive/faults",
 		"crawler/retention",
 		"crawler/archive/records",

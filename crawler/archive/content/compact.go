@@ -83,7 +83,7 @@ func (s *Store) wasteful(before uint64) (list []uint64, err error) {
 		}
 		if yes, err := s.isWasteful(num, p); err != nil {
 			return nil, err
-		} else if yes {
+		} else if yes && !s.kept(num) {
 			list = append(list, num)
 		}
 	}

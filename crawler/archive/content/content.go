@@ -137,7 +137,8 @@ type Store struct {
 	family keyLocks[uint64] // held by a change of the family's segments; taken after files
 	sweep  sync.Mutex       // held by a Compact, GC or Mend
 
-	spooled atomic.Int64 // numbers spool files
+	spooled atomic.Int64                           // numbers spool files
+	keep    atomic.Pointer[func(name string) bool] // see SetKeep
 
 	mu     sync.Mutex // guards the fields below
 	epoch  uint64     // number of the last committed cut

@@ -23,9 +23,14 @@ func (s *Store) KeepPacks() (release func()) {
 }
 
 // Packs returns the packs that hold something committed, in the order of their creation.
-func (s *Store) Packs() (list []Pack, err error) {
+func (s *Store) Packs() ([]Pack, error) { return s.packsFrom(0) }
+
+func (s *Store) packsFrom(from uint64) (list []Pack, err error) {
 	err = s.db.View(func(tx *kv.Txn) error {
 		for _, num := range s.packs.numbers() {
+			if num < from {
+				continue
+			}
 			rec, found, err := readPack(tx, num)
 			if err != nil {
 				return err

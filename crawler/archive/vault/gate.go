@@ -1,0 +1,137 @@
+package vault
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Gate stands between the commits of a database and their acknowledgement (kv.Options.Acknowledge). It notes when commits
+// happened, and lets their callers wait until a Keeper has copied them. It is made before the database is opened.
+type Gate struct {
+	mu      sync.Mutex    // guards the fields below
+	stamps  []stamp       // of write sets that are not copied yet, ascending
+	reached uint64        // number of the last write set in the vault
+	waiting bool          // commits wait
+	failed  error         // no commit may be acknowledged any more
+	moved   chan struct{} // closed and replaced when something above changes that commits wait for
+	wake    chan struct{} // receives a value after a commit
+}
+
+// stamp says when a write set, and those before it, had been committed.
+type stamp struct {
+	number uint64
+	at     milli
+}
+
+// maxStamps bounds the stamps in memory. When there are more, every second one goes.
+const maxStamps = 1 << 16
+
+// NewGate returns a gate through which commits pass at once, until a Keeper makes them wait.
+func NewGate() *Gate {
+	return &Gate{moved: make(chan struct{}), wake: make(chan struct{}, 1)}
+}
+
+// Acknowledge notes a commit. If commits wait, it returns when a Keeper has copied this one. The error is ErrFenced if
+// another process has become the writer.
+func (g *Gate) Acknowledge(ctx context.Context, number uint64) error {
+	g.note(number, milliOf(time.Now()))
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+	for {
+		g.mu.Lock()
+		failed, done, moved := g.failed, !g.waiting || g.reached >= number, g.moved
+		g.mu.Unlock()
+		if failed != nil {
+			return failed
+		}
+		if done {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (g *Gate) note(number uint64, at milli) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := len(g.stamps)
+	switch {
+	case number <= g.reached || n > 0 && g.stamps[n-1].number >= number:
+	case n > 0 && g.stamps[n-1].at >= at:
+		g.stamps[n-1].number = number
+	default:
+		if n >= maxStamps {
+			for i := range n / 2 {
+				g.stamps[i] = g.stamps[2*i+1]
+			}
+			g.stamps = g.stamps[:n/2]
+		}
+		g.stamps = append(g.stamps, stamp{number, at})
+	}
+}
+
+// timeOf returns when a write set was committed, or a bit later.
+func (g *Gate) timeOf(number uint64) milli {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range g.stamps {
+		if s.number >= number {
+			return s.at
+		}
+	}
+	return milliOf(time.Now())
+}
+
+// oldest returns when the first write set was committed that is not copied yet. ok is false if there is none.
+func (g *Gate) oldest() (at milli, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.stamps) == 0 {
+		return 0, false
+	}
+	return g.stamps[0].at, true
+}
+
+// reach says that the vault has a write set and all before it.
+func (g *Gate) reach(number uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.reached = max(g.reached, number)
+	n := 0
+	for n < len(g.stamps) && g.stamps[n].number <= number {
+		n++
+	}
+	g.stamps = append(g.stamps[:0], g.stamps[n:]...)
+	g.move()
+}
+
+// setWaiting makes commits wait or not.
+func (g *Gate) setWaiting(wait bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting = wait
+	g.move()
+}
+
+// fail makes every commit fail from now on.
+func (g *Gate) fail(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.failed == nil {
+		g.failed = err
+	}
+	g.move()
+}
+
+// move wakes those who wait. The caller holds mu.
+func (g *Gate) move() {
+	close(g.moved)
+	g.moved = make(chan struct{})
+}

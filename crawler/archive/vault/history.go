@@ -1,0 +1,448 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/wal"
+)
+
+// History is what a vault contained when it was read: which moments can be restored, and from which objects.
+type History struct {
+	b         bucket.Bucket
+	created   time.Time
+	writer    writerState
+	writerTag string // ETag of writer.json; "" if there is none
+	fences    []fence
+	spans     []span // of the log and of the tail, by epoch and first record
+	snapshots []snapshot
+	next      uint64 // place in the tail after the last object
+}
+
+// description is the content of archive.json, which marks a vault.
+type description struct {
+	Format  int       `json:"format"`
+	Created time.Time `json:"created"`
+}
+
+const format = 1
+
+// Open reads what a vault contains. The error is ErrNoVault if there is none.
+func Open(ctx context.Context, b bucket.Bucket) (*History, error) {
+	h, err := open(ctx, b)
+	if err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	return h, nil
+}
+
+func open(ctx context.Context, b bucket.Bucket) (*History, error) {
+	h := &History{b: b, next: 1}
+	raw, _, err := get(ctx, b, archiveKey, maxSmall)
+	if errors.Is(err, bucket.ErrNotFound) {
+		return nil, ErrNoVault
+	}
+	if err != nil {
+		return nil, err
+	}
+	var d description
+	if err := json.Unmarshal(raw, &d); err != nil || d.Format < 1 {
+		return nil, fmt.Errorf("%w: %s cannot be read", ErrBroken, archiveKey)
+	}
+	if d.Format > format {
+		return nil, ErrNewer
+	}
+	h.created = d.Created
+	if raw, info, err := get(ctx, b, writerKey, maxSmall); err == nil {
+		if err := json.Unmarshal(raw, &h.writer); err != nil {
+			return nil, fmt.Errorf("%w: %s cannot be read", ErrBroken, writerKey)
+		}
+		h.writerTag = info.ETag
+	} else if !errors.Is(err, bucket.ErrNotFound) {
+		return nil, err
+	}
+	// The tail first: what is merged, and deleted from it, meanwhile is in the log afterwards.
+	if err := h.readTail(ctx); err != nil {
+		return nil, err
+	}
+	for info, err := range b.List(ctx, logDir, "") {
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := parseSpan(info.Key, info.Size); ok {
+			h.spans = append(h.spans, s)
+		}
+	}
+	for info, err := range b.List(ctx, snapshotsDir, "") {
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := parseSnapshot(info.Key, info.Size); ok {
+			h.snapshots = append(h.snapshots, s)
+		}
+	}
+	slices.SortFunc(h.spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.first, b.first), cmp.Compare(a.last, b.last))
+	})
+	return h, nil
+}
+
+// maxSmall bounds the small objects.
+const maxSmall = 1 << 20
+
+// get returns a whole object of at most limit bytes.
+func get(ctx context.Context, b bucket.Bucket, key string, limit int64) ([]byte, bucket.Info, error) {
+	r, info, err := b.Get(ctx, key, 0, limit+1)
+	if err != nil {
+		return nil, info, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	err = errors.Join(err, r.Close())
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%w: %s has more than %d bytes", ErrBroken, key, limit)
+	}
+	return data, info, err
+}
+
+func getObject(ctx context.Context, b bucket.Bucket, key string) (object, error) {
+	raw, _, err := get(ctx, b, key, maxObject)
+	if err != nil {
+		return object{}, err
+	}
+	o, err := decode(raw)
+	if err != nil {
+		return o, fmt.Errorf("%s: %w", key, err)
+	}
+	return o, nil
+}
+
+// readTail reads the objects of the tail.
+func (h *History) readTail(ctx context.Context) error {
+	for info, err := range h.b.List(ctx, tailDir, "") {
+		if err != nil {
+			return err
+		}
+		seq, ok := parseTailKey(info.Key)
+		if !ok {
+			continue
+		}
+		o, err := getObject(ctx, h.b, info.Key)
+		if errors.Is(err, bucket.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		h.next = seq + 1
+		h.note(seq, info, o)
+	}
+	return nil
+}
+
+func (h *History) note(seq uint64, info bucket.Info, o object) {
+	if o.fence != nil {
+		o.fence.seq = seq
+		if len(h.fences) == 0 || h.fences[len(h.fences)-1].Epoch < o.fence.Epoch {
+			h.fences = append(h.fences, *o.fence)
+		}
+		return
+	}
+	s := o.batch.span(0)
+	s.key, s.size = info.Key, info.Size
+	h.spans = append(h.spans, s)
+}
+
+// branch is a run of epochs each of which continues the one before.
+type branch struct {
+	epochs []fence
+	limits []uint64 // number of the last record of each epoch that counts
+}
+
+const noLimit = 1<<63 - 1
+
+func (h *History) branches() (list []branch) {
+	for _, f := range h.fences {
+		if f.New || len(list) == 0 {
+			list = append(list, branch{})
+		}
+		b := &list[len(list)-1]
+		if n := len(b.epochs); n > 0 {
+			b.limits[n-1] = f.Number
+		}
+		b.epochs, b.limits = append(b.epochs, f), append(b.limits, noLimit)
+	}
+	return list
+}
+
+// limit returns the number of the last record of an epoch that belongs to the branch; 0 if none does.
+func (b branch) limit(epoch uint64) uint64 {
+	for i, f := range b.epochs {
+		if f.Epoch == epoch {
+			return b.limits[i]
+		}
+	}
+	return 0
+}
+
+// inLastBranch reports whether an epoch belongs to the newest history.
+func (h *History) inLastBranch(epoch uint64) bool {
+	all := h.branches()
+	return len(all) > 0 && all[len(all)-1].limit(epoch) > 0
+}
+
+// isWhole reports whether the newest history has a state file.
+func (h *History) isWhole() bool {
+	all := h.branches()
+	return len(all) > 0 && len(h.snapshotsOf(all[len(all)-1])) > 0
+}
+
+// spansOf returns the objects of a branch, by first record. Overlapping ones have the same records.
+func (h *History) spansOf(b branch) (list []span) {
+	for _, s := range h.spans {
+		if limit := b.limit(s.epoch); s.first <= limit {
+			s.last = min(s.last, limit)
+			list = append(list, s)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b span) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(b.last, a.last)) })
+	return list
+}
+
+// snapshotsOf returns the state files of a branch, by number.
+func (h *History) snapshotsOf(b branch) (list []snapshot) {
+	for _, s := range h.snapshots {
+		if s.number <= b.limit(s.epoch) {
+			list = append(list, s)
+		}
+	}
+	slices.SortFunc(list, func(a, b snapshot) int { return cmp.Compare(a.number, b.number) })
+	return list
+}
+
+// path returns objects with all records after from, without gaps, as far as that is possible, and the last one's number.
+func path(spans []span, from uint64) (list []span, last uint64) {
+	last = from
+	for _, s := range spans {
+		switch {
+		case s.last <= last:
+		case s.first > last+1:
+			return list, last
+		default:
+			list, last = append(list, s), s.last
+		}
+	}
+	return list, last
+}
+
+// end returns the position after the last record, and its time. ok is false if there has been no epoch.
+func (h *History) end() (at wal.Position, when milli, ok bool) {
+	all := h.branches()
+	if len(all) == 0 {
+		return at, 0, false
+	}
+	b := all[len(all)-1]
+	last := b.epochs[len(b.epochs)-1]
+	at, when = last.position(), last.Last
+	for _, s := range h.snapshotsOf(b) {
+		if s.number >= at.Number {
+			at.Number, at.Sum, when = s.number, s.sum, max(when, s.at)
+		}
+	}
+	for _, s := range h.spansOf(b) {
+		if s.last > at.Number {
+			at.Number, at.Sum, when = s.last, s.sum, max(when, s.to)
+		}
+	}
+	return at, when, true
+}
+
+func (f fence) position() wal.Position {
+	at := wal.Position{Number: f.Number, Sum: f.Sum}
+	if raw, err := hex.DecodeString(f.Log); err == nil && len(raw) == len(at.Log) {
+		copy(at.Log[:], raw)
+	}
+	return at
+}
+
+// Moments is a time of which every moment can be restored.
+type Moments struct {
+	From, To    time.Time `json:"-"`
+	First, Last uint64    // write sets of the database
+	Epochs      int       // how often a process became the writer
+	Bytes       int64     // of the log
+	Snapshots   int
+}
+
+// Moments returns the times that can be restored, oldest first.
+func (h *History) Moments() (list []Moments) {
+	for _, b := range h.branches() {
+		spans := h.spansOf(b)
+		var now *Moments
+		for _, s := range h.snapshotsOf(b) {
+			if now != nil && s.number <= now.Last {
+				now.Snapshots++
+				continue
+			}
+			ways, last := path(spans, s.number)
+			m := Moments{From: s.at.time(), To: s.at.time(), First: s.number, Last: last, Epochs: len(b.epochs), Snapshots: 1}
+			for _, w := range ways {
+				m.To, m.Bytes = w.to.time(), m.Bytes+w.size
+			}
+			list = append(list, m)
+			now = &list[len(list)-1]
+		}
+	}
+	return list
+}
+
+// Writer describes who writes the archive: its address, if it has told one, and its epoch.
+func (h *History) Writer() (url string, epoch uint64) { return h.writer.URL, h.writer.Epoch }
+
+// Created returns when the vault was begun.
+func (h *History) Created() time.Time { return h.created }
+
+// Target is a moment that can be restored.
+type Target struct {
+	Number uint64    // of the last write set
+	Time   time.Time // when it was committed
+	Epoch  uint64
+
+	log      [16]byte
+	from     snapshot
+	way      []span
+	snapTime milli
+}
+
+// At returns the last commit that is not after a time; the zero time stands for the last commit of all.
+func (h *History) At(ctx context.Context, t time.Time) (Target, error) {
+	when := milli(noLimit)
+	if !t.IsZero() {
+		when = milliOf(t)
+	}
+	all := h.branches()
+	for i := len(all) - 1; i >= 0; i-- {
+		if target, ok, err := h.within(ctx, all[i], when); err != nil || ok {
+			return target, err
+		}
+	}
+	list := h.Moments()
+	if len(list) == 0 {
+		return Target{}, fmt.Errorf("%w: it has no complete copy of the archive yet", ErrNoMoment)
+	}
+	return Target{}, fmt.Errorf("%w: it begins at %s", ErrNoMoment, list[0].From.Format(time.RFC3339))
+}
+
+// within is At within a branch. ok is false if the branch begins later.
+func (h *History) within(ctx context.Context, b branch, when milli) (t Target, ok bool, err error) {
+	snapshots := slices.DeleteFunc(h.snapshotsOf(b), func(s snapshot) bool { return s.at > when })
+	if len(snapshots) == 0 {
+		return t, false, nil
+	}
+	t.log, t.Epoch = b.epochs[0].position().Log, b.epochs[0].Epoch
+	for i := len(snapshots) - 1; i >= 0; i-- {
+		s := snapshots[i]
+		t.from, t.Number, t.Time = s, s.number, s.at.time()
+		way, last := path(h.spansOf(b), s.number)
+		for len(way) > 0 && way[len(way)-1].from > when {
+			way = way[:len(way)-1]
+		}
+		t.way = way
+		if len(way) == 0 {
+			return t, true, nil
+		}
+		end := way[len(way)-1]
+		t.Number, t.Time = min(end.last, last), end.to.time()
+		if end.to <= when && end.last == h.fullLast(end) {
+			return t, true, nil
+		}
+		o, err := getObject(ctx, h.b, end.key)
+		if err != nil {
+			return t, false, err
+		}
+		t.Number, t.Time = s.number, s.at.time()
+		if len(way) > 1 {
+			t.Number, t.Time = way[len(way)-2].last, way[len(way)-2].to.time()
+		}
+		for _, e := range o.batch.entries {
+			if e.at <= when && e.Number <= end.last && e.Number > t.Number {
+				t.Number, t.Time = e.Number, e.at.time()
+			}
+		}
+		return t, true, nil
+	}
+	return t, false, nil
+}
+
+// fullLast returns the number of the last record in an object, also of those that do not count.
+func (h *History) fullLast(of span) uint64 {
+	for _, s := range h.spans {
+		if s.key == of.key {
+			return s.last
+		}
+	}
+	return of.last
+}
+
+// records yields the records of a target after its state file, and checks that they follow one another.
+func (h *History) records(ctx context.Context, t Target) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		at, sum := t.from.number, t.from.sum
+		for _, s := range t.way {
+			if s.first > t.Number {
+				return
+			}
+			o, err := getObject(ctx, h.b, s.key)
+			if err == nil && o.batch == nil {
+				err = fmt.Errorf("%w: %s has no records", ErrBroken, s.key)
+			}
+			if err != nil {
+				yield(entry{}, err)
+				return
+			}
+			before := o.batch.before
+			for _, e := range o.batch.entries {
+				if e.Number > at && (e.Number != at+1 || before != sum) || e.Number == at && e.Sum != sum {
+					yield(entry{}, fmt.Errorf("%w: %s: record %d does not follow record %d", ErrBroken, s.key, e.Number, at))
+					return
+				}
+				before = e.Sum
+				if e.Number <= at {
+					continue
+				}
+				if e.Number > t.Number {
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+				at, sum = e.Number, e.Sum
+			}
+		}
+		if at != t.Number {
+			yield(entry{}, fmt.Errorf("%w: the log ends with record %d", ErrBroken, at))
+		}
+	}
+}
+
+// isEmpty reports whether a bucket has no objects.
+func isEmpty(ctx context.Context, b bucket.Bucket) (bool, error) {
+	for info, err := range b.List(ctx, "", "") {
+		if err != nil {
+			return false, err
+		}
+		if !strings.HasPrefix(info.Key, ".") {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,407 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"odarchive/crawler/archive/content"
+	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/wal"
+)
+
+// Source is the archive that a Keeper copies.
+type Source struct {
+	DB      *kv.DB
+	Content *content.Store
+	Dir     string   // the data directory; only Files are read from it
+	Files   []string // names of small files in Dir that are copied
+	// Withdrawn reports whether bytes were withdrawn, and have left the archive, but not the vault. Forgotten records
+	// that they have left the vault, too. Both may be nil.
+	Withdrawn func() (bool, error)
+	Forgotten func(context.Context) error
+}
+
+// Options configure a Keeper. The zero value is ready to use.
+type Options struct {
+	Keep   time.Duration // how far back every moment can be restored; 0 = 30 days
+	Every  time.Duration // how often the log is copied; 0 = 1 s
+	Lease  time.Duration // after which followers may take over if the writer is not heard of; 0 = 30 s
+	Wait   bool          // commits wait until they are in the vault
+	Holder Holder        // of the data directory
+	URL    string        // where this process serves, for followers and for who is refused; may be ""
+	Take   bool          // take the archive from another holder
+	Log    *slog.Logger  // nil discards
+	// Written is when the database was last written before this process opened it, the best that is known of when its
+	// write sets were committed that are not in the vault yet.
+	Written time.Time
+}
+
+func (o Options) withDefaults() Options {
+	o.Keep = cmp.Or(max(o.Keep, 0), 30*24*time.Hour)
+	o.Every = cmp.Or(max(o.Every, 0), time.Second)
+	o.Lease = cmp.Or(max(o.Lease, 0), 30*time.Second)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return o
+}
+
+// holdName is the name under which the database keeps its log for a Keeper.
+const holdName = "backup"
+
+// Keeper copies an archive to a vault while it is in use. Begin and Run it once.
+type Keeper struct {
+	b    bucket.Bucket
+	src  Source
+	gate *Gate
+	opts Options
+	log  *slog.Logger
+
+	writer *Writer // nil until Begin or Run has taken the archive
+	packs  *packCopier
+	files  fileCopier
+	merger *merger
+
+	forgetting chan struct{} // of size one: what was withdrawn shall leave the vault
+
+	mu       sync.Mutex // guards the fields below
+	state    State
+	last     snapshot // newest state file in the vault
+	sinceLog int64    // State.LogBytes when it was copied
+}
+
+// New returns a Keeper of an archive whose database was opened with the gate's Acknowledge.
+func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
+	o = o.withDefaults()
+	k := &Keeper{b: b, src: src, gate: gate, opts: o, log: o.Log, forgetting: make(chan struct{}, 1)}
+	k.packs = newPackCopier(b, src.Content, o.Log)
+	k.files = fileCopier{b: b, src: src}
+	k.merger = &merger{b: b}
+	k.state.Every, k.state.Keep, k.state.Wait = o.Every, o.Keep, o.Wait
+	if at := src.DB.Position(); at.Number > 0 && !o.Written.IsZero() {
+		gate.note(at.Number, milliOf(o.Written))
+	}
+	return k
+}
+
+// beginFor bounds how long Begin waits for an object store that is away.
+const beginFor = 10 * time.Second
+
+// Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if the vault belongs
+// to another archive, ErrBehind if the archive is older than the vault. If the object store cannot be reached, Begin
+// returns nil after some seconds, and Run goes on trying.
+func (k *Keeper) Begin(ctx context.Context) error {
+	k.packs.start()
+	if k.opts.Wait {
+		k.gate.setWaiting(true) // until it is known whether there is a whole copy
+	}
+	ctx, stop := context.WithTimeout(ctx, beginFor)
+	defer stop()
+	err := k.take(ctx)
+	if err == nil || isPermanent(err) {
+		return err
+	}
+	k.failed(err)
+	k.log.Warn("the backup cannot be reached; trying again in the background", "error", err)
+	return nil
+}
+
+func isPermanent(err error) bool {
+	return errors.Is(err, ErrNotOwner) || errors.Is(err, ErrBehind) || errors.Is(err, ErrFenced) || errors.Is(err, ErrNewer)
+}
+
+func (k *Keeper) take(ctx context.Context) error {
+	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx)})
+	if err != nil {
+		return err
+	}
+	h, err := Open(ctx, k.b)
+	if err != nil {
+		return err
+	}
+	if err := k.packs.list(ctx, w.Epoch(), h.inLastBranch); err != nil {
+		return err
+	}
+	k.merger.begin(h)
+	k.opts.Take = true // this process is the holder now
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.writer = w
+	for _, s := range h.snapshots {
+		if s.number >= k.last.number {
+			k.last = s
+		}
+	}
+	k.state.Epoch = w.Epoch()
+	if !w.IsNew() {
+		k.gate.reach(w.At().Number)
+	}
+	k.log.Info("this process writes the backup", "epoch", w.Epoch(), "after", w.At().Number, "new", w.IsNew())
+	return nil
+}
+
+// continues returns what decides whether the log of this archive continues that of the vault.
+func (k *Keeper) continues(ctx context.Context) func(end wal.Position) (bool, wal.Position, error) {
+	return func(end wal.Position) (isNew bool, at wal.Position, err error) {
+		at = k.src.DB.Position()
+		if end == (wal.Position{}) {
+			return true, at, nil
+		}
+		for _, e := range k.src.DB.Records(ctx, end, false) {
+			err = e
+			break
+		}
+		switch {
+		case err == nil:
+			return false, end, nil
+		case errors.Is(err, kv.ErrLogTrimmed):
+			k.log.Warn("the log does not reach back to the end of the backup, which begins anew")
+			return true, at, nil
+		case errors.Is(err, kv.ErrOtherHistory) && end.Log == at.Log && !k.opts.Take:
+			return false, at, fmt.Errorf("%w: it ends with write set %d, and the backup with %d; restore the archive from the backup", ErrBehind, at.Number, end.Number)
+		case errors.Is(err, kv.ErrOtherHistory):
+			k.log.Warn("the archive has another history than the backup, which begins anew", "error", err)
+			return true, at, nil
+		}
+		return false, at, err
+	}
+}
+
+// Run copies the archive until ctx ends. If another process becomes the writer, it stops all writes of the database and
+// returns ErrFenced. When ctx ends, it copies what is left, for some seconds at most.
+func (k *Keeper) Run(ctx context.Context) error {
+	defer k.src.Content.SetKeep(nil)
+	for {
+		err := k.run(ctx)
+		switch {
+		case isPermanent(err):
+			k.stopWrites(err)
+			return err
+		case ctx.Err() != nil:
+			return k.finish(ctx)
+		case errors.Is(err, errAgain):
+			k.writer = nil
+		}
+		k.failed(err)
+		k.log.Warn("backup interrupted; trying again", "error", err)
+		if !rest(ctx, retryEvery) {
+			return k.finish(ctx)
+		}
+	}
+}
+
+const retryEvery = 2 * time.Second
+
+// stopWrites ends all writes, and the waits of commits.
+func (k *Keeper) stopWrites(err error) {
+	k.gate.fail(err)
+	k.src.DB.StopWrites(err)
+	k.failed(err)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.state.Fenced = true
+}
+
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// errAgain says that the history in the vault must begin anew.
+var errAgain = errors.New("the backup begins anew")
+
+// run takes the archive, if it is not taken yet, and copies until something fails that is not tried again here.
+func (k *Keeper) run(ctx context.Context) error {
+	if k.writer == nil {
+		if err := k.take(ctx); err != nil {
+			return err
+		}
+	}
+	var group sync.WaitGroup
+	defer group.Wait()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	group.Go(func() { stop(k.renew(ctx)) })
+	if k.writer.IsNew() && !k.isWhole() {
+		if err := k.base(ctx); err != nil {
+			return firstCause(ctx, err)
+		}
+	}
+	if k.opts.Wait {
+		k.gate.setWaiting(true)
+	}
+	group.Go(func() { k.maintain(ctx) })
+	return firstCause(ctx, k.appendAll(ctx))
+}
+
+// firstCause prefers the reason for which ctx was ended.
+func firstCause(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+// isWhole reports whether the vault has a state file of the writer's history.
+func (k *Keeper) isWhole() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.last.epoch == k.writer.Epoch()
+}
+
+// renew renews the lease until ctx ends, and returns ErrFenced if another process has taken the archive.
+func (k *Keeper) renew(ctx context.Context) error {
+	for rest(ctx, k.opts.Lease/3) {
+		switch err := k.writer.renew(ctx); {
+		case errors.Is(err, ErrFenced):
+			return err
+		case err != nil && ctx.Err() == nil:
+			k.log.Debug("lease not renewed", "error", err)
+		}
+	}
+	return nil
+}
+
+// base makes the first copy of a history: all packs, and a state file. Commits do not wait for that.
+func (k *Keeper) base(ctx context.Context) error {
+	k.gate.setWaiting(false)
+	k.log.Info("the first whole copy of the archive begins")
+	began := time.Now()
+	for {
+		err := k.tryBase(ctx)
+		if err == nil {
+			k.log.Info("the backup is whole", "took", time.Since(began).Round(time.Millisecond))
+			return nil
+		}
+		if ctx.Err() != nil || isPermanent(err) {
+			return err
+		}
+		k.failed(err)
+		k.log.Warn("first copy interrupted; trying again", "error", err)
+		if !rest(ctx, retryEvery) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (k *Keeper) tryBase(ctx context.Context) error {
+	if err := k.files.copy(ctx); err != nil {
+		return err
+	}
+	if err := k.packs.closeAll(ctx); err != nil {
+		return err
+	}
+	return k.snapshot(ctx, true)
+}
+
+// appendAll copies what is committed, every Options.Every, or at once if commits wait.
+func (k *Keeper) appendAll(ctx context.Context) error {
+	tick := time.NewTicker(k.opts.Every)
+	defer tick.Stop()
+	for {
+		if err := k.cycle(ctx); err != nil {
+			if ctx.Err() != nil || isPermanent(err) || errors.Is(err, errAgain) {
+				return err
+			}
+			k.failed(err)
+			k.log.Debug("backup behind", "error", err)
+			if !rest(ctx, min(k.opts.Every, retryEvery)) {
+				return nil
+			}
+			continue
+		}
+		var wake <-chan struct{}
+		if k.opts.Wait {
+			wake = k.gate.wake
+		}
+		select {
+		case <-tick.C:
+		case <-wake:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// maxAppend is about how many bytes of records go into one object.
+const maxAppend = 4 << 20
+
+// cycle copies what has been committed: first the bytes that it names, then its records.
+func (k *Keeper) cycle(ctx context.Context) error {
+	upTo := k.src.DB.Committed()
+	at := k.writer.At()
+	k.src.DB.Hold(holdName, at.Number)
+	if upTo <= at.Number {
+		k.reached(0)
+		return k.writer.Fenced()
+	}
+	if err := k.packs.copyNew(ctx); err != nil {
+		return err
+	}
+	var list []entry
+	size := 0
+	flush := func() error {
+		n, err := k.writer.append(ctx, list)
+		if n > 0 {
+			k.merger.note(k.writer.recent()...)
+			k.gate.reach(k.writer.At().Number)
+			k.src.DB.Hold(holdName, k.writer.At().Number)
+			k.reached(size)
+		}
+		list, size = list[:0], 0
+		return err
+	}
+	for r, err := range k.src.DB.Records(ctx, at, false) {
+		switch {
+		case errors.Is(err, kv.ErrLogTrimmed) || errors.Is(err, kv.ErrOtherHistory):
+			k.log.Warn("the log of the archive does not lead on from the end of the backup", "error", err)
+			return errAgain
+		case err != nil:
+			return err
+		case r.Number > upTo:
+			return k.flushed(list, flush)
+		}
+		e := entry{Record: wal.Record{Number: r.Number, Sum: r.Sum, Body: append([]byte(nil), r.Body...)}, at: k.gate.timeOf(r.Number)}
+		list, size = append(list, e), size+len(r.Body)
+		if size >= maxAppend {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return k.flushed(list, flush)
+}
+
+func (k *Keeper) flushed(list []entry, flush func() error) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return flush()
+}
+
+// finishFor bounds how long the end of a server waits for the last copies.
+const finishFor = 10 * time.Second
+
+// finish copies what is left when the server stops.
+func (k *Keeper) finish(ctx context.Context) error {
+	if k.writer == nil || k.writer.Fenced() != nil || k.writer.IsNew() && !k.isWhole() {
+		return context.Cause(ctx)
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), finishFor)
+	defer stop()
+	if err := k.cycle(ctx); err != nil {
+		k.log.Warn("the backup lacks the last commits until the next start", "error", err)
+		return err
+	}
+	return nil
+}

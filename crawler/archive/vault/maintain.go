@@ -1,0 +1,116 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"time"
+
+	"odarchive/triplestore/bucket"
+)
+
+// When a Keeper does what is not urgent.
+const (
+	maintainEvery = 10 * time.Second
+	retainEvery   = time.Hour
+	snapshotEvery = 24 * time.Hour
+	snapshotLog   = 64 << 20 // bytes of the log that are always worth less than another state file
+)
+
+// maintain does what is not urgent until ctx ends: it merges, copies closed packs and state files, and deletes what is old.
+// A failure is tried again.
+func (k *Keeper) maintain(ctx context.Context) {
+	retained := time.Time{}
+	pause := time.Duration(0)
+	for {
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-k.forgetting:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+		pause = maintainEvery
+		err := k.maintainOnce(ctx)
+		if err == nil {
+			err = k.forget(ctx)
+		}
+		if err == nil && time.Since(retained) >= retainEvery {
+			if err = k.retain(ctx); err == nil {
+				retained = time.Now()
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			k.failed(err)
+			k.log.Warn("backup not tidied; trying again", "error", err)
+		}
+	}
+}
+
+func (k *Keeper) maintainOnce(ctx context.Context) error {
+	if err := k.files.copy(ctx); err != nil {
+		return err
+	}
+	if err := k.packs.closeAll(ctx); err != nil {
+		return err
+	}
+	if err := k.merger.all(ctx, k.writer.Epoch()); err != nil {
+		return err
+	}
+	return k.snapshot(ctx, false)
+}
+
+// snapshot copies the newest state file, if that is due or must be. The log in the vault has its last write set, unless it
+// is the first of a history, which then begins with it.
+func (k *Keeper) snapshot(ctx context.Context, must bool) error {
+	k.mu.Lock()
+	last := k.last
+	logged := k.state.LogBytes - k.sinceLog
+	k.mu.Unlock()
+	base := k.writer.IsNew() && last.epoch != k.writer.Epoch()
+	due := must || time.Since(last.at.time()) >= snapshotEvery || logged >= max(last.size, snapshotLog)
+	if !due {
+		return nil
+	}
+	s, err := k.src.DB.OpenState(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	at := s.Position
+	if !base && (at.Number <= last.number || at.Number > k.writer.At().Number) {
+		return nil
+	}
+	if base {
+		k.src.DB.Hold(holdName, at.Number)
+		if err := k.packs.copyNew(ctx); err != nil { // what the state names
+			return err
+		}
+	}
+	// The time may be a bit later than that of the write set: then a restore to a moment between begins with an older file.
+	one := snapshot{epoch: k.writer.Epoch(), number: at.Number, sum: at.Sum, at: k.writer.lastTime(), size: s.Size}
+	if base {
+		one.at = max(one.at, milliOf(time.Now()))
+	}
+	one.key = one.name()
+	body := io.ReadSeeker(bytes.NewReader(nil))
+	if s.Size > 0 {
+		body = io.NewSectionReader(s, 0, s.Size)
+	}
+	if err := k.b.Put(ctx, one.key, s.Size, body, bucket.PutOptions{}); err != nil {
+		return err
+	}
+	if base {
+		k.writer.beginAt(at, one.at)
+		k.gate.reach(at.Number)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.last = one
+	k.sinceLog = k.state.LogBytes
+	k.state.StateBytes += s.Size
+	k.state.Objects++
+	return nil
+}

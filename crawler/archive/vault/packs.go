@@ -1,0 +1,321 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"odarchive/crawler/archive/content"
+	"odarchive/triplestore/bucket"
+)
+
+// packCopier copies packs: new bytes of open ones in pieces, and closed ones as a whole, which then replace their pieces.
+type packCopier struct {
+	b     bucket.Bucket
+	store *content.Store
+	log   *slog.Logger
+
+	copying sync.Mutex // held by copyNew
+
+	mu      sync.Mutex // guards the fields below
+	epoch   uint64
+	from    uint64              // all packs with lower numbers are completely there
+	whole   map[string]bool     // names of closed packs that are there as a whole
+	covered map[uint64]int64    // how many bytes of a pack are there in pieces, from its start on
+	pieces  map[uint64][]string // keys of the pieces that go when the pack is there as a whole
+	sent    int64               // bytes of packs sent
+	objects int64               // objects sent
+}
+
+func newPackCopier(b bucket.Bucket, store *content.Store, log *slog.Logger) *packCopier {
+	return &packCopier{b: b, store: store, log: log, whole: make(map[string]bool), covered: make(map[uint64]int64), pieces: make(map[uint64][]string)}
+}
+
+// start keeps closed packs from being dropped that are not in the vault yet.
+func (c *packCopier) start() { c.store.SetKeep(func(name string) bool { return !c.has(name) }) }
+
+func (c *packCopier) has(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.whole[name]
+}
+
+// list reads which packs are there, for a writer's epoch. Pieces count as far as they have the bytes of this archive: the
+// writer before may have copied others that it never committed.
+func (c *packCopier) list(ctx context.Context, epoch uint64, mine func(epoch uint64) bool) error {
+	there, err := listPacks(ctx, c.b)
+	if err != nil {
+		return err
+	}
+	packs, err := c.store.Packs()
+	if err != nil {
+		return err
+	}
+	covered := make(map[uint64]int64)
+	for _, p := range packs {
+		if covered[p.Number()], err = c.compare(p, there.pieces[p.Number()]); err != nil {
+			return err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.epoch, c.covered, c.from = epoch, covered, 0
+	clear(c.whole)
+	clear(c.pieces)
+	for _, w := range there.whole {
+		c.whole[w.name] = true
+	}
+	for num, list := range there.pieces {
+		for _, p := range list {
+			if mine(p.epoch) {
+				c.pieces[num] = append(c.pieces[num], p.key)
+			}
+		}
+	}
+	return nil
+}
+
+// compare returns how many bytes of a pack, from its start on, the pieces have.
+func (c *packCopier) compare(p content.Pack, pieces []piece) (covered int64, err error) {
+	for again := true; again; {
+		again = false
+		for _, one := range pieces {
+			if one.offset > covered || one.offset+one.length <= covered || one.offset+one.length > p.Size {
+				continue
+			}
+			body := make([]byte, one.length)
+			err := c.store.ReadPack(p, body, one.offset)
+			if errors.Is(err, content.ErrNotFound) {
+				return 0, nil
+			}
+			if err != nil {
+				return 0, err
+			}
+			if crc32.Checksum(body, castagnoli) == one.crc {
+				covered, again = one.offset+one.length, true
+			}
+		}
+	}
+	return covered, nil
+}
+
+// packsThere are the packs in a vault.
+type packsThere struct {
+	whole  []wholePack
+	pieces map[uint64][]piece // by number of the pack, in the order of offsets
+}
+
+func listPacks(ctx context.Context, b bucket.Bucket) (there packsThere, err error) {
+	there.pieces = make(map[uint64][]piece)
+	for info, err := range b.List(ctx, packsDir, "") {
+		if err != nil {
+			return there, err
+		}
+		if w, ok := parseWhole(info.Key, info.Size); ok {
+			there.whole = append(there.whole, w)
+		}
+	}
+	for info, err := range b.List(ctx, openDir, "") {
+		if err != nil {
+			return there, err
+		}
+		if p, ok := parsePiece(info.Key, info.Size); ok && p.length <= maxObject {
+			there.pieces[p.pack] = append(there.pieces[p.pack], p)
+		}
+	}
+	return there, nil
+}
+
+// maxPiece is the maximum size of a piece.
+const maxPiece = 8 << 20
+
+// copyNew copies what has been committed of packs since the last call.
+func (c *packCopier) copyNew(ctx context.Context) error {
+	c.copying.Lock()
+	defer c.copying.Unlock()
+	c.mu.Lock()
+	from := c.from
+	c.mu.Unlock()
+	list, err := c.store.PacksFrom(from)
+	if err != nil {
+		return err
+	}
+	all := true
+	for _, p := range list {
+		if err := c.copyPieces(ctx, p); err != nil {
+			return err
+		}
+		if all = all && p.Closed; all { // what is committed of a closed pack later is there already
+			c.mu.Lock()
+			c.from = p.Number() + 1
+			c.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// copyPieces copies what is missing of a pack.
+func (c *packCopier) copyPieces(ctx context.Context, p content.Pack) error {
+	c.mu.Lock()
+	have, done, epoch := c.covered[p.Number()], c.whole[p.Name], c.epoch
+	c.mu.Unlock()
+	for !done && have < p.Size {
+		body := make([]byte, min(p.Size-have, maxPiece))
+		err := c.store.ReadPack(p, body, have)
+		if errors.Is(err, content.ErrNotFound) { // dropped meanwhile, since it had withdrawn bytes
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		one := piece{pack: p.Number(), epoch: epoch, offset: have, length: int64(len(body)), crc: crc32.Checksum(body, castagnoli)}
+		if err := c.b.Put(ctx, one.name(), one.length, bytes.NewReader(body), bucket.PutOptions{}); err != nil {
+			return err
+		}
+		have += one.length
+		c.mu.Lock()
+		c.covered[p.Number()] = have
+		c.pieces[p.Number()] = append(c.pieces[p.Number()], one.name())
+		c.sent += one.length
+		c.objects++
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+// closeAll copies closed packs that are not there as a whole, and deletes their pieces. It returns at once if there are none.
+func (c *packCopier) closeAll(ctx context.Context) error {
+	list, err := c.store.Packs()
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		if !p.Closed || c.has(p.Name) {
+			continue
+		}
+		if err := c.copyWhole(ctx, p); err != nil && !errors.Is(err, content.ErrNotFound) {
+			return err
+		}
+	}
+	return c.dropPieces(ctx, list)
+}
+
+// copyWhole copies a closed pack. One that is damaged beyond its parity is copied as it is, under another key.
+func (c *packCopier) copyWhole(ctx context.Context, p content.Pack) error {
+	body := &packBody{store: c.store, pack: p}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, body); err != nil {
+		return err
+	}
+	damaged := !nameMatches(p.Name, sum.Sum(nil))
+	if damaged {
+		c.log.Warn("a damaged pack is copied as it is", "pack", p.Name)
+	}
+	if _, err := body.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	key := wholeKey(c.epoch, p.Name, damaged)
+	c.mu.Unlock()
+	if err := c.b.Put(ctx, key, p.Size, body, bucket.PutOptions{}); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.whole[p.Name] = true
+	c.sent += p.Size
+	c.objects++
+	return nil
+}
+
+// dropPieces deletes the pieces of packs that are there as a whole.
+func (c *packCopier) dropPieces(ctx context.Context, list []content.Pack) error {
+	for _, p := range list {
+		c.mu.Lock()
+		keys := slices.Clone(c.pieces[p.Number()])
+		done := p.Closed && c.whole[p.Name]
+		c.mu.Unlock()
+		if !done {
+			continue
+		}
+		for _, key := range keys {
+			if err := c.b.Delete(ctx, key); err != nil {
+				return err
+			}
+		}
+		c.mu.Lock()
+		delete(c.pieces, p.Number())
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+// forget drops what is known of a pack that was deleted.
+func (c *packCopier) forget(num uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.covered, num)
+	delete(c.pieces, num)
+	for name := range c.whole {
+		if packNumber(name) == num {
+			delete(c.whole, name)
+		}
+	}
+}
+
+// figures returns the bytes and objects that were sent.
+func (c *packCopier) figures() (bytes, objects int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sent, c.objects
+}
+
+// nameMatches reports whether the hash in a closed pack's name is that of its bytes.
+func nameMatches(name string, sum []byte) bool {
+	_, text, _ := strings.Cut(strings.TrimSuffix(name, ".pack"), "-")
+	return text != "" && strings.HasPrefix(hex.EncodeToString(sum), text)
+}
+
+// packBody reads a pack as the body of a Put.
+type packBody struct {
+	store *content.Store
+	pack  content.Pack
+	at    int64
+}
+
+// Read implements io.Reader.
+func (r *packBody) Read(b []byte) (int, error) {
+	b = b[:min(int64(len(b)), max(r.pack.Size-r.at, 0))]
+	if len(b) == 0 {
+		return 0, io.EOF
+	}
+	if err := r.store.ReadPack(r.pack, b, r.at); err != nil {
+		return 0, err
+	}
+	r.at += int64(len(b))
+	return len(b), nil
+}
+
+// Seek implements io.Seeker.
+func (r *packBody) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.at
+	case io.SeekEnd:
+		offset += r.pack.Size
+	}
+	if offset < 0 {
+		return 0, fmt.Errorf("seek to %d", offset)
+	}
+	r.at = offset
+	return offset, nil
+}

@@ -1,0 +1,366 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/wal"
+)
+
+// writerState is the content of writer.json: who writes the archive. Followers watch whether it changes.
+type writerState struct {
+	Epoch  uint64    `json:"epoch"`
+	Holder Holder    `json:"holder"`
+	URL    string    `json:"url,omitempty"`
+	Lease  milli     `json:"lease"` // milliseconds after which followers may take over if it has not changed
+	Beat   uint64    `json:"beat"`
+	Nonce  string    `json:"nonce"`
+	At     time.Time `json:"at"` // for people
+}
+
+// Candidate is a process that wants to be the writer.
+type Candidate struct {
+	Holder Holder
+	URL    string // where it serves; "" if it does not say
+	Lease  time.Duration
+	Force  bool // take the archive from another holder
+	// Continue decides whether the archive of the candidate has the record at the end of the log: then its log continues
+	// there. If isNew is true, its history is a new one, and begins after at. It may be called several times.
+	Continue func(end wal.Position) (isNew bool, at wal.Position, err error)
+}
+
+// Writer is a process that may append to the log. Its methods may be called concurrently.
+type Writer struct {
+	b     bucket.Bucket
+	me    Candidate
+	epoch uint64
+	isNew bool
+	nonce [16]byte
+
+	renewing sync.Mutex // guards tag, beat
+	tag      string     // ETag of writer.json
+	beat     uint64
+
+	mu     sync.Mutex // guards the fields below
+	seq    uint64     // place of the next object
+	at     wal.Position
+	last   milli  // time of the last record
+	made   []span // objects of the tail that recent has not returned
+	fenced error
+}
+
+// Take makes a process the writer. It begins a vault if there is none and the bucket is empty. The error is ErrNotOwner if
+// another holder is the writer and the candidate does not use force, and ErrFenced if another process takes the archive at
+// the same time.
+func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
+	w := &Writer{b: b, me: me}
+	if _, err := rand.Read(w.nonce[:]); err != nil {
+		return nil, err
+	}
+	if err := w.take(ctx); err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	return w, nil
+}
+
+func (w *Writer) take(ctx context.Context) error {
+	h, err := open(ctx, w.b)
+	if errors.Is(err, ErrNoVault) {
+		if err = begin(ctx, w.b); err == nil {
+			h, err = open(ctx, w.b)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if other := h.writer; other.Holder != "" && other.Holder != w.me.Holder && !w.me.Force {
+		return fmt.Errorf("%w, which wrote to it last on %s%s", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
+	}
+	if _, err := w.decide(h); err != nil { // before the present writer is disturbed
+		return err
+	}
+	w.epoch = h.writer.Epoch + 1
+	for _, f := range h.fences {
+		w.epoch = max(w.epoch, f.Epoch+1)
+	}
+	w.tag = h.writerTag
+	if err := w.renew(ctx); err != nil {
+		return err
+	}
+	return w.fence(ctx)
+}
+
+func at(url string) string {
+	if url == "" {
+		return ""
+	}
+	return " at " + url
+}
+
+// begin makes an empty bucket a vault.
+func begin(ctx context.Context, b bucket.Bucket) error {
+	empty, err := isEmpty(ctx, b)
+	if err != nil {
+		return err
+	}
+	if !empty {
+		return errors.New("the bucket has other objects below this prefix; use an empty prefix")
+	}
+	text, err := json.Marshal(description{Format: format, Created: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return err
+	}
+	err = b.Put(ctx, archiveKey, int64(len(text)), bytes.NewReader(text), bucket.PutOptions{IfAbsent: true})
+	if errors.Is(err, bucket.ErrExists) { // begun at the same time by another process
+		return nil
+	}
+	return err
+}
+
+// decide finds out whether and where the candidate continues the log.
+func (w *Writer) decide(h *History) (f fence, err error) {
+	f = fence{Epoch: w.epoch, Holder: w.me.Holder, New: true}
+	end, when, ok := h.end()
+	isNew, at, err := w.me.Continue(end)
+	if err != nil {
+		return f, err
+	}
+	f.New = isNew || !ok || !h.isWhole()
+	if !f.New {
+		at = end
+	}
+	f.Log, f.Number, f.Sum = hex.EncodeToString(at.Log[:]), at.Number, at.Sum
+	f.Last, f.At = when, max(when, milliOf(time.Now()))
+	return f, nil
+}
+
+// fence puts the object that begins the epoch into the place where the writer before would put its next one.
+func (w *Writer) fence(ctx context.Context) error {
+	for {
+		h, err := open(ctx, w.b) // again each time: the writer before may have appended
+		if err != nil {
+			return err
+		}
+		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch >= w.epoch {
+			return ErrFenced
+		}
+		f, err := w.decide(h)
+		if err != nil {
+			return err
+		}
+		text, err := f.encode(w.nonce)
+		if err != nil {
+			return err
+		}
+		err = w.b.Put(ctx, tailKey(h.next), int64(len(text)), bytes.NewReader(text), bucket.PutOptions{IfAbsent: true})
+		if errors.Is(err, bucket.ErrExists) {
+			if o, err := getObject(ctx, w.b, tailKey(h.next)); err != nil || o.nonce != w.nonce {
+				continue
+			}
+			err = nil // it is this writer's own, of an attempt whose answer was lost
+		}
+		if err != nil {
+			return err
+		}
+		w.seq, w.at, w.last, w.isNew = h.next+1, f.position(), f.Last, f.New
+		return nil
+	}
+}
+
+// Epoch returns the number of the writer's epoch.
+func (w *Writer) Epoch() uint64 { return w.epoch }
+
+// IsNew reports whether the epoch began a new history, which needs a state file.
+func (w *Writer) IsNew() bool { return w.isNew }
+
+// At returns the position after the last record in the vault.
+func (w *Writer) At() wal.Position {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at
+}
+
+// Fenced returns ErrFenced once another process is the writer.
+func (w *Writer) Fenced() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fenced
+}
+
+func (w *Writer) setFenced(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fenced == nil {
+		w.fenced = err
+	}
+	return w.fenced
+}
+
+// beginAt sets where the log of a new history begins: after the record of its first state file.
+func (w *Writer) beginAt(at wal.Position, when milli) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at, w.last = at, max(w.last, when)
+}
+
+// append adds records, which must follow the last one, and returns how many are in the vault: all of them if the error is
+// nil. After an error it is called with the same records again, and perhaps more. It must not be called concurrently.
+func (w *Writer) append(ctx context.Context, list []entry) (n int, err error) {
+	for n < len(list) && err == nil {
+		var added int
+		added, err = w.appendOnce(ctx, list[n:])
+		n += added
+	}
+	return n, err
+}
+
+func (w *Writer) appendOnce(ctx context.Context, list []entry) (n int, err error) {
+	w.mu.Lock()
+	at, seq, last, fenced := w.at, w.seq, w.last, w.fenced
+	w.mu.Unlock()
+	if fenced != nil {
+		return 0, fenced
+	}
+	if list[0].Number != at.Number+1 {
+		return 0, fmt.Errorf("append record %d after record %d", list[0].Number, at.Number)
+	}
+	for i := range list { // the clock may have been set back
+		last = max(last, list[i].at)
+		list[i].at = last
+	}
+	o := &batch{epoch: w.epoch, nonce: w.nonce, log: at.Log, before: at.Sum, entries: list}
+	raw := o.encode()
+	err = w.b.Put(ctx, tailKey(seq), int64(len(raw)), bytes.NewReader(raw), bucket.PutOptions{IfAbsent: true})
+	if errors.Is(err, bucket.ErrExists) {
+		return w.occupied(ctx, seq, list)
+	}
+	if err != nil {
+		return 0, err
+	}
+	w.advance(o, len(raw))
+	return len(list), nil
+}
+
+func (w *Writer) advance(o *batch, size int) {
+	end := o.entries[len(o.entries)-1]
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := o.span(0)
+	s.key, s.size = tailKey(w.seq), int64(size)
+	w.made = append(w.made, s)
+	w.seq++
+	w.at.Number, w.at.Sum, w.last = end.Number, end.Sum, end.at
+}
+
+// recent returns the objects of the tail that were made since the last call.
+func (w *Writer) recent() []span {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := w.made
+	w.made = nil
+	return list
+}
+
+// lastTime returns the time of the last record.
+func (w *Writer) lastTime() milli {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
+// occupied finds out what is in the place of the next object: an own one, whose answer was lost, or the fence of
+// another writer.
+func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int, err error) {
+	o, err := getObject(ctx, w.b, tailKey(seq))
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case o.batch != nil && o.nonce == w.nonce:
+		n := len(o.batch.entries)
+		if n > len(list) || o.batch.entries[0].Number != list[0].Number || o.batch.entries[n-1].Sum != list[n-1].Sum {
+			return 0, fmt.Errorf("%w: %s has other records", ErrBroken, tailKey(seq))
+		}
+		w.advance(o.batch, len(o.batch.encode()))
+		return n, nil
+	case o.fence != nil && o.fence.Epoch < w.epoch: // of a process that lost the race to become the writer
+		w.mu.Lock()
+		w.seq++
+		w.mu.Unlock()
+		return 0, nil
+	}
+	return 0, w.setFenced(ErrFenced)
+}
+
+// renew writes writer.json, from which followers see that the writer lives. The error is ErrFenced if another process is
+// the writer.
+func (w *Writer) renew(ctx context.Context) error {
+	w.renewing.Lock()
+	defer w.renewing.Unlock()
+	w.beat++
+	state := writerState{Epoch: w.epoch, Holder: w.me.Holder, URL: w.me.URL, Lease: milli(w.me.Lease.Milliseconds()), Beat: w.beat,
+		Nonce: hex.EncodeToString(w.nonce[:]), At: time.Now().UTC().Truncate(time.Second)}
+	text, err := json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	o := bucket.PutOptions{IfMatch: w.tag}
+	if w.tag == "" {
+		o = bucket.PutOptions{IfAbsent: true}
+	}
+	err = w.b.Put(ctx, writerKey, int64(len(text)), bytes.NewReader(text), o)
+	if err != nil && !errors.Is(err, bucket.ErrExists) && !errors.Is(err, bucket.ErrChanged) {
+		return err
+	}
+	raw, info, err := get(ctx, w.b, writerKey, maxSmall) // also after success: the new ETag is that of this text only
+	if err != nil {
+		return err
+	}
+	var found writerState
+	if err := json.Unmarshal(raw, &found); err != nil {
+		return fmt.Errorf("%w: %s cannot be read", ErrBroken, writerKey)
+	}
+	if found.Nonce != state.Nonce {
+		return w.setFenced(fencedBy(found))
+	}
+	w.tag = info.ETag
+	return nil
+}
+
+func fencedBy(other writerState) error {
+	if other.URL == "" {
+		return ErrFenced
+	}
+	return &FencedError{URL: other.URL}
+}
+
+// FencedError is an ErrFenced that knows the address of the writer.
+type FencedError struct{ URL string }
+
+func (e *FencedError) Error() string { return ErrFenced.Error() + ": " + e.URL }
+
+// Unwrap returns ErrFenced.
+func (e *FencedError) Unwrap() error { return ErrFenced }
+
+// Lives reads what changes in a vault as long as its writer lives, and the writer's address. A follower that sees no
+// change for the length of the lease, by its own clock, may take over.
+func Lives(ctx context.Context, b bucket.Bucket) (sign, url string, lease time.Duration, err error) {
+	raw, info, err := get(ctx, b, writerKey, maxSmall)
+	if err != nil {
+		return "", "", 0, fmt.Errorf("backup: %w", err)
+	}
+	var s writerState
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return "", "", 0, fmt.Errorf("backup: %w: %s cannot be read", ErrBroken, writerKey)
+	}
+	return strings.Join([]string{info.ETag, s.Nonce, fmt.Sprint(s.Beat)}, " "), s.URL, time.Duration(s.Lease) * time.Millisecond, nil
+}
