@@ -12,6 +12,7 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/crawl"
+	"odarchive/cmd/internal/tracing"
 	"odarchive/sparqlapi"
 
 	"github.com/dustin/go-humanize/english"
@@ -37,7 +38,8 @@ type cli struct {
 
 	args    []string // of the program
 	level   slog.LevelVar
-	logFile *logFile // nil for stderr
+	logFile *logFile          // nil for stderr
+	spans   *tracing.Exporter // nil without a collector
 }
 
 func newCLI(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli {
@@ -53,6 +55,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if closed := c.spans.Close(); closed != nil {
+		c.log.Warn("the last spans were not exported", "error", closed)
+	}
 	if closed := c.logFile.close(); err == nil {
 		err = closed
 	}
@@ -125,6 +130,11 @@ func (c *cli) configure(cmd *cobra.Command) error {
 		}
 	}
 	c.logTo(c.level.Level())
+	var err error
+	if c.spans, err = tracing.Open(cmd.Context(), readBuild().Version, c.log); err != nil {
+		return usageError{err}
+	}
+	cmd.SetContext(c.spans.With(cmd.Context()))
 	for _, sentence := range config.Misspelt(os.Environ(), settings(cmd.Root())) {
 		c.log.Warn(sentence)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
+	"odarchive/triplestore/trace"
 )
 
 // Kind of Results: which method reads them.
@@ -137,12 +138,14 @@ func (r *Results) Close() {
 		r.triples.close()
 	}
 	r.solutions.Close()
+	err := r.err
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	r.work.failed = err
+	trace.Set(r.work.ctx, trace.Int("odarchive.rows", r.n))
 	r.work.close()
 	if r.closed != nil {
-		err := r.err
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
 		r.closed(r.n, err)
 	}
 }

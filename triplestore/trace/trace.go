@@ -38,6 +38,7 @@ type Tracer interface {
 // Span is a step that has begun.
 type Span interface {
 	Parent() Parent    // what spans below this one name as their parent
+	Name(name string)  // replaces the name, when a better one is known
 	Set(attrs []Attr)  // adds attributes
 	Event(name string) // notes that something happened
 	End(err error)     // ends the span; a second call does nothing
@@ -128,6 +129,13 @@ func Detach(to, from context.Context) context.Context {
 func Set(ctx context.Context, attrs ...Attr) {
 	if c := of(ctx); c != nil && c.span != nil {
 		c.span.Set(append([]Attr(nil), attrs...))
+	}
+}
+
+// Name replaces the name of the span that ctx carries.
+func Name(ctx context.Context, name string) {
+	if c := of(ctx); c != nil && c.span != nil {
+		c.span.Name(name)
 	}
 }
 

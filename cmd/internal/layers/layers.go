@@ -129,6 +129,7 @@ var doors = map[string]string{
 	"github.com/yuin/goldmark":            "ui/docs",
 	"github.com/minio/minio-go":           "triplestore/bucket",
 	"github.com/modelcontextprotocol":     "sparqlapi/assist",
+	"go.opentelemetry.io/otel":            "cmd/internal/tracing",
 }
 
 // floor of a package, -1 where it has none.

@@ -54,6 +54,12 @@ type span struct {
 
 func (s *span) Parent() trace.Parent { return s.span.Self }
 
+func (s *span) Name(name string) {
+	s.to.mu.Lock()
+	defer s.to.mu.Unlock()
+	s.span.Name = name
+}
+
 func (s *span) Set(attrs []trace.Attr) {
 	s.to.mu.Lock()
 	defer s.to.mu.Unlock()
