@@ -74,6 +74,9 @@ func TestPackages(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../nfpm", "-o", os.DevNull, "github.com/goreleaser/nfpm/v2/cmd/nfpm").CombinedOutput(); err != nil {
 		t.Skipf("nfpm cannot be built here ('go -C cmd/deploy/nfpm mod download' fetches it): %v\n%s", err, out)
 	}
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../roots", "-buildvcs=false", "-o", os.DevNull, ".").CombinedOutput(); err != nil {
+		t.Skipf("the certificates of the image are not here ('go -C cmd/deploy/roots mod download' fetches them): %v\n%s", err, out)
+	}
 	one, two := checkout(t), checkout(t)
 	first := packagesOf(t, one, "v1.0.0")
 	t.Run("are the same wherever they are built", func(t *testing.T) {
@@ -83,11 +86,12 @@ func TestPackages(t *testing.T) {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(filepath.Join(second, sumsName))
-		if err != nil || !bytes.Equal(a, b) || strings.Count(string(a), "\n") != 3 {
+		if err != nil || !bytes.Equal(a, b) || strings.Count(string(a), "\n") != 4 {
 			t.Errorf("the checksums of one are\n%sof the other (%v)\n%s", a, err, b)
 		}
 	})
 	t.Run("are installed and upgraded and removed while the archive stays", func(t *testing.T) { install(t, first, packagesOf(t, one, "v1.1.0")) })
+	t.Run("run as a container that can write its data only", func(t *testing.T) { runImage(t, first) })
 	t.Run("become a service by the page that says how", func(t *testing.T) { followService(t, first) })
 }
 

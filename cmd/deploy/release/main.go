@@ -1,5 +1,5 @@
 // Command release builds what is given to others: a tarball for each platform, a .deb for each Linux, a bill of
-// materials for each, and their checksums.
+// materials for each, an image of containers for all Linux platforms (OCI), and their checksums.
 //
 //	release -out bin/packages
 //
@@ -47,6 +47,8 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	f.StringVar(&r.version, "version", "", "version of a source without git; with git, the program knows it")
 	f.StringVar(&r.maintainer, "maintainer", "The ODArchive authors <odarchive@localhost>", "who answers for the .deb")
 	f.StringVar(&only, "only", "", "platforms to build for, as linux_amd64,linux_arm64 (default all)")
+	f.BoolVar(&r.noImage, "no-image", false, "build no image of containers")
+	f.BoolVar(&r.imageOnly, "image-only", false, "build the image of containers only")
 	f.BoolVar(&r.noDeb, "no-deb", false, "build tarballs only")
 	if err := f.Parse(args); err != nil {
 		return err

@@ -21,11 +21,14 @@ type release struct {
 	maintainer string
 	platforms  []platform
 	noDeb      bool
+	noImage    bool
+	imageOnly  bool // build nothing else
 	log        io.Writer
 
-	work  string    // directory of what is built on the way
-	stamp string    // what the linker tells the program of itself; "" if Go found that out
-	time  time.Time // of all files
+	work  string              // directory of what is built on the way
+	stamp string              // what the linker tells the program of itself; "" if Go found that out
+	time  time.Time           // of all files
+	built map[platform]string // the programs, by platform
 }
 
 func (r *release) run(ctx context.Context) (err error) {
@@ -53,7 +56,8 @@ func (r *release) run(ctx context.Context) (err error) {
 	if err := r.build(ctx, platform{runtime.GOOS, runtime.GOARCH}, inventory, "./cmd/internal/licences/inventory"); err != nil {
 		return err
 	}
-	if !r.noDeb {
+	r.built = map[platform]string{}
+	if !r.noDeb && !r.imageOnly {
 		if err := r.tool(ctx, nfpm); err != nil {
 			return err
 		}
@@ -61,6 +65,11 @@ func (r *release) run(ctx context.Context) (err error) {
 	for _, p := range r.platforms {
 		if err := r.pack(ctx, p, shared, host, inventory, nfpm); err != nil {
 			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	if !r.noImage {
+		if err := r.image(ctx); err != nil {
+			return fmt.Errorf("image: %w", err)
 		}
 	}
 	return writeSums(r.out)
@@ -75,6 +84,10 @@ func (r *release) pack(ctx context.Context, p platform, shared tree, host, inven
 		if err := r.build(ctx, p, program, "./cmd/odarchive"); err != nil {
 			return err
 		}
+	}
+	r.built[p] = program
+	if r.imageOnly {
+		return nil
 	}
 	bill, err := r.output(ctx, append(p.environ(), "CGO_ENABLED=0"), inventory, "sbom")
 	if err != nil {

@@ -183,7 +183,7 @@ func packages(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, "odarchive_") && (strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".deb") || strings.HasSuffix(name, ".cdx.json")) {
+		if strings.HasPrefix(name, "odarchive_") && (strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".deb") || strings.HasSuffix(name, ".cdx.json") || strings.HasSuffix(name, imageSuffix)) {
 			names = append(names, name)
 		}
 	}

@@ -1,0 +1,6 @@
+// The certificates of authorities for the image, pinned here so that they are the same whoever builds it.
+module roots
+
+go 1.26.0
+
+require golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
