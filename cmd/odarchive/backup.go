@@ -13,19 +13,30 @@ import (
 )
 
 func (c *cli) backup() *cobra.Command {
-	var out, since, server string
+	var out, since, server, list, verify string
 	cmd := &cobra.Command{
 		Use:   "backup -o FILE",
 		Short: "Write a backup, full or incremental",
 		Long: `Write the whole archive to one file, or with --since what is new since an earlier backup. Checksums cover every byte of
 the file, and it gets its name only when it is complete. If a server holds the archive, or with --endpoint, the command asks
 that server, which continues to serve and crawl. A damaged pack that cannot be repaired is copied as it is and named: exit
-status 1.`,
+status 1.
+
+With --list and --verify, the command looks at the continuous backup that a server makes ('odarchive serve --backup-to'): which moments
+can be restored from it, and whether everything that a restore needs is there and matches its checksums.`,
 		Example: `  odarchive backup -o monday.odab
   odarchive backup -o tuesday.odab --since monday.odab
-  odarchive backup -o now.odab --endpoint http://localhost:8080/ --token "$SECRET"`,
+  odarchive backup -o now.odab --endpoint http://localhost:8080/ --token "$SECRET"
+  odarchive backup --list 's3://backups/archive?endpoint=https://s3.example.org'
+  odarchive backup --verify file:///var/backups/archive`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case list != "":
+				return c.listMoments(cmd.Context(), list)
+			case verify != "":
+				return c.verifyVault(cmd.Context(), verify)
+			}
 			if out == "" {
 				return usagef("backup needs -o FILE")
 			}
@@ -61,6 +72,8 @@ status 1.`,
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "", "file to write; it must not exist")
 	f.StringVar(&since, "since", "", "earlier backup; write only what is new since then")
+	f.StringVar(&list, "list", "", "URL of a continuous backup; print which moments can be restored")
+	f.StringVar(&verify, "verify", "", "URL of a continuous backup; read and verify all of it")
 	f.StringVar(&server, "server", "", "same as --endpoint")
 	c.readOnlyFlag(cmd)
 	c.remoteFlags(cmd)
@@ -91,17 +104,33 @@ func packsWere(names []string) string {
 }
 
 func (c *cli) restore() *cobra.Command {
-	var withdrawals string
+	var withdrawals, at string
 	cmd := &cobra.Command{
-		Use:   "restore FILE...",
+		Use:   "restore FILE... | URL",
 		Short: "Restore an archive from backups",
-		Long: `Create the data directory from a full backup and the incremental ones after it, in order. The directory must be empty or not
-exist. A backup has what was withdrawn after it was made: --withdrawals takes that away again.`,
+		Long: `Create the data directory from a full backup and the incremental ones after it, in order, or from a continuous backup in a bucket
+('odarchive serve --backup-to'), as it was after the last commit that is not later than --at. The directory must be empty or not
+exist. A restore from a bucket that was interrupted continues with the packs that it has. A backup has what was withdrawn after it
+was made: --withdrawals takes that away again.
+
+The archive that is restored from a bucket has a history of its own. To go on with it in the same bucket, start it with 'odarchive
+serve --promote'. The key of the transparency log is in no backup: copy the directory transparency beside it.`,
 		Example: `  odarchive restore monday.odab --data restored
   odarchive restore monday.odab tuesday.odab --data restored
-  odarchive restore monday.odab --data restored --withdrawals withdrawals.jsonl`,
+  odarchive restore monday.odab --data restored --withdrawals withdrawals.jsonl
+  odarchive restore 's3://backups/archive?endpoint=https://s3.example.org' --data restored
+  odarchive restore file:///var/backups/archive --at 2026-11-24T16:30:00Z --data restored`,
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.Contains(args[0], "://") {
+				if len(args) > 1 {
+					return usagef("restore needs one URL, or files")
+				}
+				return c.restoreVault(cmd.Context(), args[0], at, withdrawals)
+			}
+			if at != "" {
+				return usagef("--at needs the URL of a continuous backup")
+			}
 			bar := c.progress(-1, "bytes")
 			defer bar.done()
 			var read int64
@@ -120,6 +149,7 @@ exist. A backup has what was withdrawn after it was made: --withdrawals takes th
 			return c.print(info, "%s: the archive as of %s", c.cfg.Data, info.Time.UTC().Format("2006-01-02 15:04:05"))
 		},
 	}
+	cmd.Flags().StringVar(&at, "at", "", "moment (RFC 3339) as of which the archive is restored from a bucket (default the last one)")
 	cmd.Flags().StringVar(&withdrawals, "withdrawals", "", "list of what was withdrawn, as 'odarchive withdrawals --json' prints it; the restored archive forgets it, too")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd

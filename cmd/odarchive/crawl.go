@@ -58,6 +58,11 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 				defer cancel()
 			}
 			return c.with(cmd.Context(), store.Options{Create: true, Clock: now}, func(n *app.Node) error {
+				end, err := n.RunBackup(cmd.Context())
+				if err != nil {
+					return err
+				}
+				defer end()
 				if at != "" {
 					if err := n.NewAreDue(ctx); err != nil {
 						return err
@@ -84,6 +89,7 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 	f.BoolVar(&c.json, "json", false, "machine-readable summary")
 	c.cfg.FetchFlags(f)
 	c.cfg.WARCFlag(f)
+	c.cfg.BackupFlags(f)
 	c.cfg.HookFlags(f)
 	return cmd
 }

@@ -39,6 +39,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
   odarchive serve --base https://archive.example.org/ --websub
   odarchive serve --no-crawl
+  odarchive serve --backup-to 's3://backups/archive?endpoint=https://s3.example.org'
   odarchive serve --dump-every 24h --dump-kind nq.gz --dump-kind hdt
   odarchive serve --query-memory 1GiB --total-memory 4GiB --total-temp 20GiB
   odarchive serve --read-only --listen 127.0.0.1:8081
@@ -68,6 +69,9 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 				if c.cfg.Fetch.WebSub && !c.cfg.Fetch.AllowPrivateHosts && isLocal(n.Mint.Base) {
 					return fmt.Errorf("--websub: hubs cannot reach %s; give the public address as --base", n.Mint.Base)
 				}
+				if err := n.BeginBackup(cmd.Context(), cmp.Or(c.cfg.Backup.Advertise, n.Mint.Base)); err != nil {
+					return err
+				}
 				opened()
 				ready := func() {
 					fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, e.places())
@@ -91,6 +95,8 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 	c.cfg.EvidenceFlags(f)
 	c.cfg.RetentionFlags(f)
 	c.cfg.DumpFlags(f)
+	c.cfg.BackupFlags(f)
+	c.cfg.WriterFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }

@@ -49,6 +49,8 @@ const tidyEvery = time.Hour
 // Background runs the jobs beside a server until ctx ends. A job that fails or panics ends neither another job nor the
 // server (package supervise).
 func (n *Node) Background(ctx context.Context, crawling bool) {
+	end := n.keepBackup(ctx)
+	defer end() // after the other jobs, so that it copies their last commits
 	var group sync.WaitGroup
 	job := func(name string, work func(context.Context) error) {
 		group.Go(func() { _ = n.Jobs.Run(ctx, name, work) }) // Jobs reports its failure

@@ -44,6 +44,7 @@ type Config struct {
 	Evidence  Evidence
 	Retention Retention
 	Dumps     Dumps
+	Backup    Backup
 }
 
 // Fetch has the settings of everything that fetches.
@@ -125,6 +126,7 @@ func Defaults() Config {
 		Data: "odarchive-data", Base: "http://localhost:8080/", LogLevel: "info", LogFormat: "text", KeepVisits: 90 * 24 * time.Hour,
 		Evidence: Evidence{SignEvery: 24 * time.Hour},
 		Dumps:    Dumps{Kinds: []string{catalog.DumpNQuads}, Keep: 1},
+		Backup:   Backup{Days: 30, Every: time.Second},
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true, LDESInterval: time.Hour,
@@ -233,6 +235,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if err := c.Evidence.check(); err != nil {
+		return err
+	}
+	if err := c.Backup.check(); err != nil {
 		return err
 	}
 	if _, err := c.LogWitnesses(); err != nil {

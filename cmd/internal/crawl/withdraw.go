@@ -72,7 +72,7 @@ func (c *Crawl) copiesOf(list []catalog.Version, result *catalog.Withdrawn) erro
 	all, err := c.store.Copies()
 	for _, one := range all {
 		switch {
-		case store.IsTape(one.Kind):
+		case store.IsTape(one.Kind) || one.Kind == store.BucketCopy:
 			result.Rewritten = append(result.Rewritten, one)
 		case !one.At.Before(first):
 			result.Elsewhere = append(result.Elsewhere, one)
@@ -178,9 +178,16 @@ func (c *Crawl) purgeWithdrawn(ctx context.Context, progress func(step string)) 
 // purgeElsewhere removes withdrawn bytes, and what was made of them, from where the archive does not know them.
 func (c *Crawl) purgeElsewhere(ctx context.Context, list []archive.Purging) error {
 	withdrawn := map[string]bool{}
+	ordered := false // by a person, and not by a rule of retention, of which backups keep their days
 	for _, p := range list {
 		for _, v := range p.Versions {
 			withdrawn[v.ID] = true
+			ordered = ordered || v.Withdrawn == nil || v.Withdrawn.By != catalog.ByRetention
+		}
+	}
+	if ordered {
+		if err := c.store.NoteForget(ctx); err != nil {
+			return err
 		}
 	}
 	err := c.Graphs.Purge(ctx, withdrawn, func(f func(*triplestore.Txn) error) error {

@@ -44,7 +44,7 @@ func (a *Faces) Ready(context.Context) (state string, err error) {
 	f := a.Fixity()
 	switch f.State {
 	case ui.Sound:
-		return "ok", nil
+		return "ok" + a.backupBehind(), nil
 	case ui.ReadOnly:
 		return "ok: " + ui.ReadOnly, nil
 	}

@@ -63,6 +63,7 @@ func (c *figuresCollector) Describe(chan<- *prometheus.Desc) {}
 // Collect implements prometheus.Collector.
 func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 	collectFixity(out, c.faces.Fixity()) // first, because the rest may fail in a damaged archive
+	c.collectBackup(out)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s, err := c.faces.store.Archive.Stats(ctx)

@@ -21,6 +21,7 @@ const (
 	ExportCopy  = "export"  // a WARC or WACZ file that was exported
 	WARCCopy    = "warc"    // a directory of WARC files of what was fetched
 	AnswersCopy = "answers" // a directory of WARC files of what interfaces answered
+	BucketCopy  = "bucket"  // a continuous backup, which loses what is withdrawn
 )
 
 // copyKey, with a kind and a name behind it, in SpaceMeta holds the JSON of a catalog.CopyElsewhere.
@@ -53,7 +54,7 @@ func (s *Store) NoteCopy(ctx context.Context, kind, name string) error {
 	key := []byte(copyKey + kind + "/" + name)
 	var known bool
 	err = s.DB.View(func(txn *kv.Txn) (err error) { _, known, err = txn.Get(kv.SpaceMeta, key); return err })
-	if err != nil || known && IsTape(kind) {
+	if err != nil || known && (IsTape(kind) || kind == BucketCopy) {
 		return err
 	}
 	return s.DB.Update(ctx, func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, key, value) })

@@ -54,6 +54,7 @@ func (s *Store) openDirectory(opts Options) (err error) {
 // openDatabase opens the database, for reading only if that is requested, or is allowed and writing is impossible.
 func (s *Store) openDatabase(reads Reading) (err error) {
 	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), BlockCache: memory.ForCache(32<<20, 16)}
+	s.prepareBackup(&options)
 	if reads != AlwaysReadOnly {
 		if err = s.raiseFormat(); err == nil {
 			s.DB, err = kv.Open(s.Config.Data, options)

@@ -52,6 +52,7 @@ type Store struct {
 	dumped    atomic.Pointer[config.Dumps] // settings in effect
 	redump    chan struct{}                // of size one: ReloadDumps was called
 	described described
+	backedUp  backedUp
 	closers   []func() error // in the order of opening
 }
 

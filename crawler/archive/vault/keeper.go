@@ -127,7 +127,7 @@ func (k *Keeper) take(ctx context.Context) error {
 		return err
 	}
 	k.merger.begin(h)
-	k.opts.Take = true // this process is the holder now
+	k.opts.Take = false // another process that takes the archive from this one shall keep it
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.writer = w
@@ -174,6 +174,9 @@ func (k *Keeper) continues(ctx context.Context) func(end wal.Position) (bool, wa
 // Run copies the archive until ctx ends. If another process becomes the writer, it stops all writes of the database and
 // returns ErrFenced. When ctx ends, it copies what is left, for some seconds at most.
 func (k *Keeper) Run(ctx context.Context) error {
+	if k.State().Fenced {
+		return ErrFenced
+	}
 	defer k.src.Content.SetKeep(nil)
 	for {
 		err := k.run(ctx)
@@ -195,6 +198,16 @@ func (k *Keeper) Run(ctx context.Context) error {
 }
 
 const retryEvery = 2 * time.Second
+
+// errEnded is the error of commits that wait for a Keeper that has ended.
+var errEnded = errors.New("the process stops, and the backup does not have the commit yet")
+
+// End makes commits fail that wait for the vault, if they must: nothing copies them any more. It is called after Run.
+func (k *Keeper) End() {
+	if k.opts.Wait {
+		k.gate.fail(errEnded)
+	}
+}
 
 // stopWrites ends all writes, and the waits of commits.
 func (k *Keeper) stopWrites(err error) {

@@ -14,10 +14,10 @@ import (
 
 // Verified is what Verify has read and found.
 type Verified struct {
-	Objects int
-	Bytes   int64
-	Records int64
-	Faults  []string // sentences; none for a sound vault
+	Objects int      `json:"objects"`
+	Bytes   int64    `json:"bytes"`
+	Records int64    `json:"records"`
+	Faults  []string `json:"faults,omitempty"` // sentences; none for a sound vault
 }
 
 const maxFaults = 1000

@@ -1,0 +1,38 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"odarchive/crawler/archive/vault"
+)
+
+// RunBackup runs the continuous backup beside a command that writes, if the settings name one, until end is called. end
+// returns when what was committed is copied, or after some seconds.
+func (n *Node) RunBackup(ctx context.Context) (end func(), err error) {
+	if err := n.BeginBackup(ctx, ""); err != nil {
+		return nil, err
+	}
+	return n.keepBackup(ctx), nil
+}
+
+// keepBackup runs the continuous backup, if there is one, until end is called.
+func (n *Node) keepBackup(ctx context.Context) (end func()) {
+	k := n.BackupKeeper()
+	if k == nil {
+		return func() {}
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var group sync.WaitGroup
+	group.Go(func() {
+		_ = n.Jobs.Run(ctx, "backup", func(ctx context.Context) error { // Jobs reports its failure
+			err := k.Run(ctx)
+			if errors.Is(err, vault.ErrFenced) || errors.Is(err, vault.ErrNotOwner) || errors.Is(err, vault.ErrBehind) {
+				return nil // no failure that another attempt could mend: the Keeper has stopped all writes, and says so
+			}
+			return err
+		})
+	})
+	return func() { stop(); group.Wait(); k.End() }
+}

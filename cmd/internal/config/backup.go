@@ -1,0 +1,65 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"odarchive/triplestore/bucket"
+
+	"github.com/spf13/pflag"
+)
+
+// Backup has the settings of the continuous backup.
+type Backup struct {
+	To        string        // URL of a bucket; "" for none
+	Days      int           // how far back every moment can be restored
+	Every     time.Duration // how often what was committed is copied
+	Wait      bool          // commits wait until they are copied
+	Advertise string        // address of this server, for others; "" for Base
+	Promote   bool          // become the writer, whoever is it
+}
+
+// maxBackupDays bounds Backup.Days.
+const maxBackupDays = 3650
+
+// BackupFlags adds the flags of commands that copy the archive while they write it.
+func (c *Config) BackupFlags(f *pflag.FlagSet) {
+	b := &c.Backup
+	f.StringVar(&b.To, "backup-to", b.To, "bucket into which the archive is copied continuously, as s3://BUCKET/PREFIX?endpoint=https://HOST or file:///DIR: it can be restored from there as it was at any moment ('odarchive restore -h')")
+	f.IntVar(&b.Days, "backup-days", b.Days, "how many days back every moment can be restored")
+	f.DurationVar(&b.Every, "backup-every", b.Every, "how often what was committed is copied: this much, and the time of an upload, can be lost with the machine")
+	f.BoolVar(&b.Wait, "backup-wait", b.Wait, "acknowledge nothing before the bucket has it: then nothing acknowledged is lost with the machine, and each commit takes an upload longer")
+}
+
+// WriterFlags adds the flags of servers that may replace one another as the writer.
+func (c *Config) WriterFlags(f *pflag.FlagSet) {
+	b := &c.Backup
+	f.StringVar(&b.Advertise, "advertise", b.Advertise, "address at which others reach this server when it is the writer (default --base)")
+	f.BoolVar(&b.Promote, "promote", b.Promote, "become the writer of the archive in --backup-to, also if another server is: that one stops writing")
+}
+
+func (b Backup) check() error {
+	if b.To == "" {
+		if b.Wait || b.Promote {
+			return errors.New("--backup-wait and --promote need --backup-to")
+		}
+		return nil
+	}
+	if err := bucket.Check(b.To); err != nil {
+		return fmt.Errorf("--backup-to: %w", err)
+	}
+	if b.Days < 1 || b.Days > maxBackupDays {
+		return fmt.Errorf("--backup-days %d: expected a number from 1 to %d", b.Days, maxBackupDays)
+	}
+	if b.Every < 10*time.Millisecond || b.Every > time.Hour {
+		return fmt.Errorf("--backup-every %s: expected a time from 10ms to 1h", b.Every)
+	}
+	if b.Advertise != "" {
+		if u, err := url.Parse(b.Advertise); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+			return fmt.Errorf("--advertise %.200q: expected an address such as https://archive.example.org/", b.Advertise)
+		}
+	}
+	return nil
+}
