@@ -162,11 +162,19 @@ func (h *History) follow(ctx context.Context, t Target, work string, log *slog.L
 	if err != nil {
 		return err
 	}
+	if err := errors.Join(h.apply(ctx, t, db, p), db.Close()); err != nil {
+		return err
+	}
+	return os.Remove(mark)
+}
+
+// apply applies the records of a target to a replica.
+func (h *History) apply(ctx context.Context, t Target, db *kv.DB, p Progress) error {
 	var list []wal.Record
 	size := 0
 	for e, err := range h.records(ctx, t) {
 		if err != nil {
-			return errors.Join(err, db.Close())
+			return err
 		}
 		list, size = append(list, e.Record), size+len(e.Body)
 		p.add("log", int64(len(e.Body)))
@@ -174,19 +182,14 @@ func (h *History) follow(ctx context.Context, t Target, work string, log *slog.L
 			continue
 		}
 		if err := db.Apply(ctx, list); err != nil {
-			return errors.Join(err, db.Close())
+			return err
 		}
 		list, size = nil, 0
 	}
-	if len(list) > 0 {
-		if err := db.Apply(ctx, list); err != nil {
-			return errors.Join(err, db.Close())
-		}
+	if len(list) == 0 {
+		return nil
 	}
-	if err := db.Close(); err != nil {
-		return err
-	}
-	return os.Remove(mark)
+	return db.Apply(ctx, list)
 }
 
 type counted struct {

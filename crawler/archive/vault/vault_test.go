@@ -308,6 +308,8 @@ func (a *archive) waitWhole() {
 	a.t.Fatalf("not copied: %+v", a.keeper.State())
 }
 
+func keyOf(n int) []byte { return fmt.Appendf(nil, "%06d", n) }
+
 func nothing() io.ReadSeeker { return bytes.NewReader(nil) }
 
 var noOptions content.PutOptions

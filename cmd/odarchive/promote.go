@@ -1,0 +1,58 @@
+package main
+
+import (
+	"cmp"
+	"context"
+
+	"odarchive/cmd/internal/store"
+	"odarchive/crawler/archive/vault"
+	"odarchive/triplestore/bucket"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *cli) promote() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "promote",
+		Short: "Make the directory of a follower one that can be written",
+		Long: `Make the directory of a follower ('odarchive serve --follow'), which no server uses, one that can be written. First the writer in
+--backup-to is replaced: it acknowledges nothing more, goes on answering, and cannot be started with this backup again. Then the
+directory gets what it lacks from the backup. Start it with 'odarchive serve' and the same --backup-to.
+
+An archive that was restored from the backup is no follower: start it with 'odarchive serve --promote'.`,
+		Example: `  odarchive promote --data follower --backup-to 's3://backups/archive?endpoint=https://s3.example.org'`,
+		Args:    exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.cfg.Backup.To == "" {
+				return usagef("promote needs --backup-to")
+			}
+			done, err := c.promoteDirectory(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return c.print(done, "%s can be written: write set %d, %d of them from the backup, epoch %d", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.cfg.Backup.To, "backup-to", c.cfg.Backup.To, "bucket of the continuous backup")
+	f.StringVar(&c.cfg.Backup.Advertise, "advertise", c.cfg.Backup.Advertise, "address at which others reach the new writer (default --base)")
+	f.BoolVar(&c.json, "json", false, "machine-readable output")
+	return cmd
+}
+
+// promoteDirectory makes the directory of a follower one that can be written.
+func (c *cli) promoteDirectory(ctx context.Context) (done vault.Promoted, err error) {
+	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log})
+	if err != nil {
+		return done, usagef("--backup-to: %v", err)
+	}
+	holder, err := store.HolderOf(c.cfg.Data)
+	if err != nil {
+		return done, err
+	}
+	bar := c.progress(-1, "bytes")
+	defer bar.done()
+	var read int64
+	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease}
+	return vault.Promote(ctx, b, c.cfg.Data, me, c.log, func(step string, n int64) { read += n; bar.set(read, "promote "+step) })
+}

@@ -1,0 +1,156 @@
+package vault
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"odarchive/triplestore/bucket/buckettest"
+	"odarchive/triplestore/kv"
+)
+
+// replicate makes a replica of an archive's database, without packs.
+func (a *archive) replicate(dir string) {
+	a.t.Helper()
+	s, err := a.db.OpenState(a.t.Context())
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer s.Close()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, kv.ReplicaFile), []byte("{}"), 0o644); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := kv.CreateReplica(a.t.Context(), dir, kv.Options{}, io.NewSectionReader(s, 0, s.Size), s.Position); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// follow applies what the archive has committed to a replica.
+func (a *archive) follow(dir string) {
+	a.t.Helper()
+	db, err := kv.Open(dir, kv.Options{Replica: true})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var list []kv.Record
+	for r, err := range a.db.Records(a.t.Context(), db.Position(), false) {
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		r.Body = append([]byte(nil), r.Body...)
+		list = append(list, r)
+	}
+	if len(list) > 0 {
+		if err := db.Apply(a.t.Context(), list); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func TestAPromotedReplicaHasWhatWasAcknowledged(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	for n := range 10 {
+		a.mustPut(n)
+	}
+	if err := a.keep(b, Options{Wait: true}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	behind, dir := filepath.Join(t.TempDir(), "behind"), filepath.Join(t.TempDir(), "other")
+	a.replicate(behind)
+	for n := 10; n < 30; n++ {
+		a.mustPut(n)
+	}
+	a.replicate(dir)
+	a.follow(dir)
+	// Clients go on writing while the replica is promoted.
+	acked, done := 30, make(chan error)
+	go func() {
+		for {
+			if err := a.put(acked); err != nil {
+				done <- err
+				return
+			}
+			acked++
+		}
+	}()
+	time.Sleep(20 * time.Millisecond)
+	p, err := Promote(t.Context(), b, behind, Candidate{Holder: Holder(behind), URL: "http://b/", Lease: time.Second}, testLog(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, ErrFenced) {
+		t.Errorf("the clients of the old writer get %v", err)
+	}
+	if p.Fetched == 0 || kv.IsReplica(behind) {
+		t.Errorf("%+v", p)
+	}
+	c := open4(t, behind)
+	for n := range acked {
+		if err := c.db.View(func(tx *kv.Txn) error {
+			_, found, err := tx.Get(kv.SpaceTest, keyOf(n))
+			if !found {
+				t.Errorf("%d was acknowledged and is lost", n)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := c.check(); n < acked {
+		t.Errorf("%d files, %d were acknowledged", n, acked)
+	}
+	if err := c.keep(b, Options{Wait: true, Holder: Holder(behind)}); err != nil {
+		t.Fatal(err)
+	}
+	c.waitWhole()
+	for n := 1000; n < 1020; n++ {
+		c.mustPut(n)
+	}
+	m := c.remember(-1)
+	c.close()
+	restored(t, b, m)
+
+	// What was a replica of the old writer at its end has records that the history does not have, or has it all.
+	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: "third", Lease: time.Second}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	d := open4(t, dir)
+	if got := dump(t, d.db); got != m.content {
+		t.Errorf("the second replica has %s, not %s", got, m.content)
+	}
+}
+
+func TestAReplicaWithAnotherHistoryIsNotPromoted(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	a.mustPut(0)
+	if err := a.keep(b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	other := open4(t, filepath.Join(t.TempDir(), "other"))
+	other.mustPut(0)
+	dir := filepath.Join(t.TempDir(), "replica")
+	other.replicate(dir)
+	other.follow(dir)
+	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: "x", Lease: time.Second}, nil, nil); !errors.Is(err, kv.ErrOtherHistory) {
+		t.Errorf("got %v", err)
+	}
+	if err := a.put(1); err != nil { // the writer was not disturbed
+		t.Error(err)
+	}
+	a.waitWhole()
+}
