@@ -36,6 +36,9 @@ const (
 	MaxTerm = 512 << 10
 	// MaxTxn is the maximum number of quads one transaction may change. Load has no such limit.
 	MaxTxn = 8 << 20
+	// SmallTxn is about how many quads a transaction may change and still be merged into blocks together with others. A
+	// larger one rewrites blocks by itself. Bulk work that may divide its transactions should keep them below it.
+	SmallTxn = 24 << 10
 
 	largeRecord = 512 << 10 // log records longer than this many bytes bypass the overlay
 )

@@ -8,6 +8,7 @@ package joining
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ const (
 	MaxVersions = 2048
 	maxHashes   = 1 << 19
 	maxPerTxn   = 512
+	firstTxn    = 128     // versions of the first transaction, which shows how many quads a version changes
 	maxWeight   = 3 << 19 // of the columns of a transaction, in bytes
 )
 
@@ -54,7 +56,8 @@ type Queue struct {
 	perTxn  int // maximum number of versions of a transaction
 
 	len  atomic.Int64 // marks
-	mu   sync.Mutex   // held by the one Join that runs; guards last
+	mu   sync.Mutex   // held by the one Join that runs; guards fits and last
+	fits int          // about how many versions change triplestore.SmallTxn quads; 0 before the first transaction
 	last []byte       // the mark at which the last Join ended: marks before it wait for the next round
 
 	recentMu sync.Mutex // guards recent
@@ -146,7 +149,7 @@ func (q *Queue) joinSome(ctx context.Context) (done int, err error) {
 
 // joinNext indexes some of the marked versions, with what a pass knows.
 func (q *Queue) joinNext(ctx context.Context, p *pass, marks [][]byte) (int, error) {
-	for limit := min(len(marks), q.perTxn); ; {
+	for limit := min(len(marks), q.perTxn, cmp.Or(q.fits, firstTxn)); ; {
 		if p.broken {
 			*p = *newPass()
 		}
@@ -380,9 +383,12 @@ func (s *sketches) in(t records.Txn) joins.Samples {
 // write commits an update of the index with its triples, drops marks, and the sketches of versions that leave the index.
 func (q *Queue) write(ctx context.Context, update *joins.Update, marks [][]byte, taken []joins.Replacement) error {
 	before, after := make([][]term.Quad, len(update.Changes)), make([][]term.Quad, len(update.Changes))
+	quads := 0
 	for i, c := range update.Changes {
 		before[i], after[i] = describe.JoinsChange(q.mint, c.Before, c.After)
+		quads += len(before[i]) + len(after[i])
 	}
+	q.fits = max(1, triplestore.SmallTxn*len(taken)/max(quads, 1))
 	return q.triples.Update(ctx, func(txn *triplestore.Txn) error {
 		if err := update.Write(txn.KV()); err != nil {
 			return err

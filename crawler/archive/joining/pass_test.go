@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/joining"
+	"odarchive/triplestore"
+	"odarchive/triplestore/term"
 )
 
 // ending is a context that ends when Err has been called so many times.
@@ -99,5 +101,37 @@ func TestAPassThatIsInterruptedIsContinuedByTheNextProcess(t *testing.T) {
 	}
 	if partly < 2 {
 		t.Errorf("%d passes were interrupted between transactions", partly)
+	}
+}
+
+func TestTheNextTransactionHoldsAsManyVersionsAsTheTripleStoreMergesTogetherWithOthers(t *testing.T) {
+	t.Parallel()
+	w := crowd(t)
+	q := w.restart()
+	before := w.quads()
+	n, err := q.Join(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	each := (w.quads() - before) / n
+	if got := joining.Fits(q) * each; got < triplestore.SmallTxn*3/4 || got > triplestore.SmallTxn*5/4 {
+		t.Errorf("%d versions of about %d quads fit; want %d quads together", joining.Fits(q), each, triplestore.SmallTxn)
+	}
+}
+
+func (w *world) quads() int {
+	sn := w.triples.Snapshot()
+	defer sn.Release()
+	n := 0
+	for c := sn.Scan(term.Pattern{G: term.DefaultGraph}, term.SPO); ; {
+		batch, err := c.Next()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(batch) == 0 {
+			c.Close()
+			return n
+		}
+		n += len(batch)
 	}
 }
