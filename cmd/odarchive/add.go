@@ -183,7 +183,12 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 	if r := a.remote(ctx); r != nil { // a server that ends within a request may have registered its files
 		err = register(r.Add, r.Add, "known to be ")
 	} else {
-		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error { return register(n.Intake.Add, n.Intake.AddSorted, "") })
+		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
+			if list != nil { // a long list makes the database many times larger
+				defer n.DB.SaveRarely()()
+			}
+			return register(n.Intake.Add, n.Intake.AddSorted, "")
+		})
 	}
 	if a.secrets > 0 {
 		fmt.Fprintf(a.stderr, "odarchive: removed users and passwords from %s: the archive neither stores nor sends them\n", english.Plural(a.secrets, "URL", ""))
