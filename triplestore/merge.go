@@ -255,10 +255,11 @@ func (s *Store) tidyNow(ctx context.Context) error {
 	return s.tidy(ctx, st)
 }
 
-// The default limits of the change log. It may grow to about half the length of the blocks that hold every quad: it never
-// becomes the greater part of the store, and dropped quads are not kept long for its sake.
+// The default limits of the change log. It may grow to about a quarter of the length of the blocks that hold every quad. A
+// quad that is added once takes about four bytes in it, so it reaches back over the last half of what was ever added, and
+// dropped quads are not kept long for its sake.
 const (
-	keepForQuad = 4 // bytes, compressed
+	keepForQuad = 2 // bytes, compressed
 	minKeep     = 1 << 20
 	maxKeep     = 1 << 30
 )

@@ -53,7 +53,7 @@ type Options struct {
 	CacheBytes     int64        // memory for decoded blocks; 0 means 128 MiB
 	DictCacheBytes int64        // memory for terms; 0 means 64 MiB
 	MergeAt        int          // changed quads that start a merge; 0 means 128 Ki, more in large stores
-	KeepChanges    int64        // maximum bytes of change log; 0 means 4 per quad within 1 MiB and 1 GiB; negative means no limit
+	KeepChanges    int64        // maximum bytes of change log; 0 means 2 per quad within 1 MiB and 1 GiB; negative means no limit
 	LoadMemory     int64        // approximate memory for the quads and terms of a Load; 0 means 512 MiB
 	TempDir        string       // directory for the temporary files of a Load; "" means the database's directory
 	Log            *slog.Logger // nil discards
