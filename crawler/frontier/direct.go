@@ -85,5 +85,5 @@ func (f *Frontier) LeaseURL(ctx context.Context, raw string) (*Lease, error) {
 	if f.leased(u.Group) {
 		return nil, fmt.Errorf("frontier: %s: %w: its host is being visited", raw, ErrLeaseLost)
 	}
-	return f.grant(ctx, u.Group, []Job{u.job()}), nil
+	return f.grant(ctx, u.Group, []Job{u.job()}, LeaseOptions{}), nil
 }

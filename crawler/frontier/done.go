@@ -34,7 +34,7 @@ const Moment = 50 * time.Millisecond
 // of a lease changes nothing. If the lease has ended, the error wraps ErrLeaseLost and the caller must not commit.
 func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 	f.mu.Lock()
-	lost := f.leases[l.Group] != l || !time.Now().Before(l.ends)
+	lost := !f.holds(l)
 	already := l.done[job.Key]
 	last := len(l.done)+1 == len(l.Jobs)
 	f.mu.Unlock()
@@ -102,7 +102,7 @@ func (f *Frontier) Defer(ctx context.Context, l *Lease, job Job, until time.Time
 func (f *Frontier) reschedule(ctx context.Context, l *Lease, job Job, change func(*URL)) error {
 	return f.db.Update(ctx, func(txn *kv.Txn) error {
 		f.mu.Lock()
-		lost := f.leases[l.Group] != l || !time.Now().Before(l.ends)
+		lost := !f.holds(l)
 		last := len(l.done)+1 == len(l.Jobs)
 		f.mu.Unlock()
 		if lost {
@@ -248,7 +248,7 @@ func (h *host) note(r Result, now int64) {
 // until then, with why as the reason. Releasing a lease that has ended does nothing.
 func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, why string) error {
 	f.mu.Lock()
-	mine := f.leases[l.Group] == l
+	mine := f.current(l)
 	f.mu.Unlock()
 	if !mine {
 		return nil
@@ -269,7 +269,7 @@ func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, w
 		})
 	}
 	f.mu.Lock()
-	if f.leases[l.Group] == l {
+	if f.current(l) {
 		f.end(l)
 	}
 	f.mu.Unlock()

@@ -41,7 +41,7 @@ type Lease struct {
 
 	ctx    context.Context // part of the lease, since it ends before the lease does
 	cancel context.CancelFunc
-	ends   time.Time
+	ends   time.Time       // guarded by Frontier.mu
 	done   map[string]bool // guarded by Frontier.mu
 	next   int
 	over   bool // guarded by Frontier.mu
@@ -71,7 +71,7 @@ func (f *Frontier) Lease(ctx context.Context) (*Lease, error) {
 		f.mu.Lock()
 		wake := f.wake
 		f.mu.Unlock()
-		l, next, err := f.tryLease(ctx)
+		l, next, err := f.tryLease(ctx, LeaseOptions{})
 		if err != nil || l != nil {
 			return l, err
 		}
@@ -99,12 +99,12 @@ func (f *Frontier) TryLease(ctx context.Context) (*Lease, error) {
 	if why := f.Held(); why != "" {
 		return nil, fmt.Errorf("frontier: %w: %s", ErrPaused, why)
 	}
-	l, _, err := f.tryLease(ctx)
+	l, _, err := f.tryLease(ctx, LeaseOptions{})
 	return l, err
 }
 
 // tryLease leases the group that has been ready for longest. If it returns no lease, next is when to try again.
-func (f *Frontier) tryLease(ctx context.Context) (l *Lease, next int64, err error) {
+func (f *Frontier) tryLease(ctx context.Context, o LeaseOptions) (l *Lease, next int64, err error) {
 	f.leasing.Lock()
 	defer f.leasing.Unlock()
 	if ctx.Err() != nil {
@@ -115,6 +115,7 @@ func (f *Frontier) tryLease(ctx context.Context) (l *Lease, next int64, err erro
 	}
 	now := ms(f.opts.Now())
 	var stale []string
+	passed := 0
 	for at := (place{at: minTime}); l == nil && len(stale) < perTxn; {
 		p, rec, found, later := f.candidate(at, now)
 		if !found && later > now {
@@ -140,10 +141,12 @@ func (f *Frontier) tryLease(ctx context.Context) (l *Lease, next int64, err erro
 		} else if err != nil {
 			return nil, 0, fmt.Errorf("frontier: lease: %w", err)
 		}
-		if len(jobs) > 0 {
-			l = f.grant(ctx, p.group, jobs)
-		} else {
+		if len(jobs) == 0 {
 			stale = append(stale, p.group)
+		} else if jobs = o.pick(f, p.group, jobs); len(jobs) > 0 {
+			l = f.grant(ctx, p.group, jobs, o)
+		} else if passed++; passed >= maxPassed {
+			break
 		}
 	}
 	if len(stale) > 0 {
@@ -215,10 +218,15 @@ func (u *URL) job() Job {
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due, Why: u.Why}
 }
 
-func (f *Frontier) grant(ctx context.Context, group string, jobs []Job) *Lease {
-	ends := time.Now().Add(f.opts.LeaseTime)
-	l := &Lease{Group: group, Jobs: jobs, ends: ends, Deadline: ends.Add(-f.opts.LeaseTime / 20), done: map[string]bool{}, f: f}
-	l.ctx, l.cancel = context.WithDeadlineCause(ctx, l.Deadline, ErrLeaseLost)
+func (f *Frontier) grant(ctx context.Context, group string, jobs []Job, o LeaseOptions) *Lease {
+	long := cmp.Or(o.Time, f.opts.LeaseTime)
+	ends := time.Now().Add(long)
+	l := &Lease{Group: group, Jobs: jobs, ends: ends, Deadline: ends.Add(-long / 20), done: map[string]bool{}, f: f}
+	if o.Time > 0 { // it may be extended
+		l.ctx, l.cancel = context.WithCancel(ctx)
+	} else {
+		l.ctx, l.cancel = context.WithDeadlineCause(ctx, l.Deadline, ErrLeaseLost)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.epoch++
@@ -231,7 +239,7 @@ func (f *Frontier) grant(ctx context.Context, group string, jobs []Job) *Lease {
 func (f *Frontier) end(l *Lease) {
 	l.over = true
 	l.cancel()
-	if f.leases[l.Group] == l {
+	if f.current(l) {
 		delete(f.leases, l.Group)
 		f.forget(l.Group)
 	}

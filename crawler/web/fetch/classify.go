@@ -24,6 +24,10 @@ func (f *Fetcher) classifyRequest(ctx context.Context, ex *Exchange, err error) 
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
+	var not *NotPermitted
+	if errors.As(err, &not) {
+		return not
+	}
 	if own := ownTrouble(err); own != nil {
 		f.closeIdle() // idle connections hold descriptors, memory and ports
 		return own

@@ -264,6 +264,9 @@ func (f *Fetcher) hop(ctx context.Context, ex *Exchange, u address.URL, req Requ
 		ex.fail(catalog.Blocked, catalog.ErrForbiddenTarget, why)
 		return "", nil
 	}
+	if not := f.opts.Permit(u.Group()); not != nil {
+		return "", not
+	}
 	ex.Asked, ex.FirstByte = f.opts.Now(), time.Time{}
 	if u.Scheme == "ftp" {
 		return "", f.ftp(ctx, ex, u, req)

@@ -27,7 +27,7 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	set := f.opts.Settings(u.Group())
-	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool(), login: set.Secret}
+	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool(), login: set.Secret, permit: func() *NotPermitted { return f.opts.Permit(u.Group()) }}
 	hop := Hop{URL: ex.FinalURL, Start: f.opts.Now()}
 	if len(ex.Redirects) == 0 {
 		hop.Start = ex.Start
@@ -260,7 +260,8 @@ type traced struct {
 	fields warc.Header // the same, in order
 	keep   *spool.Spool
 	wire   *capture
-	login  *hosts.Secret // is not recorded; may be nil
+	login  *hosts.Secret        // is not recorded; may be nil
+	permit func() *NotPermitted // may be nil
 	remote string
 	kept   bool      // the connection has served another request
 	opened time.Time // when a new connection was made; zero if none was
@@ -314,7 +315,7 @@ func (t *traced) record(conn net.Conn) {
 	if t.wire != nil {
 		t.wire.drop()
 	}
-	t.wire = &capture{keep: t.keep, login: t.login}
+	t.wire = &capture{keep: t.keep, login: t.login, permit: t.permit}
 	if c, ok := conn.(*wireConn); ok {
 		c.attach(t.wire)
 	}

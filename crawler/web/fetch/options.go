@@ -39,7 +39,17 @@ type Options struct {
 	MaxConns  int                                                                  // open connections, negative for no limit; depends on the limit of file descriptors
 	Now       func() time.Time
 	Tape      Tape // keeps what is on the wire; none
+
+	// Permit is called with the host of a request immediately before any of its bytes are written. A request that it
+	// does not permit is not made, and Fetch returns its error, a *NotPermitted. nil permits everything.
+	Permit func(host string) *NotPermitted
 }
+
+// NotPermitted is the error of a request that Options.Permit does not permit.
+type NotPermitted struct{ Why error }
+
+func (n *NotPermitted) Error() string { return n.Why.Error() }
+func (n *NotPermitted) Unwrap() error { return n.Why }
 
 // wireSpool returns where responses are recorded, nil if they are not.
 func (o Options) wireSpool() *spool.Spool {
@@ -109,6 +119,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Permit == nil {
+		o.Permit = func(string) *NotPermitted { return nil }
 	}
 	return o
 }

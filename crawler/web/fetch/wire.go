@@ -94,7 +94,8 @@ const (
 // capture records one request and its response from the connection that carries them.
 type capture struct {
 	mu      sync.Mutex
-	login   *hosts.Secret // to leave out; may be nil
+	login   *hosts.Secret        // to leave out; may be nil
+	permit  func() *NotPermitted // may be nil
 	request []byte
 	head    []byte // of the response, complete if headed
 	headed  bool

@@ -45,6 +45,11 @@ func (c *wireConn) Write(p []byte) (int, error) {
 	if to == nil {
 		return c.Conn.Write(p)
 	}
+	if to.permit != nil {
+		if not := to.permit(); not != nil {
+			return 0, not
+		}
+	}
 	to.sent(p)
 	n, err := c.Conn.Write(p)
 	if n < len(p) {

@@ -55,6 +55,12 @@ func (g *Gate) door(key string) (*door, error) {
 	if err := g.recall(key, d); err != nil {
 		return nil, err
 	}
+	if !g.rest.IsZero() { // another process may have asked the host until then
+		d.last = g.rest
+		if rest := g.rest.Add(g.opts.Settings(key).Delay); rest.After(d.next) {
+			d.next, d.why = rest, "politeness"
+		}
+	}
 	g.doors[key] = d
 	return d, nil
 }

@@ -51,6 +51,12 @@ type Options struct {
 	PerDomain  bool // admit one passage per registered domain too
 	Resolver   fetch.Resolver
 
+	// Borrow, if not nil, is called before a host is entered, since another process decides who may ask it. It waits for
+	// at most patience, and its error is then a *Wait. giveBack is called once, with the result of the passage.
+	Borrow func(ctx context.Context, host string, patience time.Duration) (giveBack func(Result), err error)
+	// Fetched, if not nil, is called with each robots.txt that was fetched.
+	Fetched func(RobotsCopy)
+
 	RobotsCache int // number of robots.txt in memory; default 4096
 	Log         *slog.Logger
 }
@@ -94,7 +100,8 @@ type Gate struct {
 
 	started time.Time
 
-	mu      sync.Mutex // guards doors and their fields
+	mu      sync.Mutex // guards what follows, and the fields of doors
+	rest    time.Time  // until then, no host is asked; see Rest
 	doors   map[string]*door
 	swept   time.Time
 	settled time.Time
@@ -142,6 +149,24 @@ func (g *Gate) Enter(ctx context.Context, host string) (leave func(Result), err 
 }
 
 func (g *Gate) enter(ctx context.Context, host string, patience time.Duration) (leave func(Result), err error) {
+	if g.opts.Borrow == nil {
+		return g.enterOwn(ctx, host, patience)
+	}
+	giveBack, err := g.opts.Borrow(ctx, host, patience)
+	if err != nil {
+		return nil, err
+	}
+	own, err := g.enterOwn(ctx, host, patience)
+	if err != nil {
+		giveBack(Result{})
+		return nil, err
+	}
+	var once sync.Once
+	return func(r Result) { once.Do(func() { own(r); giveBack(r) }) }, nil
+}
+
+// enterOwn is enter for a host about which this process decides.
+func (g *Gate) enterOwn(ctx context.Context, host string, patience time.Duration) (leave func(Result), err error) {
 	set := g.opts.Settings(host)
 	if set.Paused != "" {
 		return nil, &Wait{Host: host, Until: time.Now().Add(pausedLook), Why: "paused"}
@@ -285,7 +310,10 @@ func (g *Gate) release(key string) {
 }
 
 // leave frees a door after a request with result r, and sets its pause and back-off.
-func (g *Gate) leave(key, host string, r Result) {
+func (g *Gate) leave(key, host string, r Result) { g.note(key, host, r, true) }
+
+// note sets the pause and the back-off of a door after a request with result r, and frees the door if out is set.
+func (g *Gate) note(key, host string, r Result, out bool) {
 	now := time.Now()
 	delay, capacity := g.opts.Delay, 1
 	if set := g.opts.Settings(host); key == host || key == groupKey(set.Group) {
@@ -293,7 +321,9 @@ func (g *Gate) leave(key, host string, r Result) {
 	}
 	g.mu.Lock()
 	d := g.doors[key]
-	d.inside--
+	if out {
+		d.inside--
+	}
 	d.requests++
 	d.last = now
 	if r.Latency > 0 {
@@ -344,6 +374,9 @@ func (g *Gate) setCrawlDelay(host string, p *policy) {
 	last := d.last
 	if last.IsZero() && p.tried.Before(g.started) {
 		last = g.started // an earlier process may have asked the host until then
+	}
+	if !last.IsZero() && last.Before(g.rest) {
+		last = g.rest
 	}
 	if rest := last.Add(delay); !last.IsZero() && rest.After(d.next) {
 		d.next, d.why = rest, "robots"

@@ -198,6 +198,9 @@ func (r *Robots) policy(ctx context.Context, u address.URL) (*policy, error) {
 	r.insert(p)
 	r.mu.Unlock()
 	r.gate.rememberRobots(p)
+	if r.gate.opts.Fetched != nil {
+		r.gate.opts.Fetched(p.copy(time.Now()))
+	}
 	return p, nil
 }
 
@@ -280,6 +283,10 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 	pass := &Pass{gate: r.gate, ctx: ctx}
 	if err := pass.enter(u.Group(), r.gate.opts.Patience); err != nil {
 		return nil, err
+	}
+	if lent := r.fresh(u.Authority(), old); lent != nil { // whoever lent the host has a copy
+		pass.Leave(Result{})
+		return lent, nil
 	}
 	redirects := 0
 	answered := old != nil && old.failing.IsZero()
