@@ -16,7 +16,11 @@ func (w *segmentWriter) write(x *extent, raw []byte) error {
 	if err != nil {
 		return fmt.Errorf("content: deflate: %w", err)
 	}
-	g := segment{raw: len(raw), deflated: len(body), crc: crc32.ChecksumIEEE(raw)}
+	return w.add(x, segment{raw: len(raw), deflated: len(body), crc: crc32.ChecksumIEEE(raw)}, body)
+}
+
+// add appends a segment with a deflated body to the pack and to the extent.
+func (w *segmentWriter) add(x *extent, g segment, body []byte) error {
 	at, err := w.s.tail.append(&w.appender, head{extent: x.num, index: len(x.segments), raw: g.raw, deflated: g.deflated, crc: g.crc}, body)
 	if err != nil {
 		return err

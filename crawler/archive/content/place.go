@@ -97,13 +97,18 @@ func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions
 	if o.Written != nil {
 		o.Written()
 	}
-	if err := s.tail.sync(p.put.written); err != nil {
+	return p.finish(ctx)
+}
+
+// finish makes durable what was written of a file, except for its records in the database.
+func (p *Placed) finish(ctx context.Context) error {
+	if err := p.s.tail.sync(p.put.written); err != nil {
 		return err
 	}
 	pages := encodeRuns(p.put.file.runs)
 	p.put.file.pages, p.page = len(pages)-1, pages[0]
 	if err := p.put.commitAhead(ctx, pages); err != nil {
-		return fmt.Errorf("content: put %s: %w", d.sha, err)
+		return fmt.Errorf("content: put %s: %w", p.put.file.sha, err)
 	}
 	return nil
 }
