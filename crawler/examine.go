@@ -23,7 +23,7 @@ import (
 
 // examine detects the type of a fetched body, profiles it and makes its bytes durable. If there is nothing to keep,
 // visit.Kept is nil and the exchange has the outcome.
-func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, following *campaign.Visit) (visit archive.Visit, err error) {
+func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, ex *fetch.Exchange, following *campaign.Visit) (visit archive.Visit, err error) {
 	if ex.Body == nil {
 		return visit, nil
 	}
@@ -42,7 +42,7 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 		ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version, which was withdrawn"
 		return visit, nil
 	}
-	if err := p.Archive.Refused(digests.SHA256); errors.Is(err, catalog.ErrWithdrawn) { // before any byte is stored
+	if err := before.refused(digests.SHA256); errors.Is(err, catalog.ErrWithdrawn) { // before any byte is stored
 		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrBytesWithdrawn, archive.WhyRefused
 		return visit, nil
 	} else if err != nil {
@@ -55,7 +55,7 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 				return visit, err
 			}
 		}
-		return visit, p.unchanged(ctx, *latest, ex, leave)
+		return visit, p.unchanged(ctx, *latest, before, ex, leave)
 	}
 	found, err := p.detect(ctx, job, ex, &visit)
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	}
 	why := soft404(job, found)
 	if why == "" {
-		if why, err = p.sameError(ctx, job, ex, found); err != nil && faults.IsOwn(ctx, err) {
+		if why, err = p.sameError(ctx, job, before, ex, found); err != nil && faults.IsOwn(ctx, err) {
 			return visit, err
 		} else if err != nil {
 			p.Log.Warn("not compared with other files of the host", "url", ex.URL, "error", err)
@@ -82,7 +82,7 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	if p.refuseFound(ex, found) {
 		return visit, nil
 	}
-	err = p.keep(ctx, latest, ex, found, p.exchangeOf(ex), &visit, leave)
+	err = p.describe(ctx, latest, before, ex, found, p.exchangeOf(ex), &visit, leave)
 	return visit, err
 }
 
@@ -112,12 +112,12 @@ func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Excha
 
 // unchanged gives the exchange of a body that equals the latest version its outcome. It stores the bytes again if they
 // were lost.
-func (p *Pipeline) unchanged(ctx context.Context, latest catalog.Version, ex *fetch.Exchange, written func()) error {
+func (p *Pipeline) unchanged(ctx context.Context, latest catalog.Version, before before, ex *fetch.Exchange, written func()) error {
 	ex.Outcome, ex.Why = catalog.Unchanged, "the same bytes as the latest version"
 	if latest.ErrorPage != "" {
 		ex.Outcome, ex.ErrorClass, ex.Why = catalog.NoVersion, catalog.ErrSoft404, latest.ErrorPage
 	}
-	if p.stored(latest) {
+	if before.stored(latest) {
 		return nil
 	}
 	body := ex.Body.Open()
@@ -128,10 +128,10 @@ func (p *Pipeline) unchanged(ctx context.Context, latest catalog.Version, ex *fe
 	return nil
 }
 
-// keep profiles a new version's bytes, compares them with the latest version and stores them. A fault in profiling or
+// describe profiles a new version's bytes, compares them with the latest version and stores them. A fault in profiling or
 // comparing costs its result; the bytes are kept. wire is what is recorded of the exchange, nil if it is not known.
 // written is called when storing needs no processor any more.
-func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, found detect.Detection, wire *catalog.Exchange, visit *archive.Visit, written func()) error {
+func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before before, ex *fetch.Exchange, found detect.Detection, wire *catalog.Exchange, visit *archive.Visit, written func()) error {
 	kept := &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
@@ -150,7 +150,7 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 		kept.Inside, err = &inspect.Inside{Faults: []string{visit.Fault}}, nil
 	}
 	if err == nil && latest != nil {
-		fault := faults.Contain(func() error { kept.Change = p.change(ctx, *latest, kept, ex); return nil })
+		fault := faults.Contain(func() error { kept.Change = before.change(ctx, *latest, kept, ex); return nil })
 		if fault != nil {
 			visit.Fault = p.fault("compare with the version before", ex.URL, fault)
 		}
@@ -161,7 +161,7 @@ func (p *Pipeline) keep(ctx context.Context, latest *catalog.Version, ex *fetch.
 	if kept.Block, err = blockDigest(ex, wire); err != nil {
 		return fmt.Errorf("read the spool: %w", err)
 	}
-	if kept.Placed, err = p.place(ctx, latest, ex, kept.Type, written); err == nil {
+	if kept.Placed, err = before.place(ctx, latest, ex, kept.Type, written); err == nil {
 		visit.Kept = kept
 	}
 	return err

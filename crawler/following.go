@@ -96,12 +96,12 @@ const maxSecondWait = 30 * time.Second
 
 // askForCSV asks a server that answered with a page, where a table was listed, once more for CSV. It returns nil if that
 // brought nothing else.
-func (p *Pipeline) askForCSV(ctx context.Context, job frontier.Job, latest *catalog.Version, following *campaign.Visit) (ex *fetch.Exchange, found archive.Visit, err error) {
+func (p *Pipeline) askForCSV(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, following *campaign.Visit) (ex *fetch.Exchange, found archive.Visit, err error) {
 	err = faults.Contain(func() (err error) {
-		if ex, err = p.fetch(ctx, job, nil, following, maxSecondWait); err != nil {
+		if ex, err = p.fetch(ctx, job, nil, before, following, maxSecondWait); err != nil {
 			return err
 		}
-		found, err = p.examine(ctx, job, latest, ex, following)
+		found, err = p.examine(ctx, job, latest, before, ex, following)
 		return err
 	})
 	var wait *politeness.Wait

@@ -114,7 +114,7 @@ func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older,
 	if err := p.neverKept(im, found.Type); err != nil {
 		return visit, err
 	}
-	if err := p.keep(ctx, older, ex, found, im.Exchange, &visit, leave); err != nil {
+	if err := p.describe(ctx, older, &ofArchive{p}, ex, found, im.Exchange, &visit, leave); err != nil {
 		return visit, err
 	}
 	visit.Kept.Truncated = im.Truncated

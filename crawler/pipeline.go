@@ -87,54 +87,88 @@ type Pipeline struct {
 
 // Visit makes one visit and returns its report. The error is ErrLeaseLost of package frontier, a *politeness.Wait or
 // *fetch.OwnTrouble if the visit should be made later, or one of the archive as a whole.
+//
+// A visit has two halves: look fetches and examines, and needs of the archive only what a before tells; keep records.
+// Another process may make the first one (Look, Accept).
 func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
-	var latest *catalog.Version
-	var exchange *fetch.Exchange
 	following, err := p.following(ctx, lease, job)
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
 	defer following.Close()
+	s, err := p.look(ctx, job, &ofArchive{p}, following, p.patience(lease.Group))
+	defer p.release(s)
+	if err != nil {
+		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+	}
+	return p.keep(ctx, lease, s, following)
+}
+
+// sight is what the first half of a visit found.
+type sight struct {
+	job      frontier.Job
+	latest   *catalog.Version // before the visit; nil for none
+	exchange *fetch.Exchange
+	found    archive.Visit
+	others   []*fetch.Exchange // whose bodies are to be removed, too
+}
+
+// release removes the fetched body.
+func (p *Pipeline) release(s sight) {
+	for _, ex := range append(s.others, s.exchange) {
+		if ex != nil {
+			p.remove(ex)
+		}
+	}
+}
+
+// look makes the first half of a visit: it fetches and examines. The caller releases what it returns, also with an error.
+func (p *Pipeline) look(ctx context.Context, job frontier.Job, before before, following *campaign.Visit, wait time.Duration) (s sight, err error) {
+	s.job = job
 	err = faults.Contain(func() (err error) {
-		if latest, err = p.latest(ctx, job); err != nil {
+		if s.latest, err = before.latest(ctx, job); err != nil {
 			return err
 		}
-		exchange, err = p.fetch(ctx, job, latest, following, p.patience(lease.Group))
+		s.exchange, err = p.fetch(ctx, job, s.latest, before, following, wait)
 		return err
 	})
 	if endsVisit(ctx, err) {
-		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+		return s, err
 	}
 	if err != nil {
 		now := time.Now()
-		exchange = &fetch.Exchange{URL: job.URL, Start: now, End: now}
-		internal(exchange, p.fault("fetch", job.URL, err))
+		s.exchange = &fetch.Exchange{URL: job.URL, Start: now, End: now}
+		internal(s.exchange, p.fault("fetch", job.URL, err))
 	}
-	defer p.remove(exchange)
-	var found archive.Visit
-	err = faults.Contain(func() (err error) { found, err = p.examine(ctx, job, latest, exchange, following); return err })
+	err = faults.Contain(func() (err error) { s.found, err = p.examine(ctx, job, s.latest, before, s.exchange, following); return err })
 	if errors.Is(err, kv.ErrDiskFull) {
-		p.noRoom(exchange, err)
-		found, err = archive.Visit{Examined: found.Examined}, nil
+		p.noRoom(s.exchange, err)
+		s.found, err = archive.Visit{Examined: s.found.Examined}, nil
 	}
 	if endsVisit(ctx, err) {
-		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+		return s, err
 	}
 	if err != nil {
-		internal(exchange, p.fault("examine", job.URL, err))
-		found = archive.Visit{Examined: found.Examined}
+		internal(s.exchange, p.fault("examine", job.URL, err))
+		s.found = archive.Visit{Examined: s.found.Examined}
 	}
-	if exchange.ErrorClass == catalog.ErrSoft404 && job.Accept == "" && listedAsCSV(job) {
-		job.Accept = catalog.AcceptCSV
-		second, again, err := p.askForCSV(ctx, job, latest, following)
+	if s.exchange.ErrorClass == catalog.ErrSoft404 && job.Accept == "" && listedAsCSV(job) {
+		s.job.Accept = catalog.AcceptCSV
+		second, again, err := p.askForCSV(ctx, s.job, s.latest, before, following)
 		if err != nil {
-			return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
+			return s, err
 		}
 		if second != nil {
-			defer p.remove(second)
-			exchange, found = second, again
+			s.others = append(s.others, s.exchange)
+			s.exchange, s.found = second, again
 		}
 	}
+	return s, nil
+}
+
+// keep makes the second half of a visit: it records what the first one found.
+func (p *Pipeline) keep(ctx context.Context, lease *frontier.Lease, s sight, following *campaign.Visit) (Report, error) {
+	job, latest, exchange, found := s.job, s.latest, s.exchange, s.found
 	if exchange.ErrorClass == catalog.ErrDiskFull && p.Refused != nil {
 		p.Refused()
 	}
@@ -177,7 +211,7 @@ func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Versi
 
 // fetch checks robots.txt, waits for the host's turn, and makes a request that is conditional on the latest version.
 // The error is a *politeness.Wait if the host must not be asked for longer than wait.
-func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version, following *campaign.Visit, wait time.Duration) (*fetch.Exchange, error) {
+func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, following *campaign.Visit, wait time.Duration) (*fetch.Exchange, error) {
 	if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: job.URL, Type: declaredType(job), Size: -1}); why != "" {
 		now := time.Now()
 		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.Blocked, ErrorClass: catalog.ErrForbiddenTarget, Why: why}, nil
@@ -214,9 +248,9 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	}
 	request := fetch.Request{URL: job.URL, Accept: catalog.AcceptField(job.Accept), Check: check, Answered: answeredBefore(job), Hold: true}
 	limited := p.limitBody(&request, following)
-	if latest != nil && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && (latest.Withdrawn != nil || p.stored(*latest)) { // what is lost or not whole is fetched again
+	if latest != nil && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && (latest.Withdrawn != nil || before.stored(*latest)) { // what is lost or not whole is fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())
-		request.Original = p.original(ctx, *latest)
+		request.Original = before.original(ctx, *latest)
 	}
 	exchange, err := p.Fetch(ctx, request)
 	if err != nil {

@@ -65,7 +65,7 @@ const (
 // The same bytes under many URLs are normal: portals list one file several times, and hosts keep copies. So data keeps
 // all its URLs. Only a body without content of its own is an error page: an HTML page, or a short text that is not a
 // table and either is not what was promised or contains words of an error.
-func (p *Pipeline) sameError(ctx context.Context, job frontier.Job, ex *fetch.Exchange, found detect.Detection) (why string, err error) {
+func (p *Pipeline) sameError(ctx context.Context, job frontier.Job, before before, ex *fetch.Exchange, found detect.Detection) (why string, err error) {
 	head, err := ex.Body.Head(maxNotice)
 	if err != nil {
 		return "", err
@@ -73,11 +73,15 @@ func (p *Pipeline) sameError(ctx context.Context, job frontier.Job, ex *fetch.Ex
 	if !isPage(found.Type) && !isNotice(job, found, head, ex.Body.Size()) {
 		return "", nil
 	}
-	others, err := p.Archive.SameBytes(ctx, job.URL, ex.Body.Digests().SHA256, sameURLs-1)
+	others, err := before.sameBytes(ctx, job.URL, ex.Body.Digests().SHA256, sameURLs-1)
 	if err != nil || others < sameURLs-1 {
 		return "", err
 	}
-	return fmt.Sprintf("%d or more URLs of this host give these same bytes of %s: an error page", sameURLs, found.Type), nil
+	return sameErrorWhy(found.Type), nil
+}
+
+func sameErrorWhy(mediaType string) string {
+	return fmt.Sprintf("%d or more URLs of this host give these same bytes of %s: an error page", sameURLs, mediaType)
 }
 
 // isNotice reports whether a body is a short text about the file instead of the file.

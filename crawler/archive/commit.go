@@ -56,6 +56,8 @@ type Kept struct {
 	Exchange     *catalog.Exchange // what was on the wire; nil if that is not known
 	Block        BlockDigest       // of the version's record in a WARC file, without Version; zero if it is not known
 	Inside       *inspect.Inside   // nil if nothing is known
+
+	Packed *records.PackedInside // Inside as it was encoded elsewhere, to spare encoding it again; nil if it was not
 	Change       *diff.Summary     // against the version before; nil for the first
 	Former       Former            // the version before, if the caller has read it, to spare reading it again
 
@@ -90,7 +92,11 @@ func (v Visit) bounded() (Visit, error) {
 	kept := *v.Kept
 	kept.bound()
 	var err error
-	kept.packed, err = records.PackInside(kept.Inside, joining.Sample)
+	if kept.Packed != nil && kept.Packed.Inside == kept.Inside {
+		kept.packed = *kept.Packed
+	} else {
+		kept.packed, err = records.PackInside(kept.Inside, joining.Sample)
+	}
 	kept.Inside, v.Kept = kept.packed.Inside, &kept
 	if err == nil {
 		kept.exchange, err = records.PackExchange(kept.Exchange, v.Activity.URL)

@@ -43,6 +43,12 @@ func (s *Spool) Create() *File {
 // CreatePlain returns an empty file that computes no digests and no CRC-32. The caller must remove it.
 func (s *Spool) CreatePlain() *File { return &File{spool: s} }
 
+// Described returns a file of which only size, digests and CRC-32 are known, because another process has its bytes: it is
+// finished, and cannot be read. It need not be removed.
+func Described(size int64, d catalog.Digests, crc uint32) *File {
+	return &File{size: size, digests: d, crc: crc, finished: true, removed: true}
+}
+
 // Expect allocates memory for a file of n bytes, if such a file may stay in memory. It is a hint: the file may have any
 // length.
 func (f *File) Expect(n int64) {
