@@ -22,10 +22,10 @@ func (r *run) nextLease(ctx context.Context) (*frontier.Lease, error) {
 			return nil, nil
 		}
 		if !r.opts.Once && r.opts.MaxFetches == 0 && r.opts.Until == nil {
-			return r.Frontier.Lease(ctx)
+			return r.Frontier.LeaseWith(ctx, frontier.LeaseOptions{Pick: r.Pick})
 		}
 		changed := r.Frontier.Changed()
-		lease, err := r.Frontier.TryLease(ctx)
+		lease, _, err := r.Frontier.TryLeaseWith(ctx, frontier.LeaseOptions{Pick: r.Pick})
 		if errors.Is(err, frontier.ErrPaused) && (!r.opts.Once && r.opts.Until == nil || r.inBriefTrouble() || r.Frontier.Held() == "") {
 			err = nil
 		}

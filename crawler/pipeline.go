@@ -73,6 +73,9 @@ type Pipeline struct {
 	Scope   *scope.Scope
 	MaxBody int64 // of a file, as the fetcher has it; only for limits of the scope below it
 
+	// Pick, if not nil, returns those jobs of a group that Run may do (frontier.LeaseOptions): workers do the others.
+	Pick func(group string, jobs []frontier.Job) []frontier.Job
+
 	Honour []string // statements of hosts by which files are not kept (Statements)
 
 	reserved reservations
@@ -140,7 +143,10 @@ func (p *Pipeline) look(ctx context.Context, job frontier.Job, before before, fo
 		s.exchange = &fetch.Exchange{URL: job.URL, Start: now, End: now}
 		internal(s.exchange, p.fault("fetch", job.URL, err))
 	}
-	err = faults.Contain(func() (err error) { s.found, err = p.examine(ctx, job, s.latest, before, s.exchange, following); return err })
+	err = faults.Contain(func() (err error) {
+		s.found, err = p.examine(ctx, job, s.latest, before, s.exchange, following)
+		return err
+	})
 	if errors.Is(err, kv.ErrDiskFull) {
 		p.noRoom(s.exchange, err)
 		s.found, err = archive.Visit{Examined: s.found.Examined}, nil

@@ -16,7 +16,7 @@ import (
 // commands returns the program's commands, in the order of the help text.
 func (c *cli) commands() []*cobra.Command {
 	return []*cobra.Command{
-		c.serve(), c.demo(), c.add(), c.harvest(), c.discover(), c.crawl(), c.follow(), c.campaign(), c.host(), c.schedule(), c.inject(), c.requeue(), c.drop(), c.boost(), c.pause(), c.resume(), c.orders(), c.scope(),
+		c.serve(), c.work(), c.demo(), c.add(), c.harvest(), c.discover(), c.crawl(), c.follow(), c.campaign(), c.host(), c.schedule(), c.inject(), c.requeue(), c.drop(), c.boost(), c.pause(), c.resume(), c.orders(), c.scope(),
 		c.query(), c.update(), c.zip(), c.warc(), c.export(), c.imports(), c.get(), c.diff(), c.load(), c.dump(), c.sink(),
 		c.check(), c.compact(), c.rebase(), c.withdraw(), c.withdrawals(), c.retention(), c.backup(), c.restore(), c.promote(),
 		c.transparencyLog(), c.prove(), c.verify(),

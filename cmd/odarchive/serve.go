@@ -65,6 +65,9 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 			if c.reads {
 				opts = store.Options{Reads: store.AlwaysReadOnly}
 			}
+			if err := c.checkWorkers(); err != nil {
+				return err
+			}
 			err = c.with(cmd.Context(), opts, func(n *app.Node) error {
 				if c.cfg.Fetch.WebSub && !c.cfg.Fetch.AllowPrivateHosts && isLocal(n.Mint.Base) {
 					return fmt.Errorf("--websub: hubs cannot reach %s; give the public address as --base", n.Mint.Base)
@@ -97,6 +100,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 	c.cfg.DumpFlags(f)
 	c.cfg.BackupFlags(f)
 	c.cfg.WriterFlags(f)
+	c.cfg.WorkersFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }

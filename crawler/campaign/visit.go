@@ -376,3 +376,11 @@ func (v *Visit) record(ctx context.Context, txn archive.Txn, at membership, act 
 	}
 	return a.finish()
 }
+
+// Has reports whether a visit of a resource is more than a visit: the resource is in a campaign, or a portal lists it whose
+// files have graphs.
+func (s *Store) Has(resource string) (has bool, err error) {
+	v, err := s.Begin(context.Background(), resource, "")
+	v.Close()
+	return v != nil, err
+}

@@ -66,12 +66,15 @@ func (l *Lease) Next() (Job, bool) {
 
 // Lease waits until a group has due URLs and the frontier is not held, and leases it. The lease's context descends from
 // ctx.
-func (f *Frontier) Lease(ctx context.Context) (*Lease, error) {
+func (f *Frontier) Lease(ctx context.Context) (*Lease, error) { return f.LeaseWith(ctx, LeaseOptions{}) }
+
+// LeaseWith is Lease with options.
+func (f *Frontier) LeaseWith(ctx context.Context, o LeaseOptions) (*Lease, error) {
 	for {
 		f.mu.Lock()
 		wake := f.wake
 		f.mu.Unlock()
-		l, next, err := f.tryLease(ctx, LeaseOptions{})
+		l, next, err := f.tryLease(ctx, o)
 		if err != nil || l != nil {
 			return l, err
 		}

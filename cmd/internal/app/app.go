@@ -71,7 +71,13 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 		job("retention", n.KeepRetained)
 		job("dumps", n.KeepDumped)
 	}
-	if crawling {
+	if n.Workers != nil {
+		job("workers", n.Workers.Run)
+	}
+	if n.Workers != nil && !crawling { // what only this process can do
+		n.Pipeline.Pick = n.Pipeline.OwnOnly
+	}
+	if crawling || n.Workers != nil {
 		job("crawling", func(ctx context.Context) error {
 			if err := n.Replan(ctx); err != nil {
 				return err

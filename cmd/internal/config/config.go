@@ -45,6 +45,7 @@ type Config struct {
 	Retention Retention
 	Dumps     Dumps
 	Backup    Backup
+	Workers   Workers
 }
 
 // Fetch has the settings of everything that fetches.
@@ -127,6 +128,7 @@ func Defaults() Config {
 		Evidence: Evidence{SignEvery: 24 * time.Hour},
 		Dumps:    Dumps{Kinds: []string{catalog.DumpNQuads}, Keep: 1},
 		Backup:   Backup{Days: 30, Every: time.Second},
+		Workers:  Workers{Listen: "127.0.0.1:4222", Lease: time.Minute},
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true, LDESInterval: time.Hour,
@@ -244,6 +246,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if err := c.Serve.Queries.check(); err != nil {
+		return err
+	}
+	if err := c.Workers.check(); err != nil {
 		return err
 	}
 	if c.Serve.Closed && c.Serve.Token == "" && len(c.Serve.Tokens) == 0 {

@@ -23,6 +23,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/campaign"
+	"odarchive/crawler/dispatch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/graphs"
 	"odarchive/crawler/harvest/ledger"
@@ -89,6 +90,10 @@ type Crawl struct {
 	purging    chan struct{} // a lock, held by who removes withdrawn bytes
 
 	softwareRules string // an operator's; "" for none
+
+	rests   time.Time        // until then workers of an earlier process may ask hosts; zero if there were none
+	Workers *dispatch.Writer // serves workers; nil if there are to be none
+	said    welcomes
 }
 
 // New builds a Crawl by the settings of the store. It fetches nothing yet.
@@ -109,7 +114,7 @@ func (c *Crawl) Close() error {
 		c.Fetcher.Close()
 		c.Fetcher = nil
 	}
-	closing := c.Scope.Save(context.Background())
+	closing := errors.Join(c.Scope.Save(context.Background()), c.forgetOutstanding())
 	for _, dir := range c.warcs {
 		closing = errors.Join(closing, dir.Close())
 	}
@@ -147,7 +152,12 @@ func (c *Crawl) build() error {
 		return err
 	}
 	room := spool.NewRoom(s.Config.Data, minRoom)
-	hold := func() string { return cmp.Or(room.Short(), c.hours.Load().Closed(time.Now()), c.Pipeline.Outage()) }
+	if err := c.loadOutstanding(); err != nil {
+		return err
+	}
+	hold := func() string {
+		return cmp.Or(room.Short(), c.hours.Load().Closed(time.Now()), c.outstanding(), c.Pipeline.Outage())
+	}
 	delay, jobs := settings.HostDelay, 1 // a host that rests after each request gives its worker to another host
 	if delay == 0 {
 		delay, jobs = -1, 0 // no delay; the gate's zero value means its default
@@ -164,6 +174,9 @@ func (c *Crawl) build() error {
 	c.Gate = politeness.New(politeness.Options{DB: s.DB, Fetch: c.fetchRobots, Token: token, Delay: delay, Log: s.Log,
 		Settings: c.Hosts.Of, Files: c.files,
 		PerAddress: settings.PerAddress, PerDomain: settings.PerDomain, Resolver: resolver})
+	if !c.rests.IsZero() {
+		c.Gate.Rest(c.rests)
+	}
 	if c.Ledger, err = ledger.New(s.Mint, s.DB, s.Triples, s.Archive); err != nil {
 		return err
 	}
@@ -196,7 +209,7 @@ func (c *Crawl) build() error {
 		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
 		Hints: c.Hints, Hubs: c.WebSub, Scope: c.Scope, MaxBody: int64(settings.MaxBody), Honour: settings.Honour,
 	}
-	return nil
+	return c.openWorkers()
 }
 
 // openSpool opens the spool in the data directory, or in a temporary directory if the archive is open for reading only.

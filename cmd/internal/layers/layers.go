@@ -96,6 +96,7 @@ var floors = [][]string{
 	4: {
 		"crawler/archive",
 		"crawler/campaign",
+		"crawler/dispatch",
 		"crawler/graphs",
 		"crawler/harvest/...",
 		"crawler/archive/quality",
@@ -130,6 +131,7 @@ var doors = map[string]string{
 	"github.com/minio/minio-go":           "triplestore/bucket",
 	"github.com/modelcontextprotocol":     "sparqlapi/assist",
 	"go.opentelemetry.io/otel":            "cmd/internal/tracing",
+	"github.com/nats-io":                  "crawler/dispatch",
 }
 
 // floor of a package, -1 where it has none.

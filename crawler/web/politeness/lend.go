@@ -75,6 +75,20 @@ func (r *Robots) Copies(urls []string) (copies []RobotsCopy, err error) {
 	return copies, nil
 }
 
+// Sitemaps returns the sitemaps that the robots.txt of a URL's host names, as far as it is in memory.
+func (r *Robots) Sitemaps(url string) []string {
+	u, err := address.Parse(url)
+	if err != nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.lookup(u.Authority()); p != nil && p.rules != nil {
+		return p.rules.Sitemaps
+	}
+	return nil
+}
+
 // recalled returns the policy of an authority that is in memory or on disk, or nil.
 func (r *Robots) recalled(authority string) (*policy, error) {
 	r.mu.Lock()

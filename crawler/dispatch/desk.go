@@ -1,0 +1,440 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/web/politeness"
+)
+
+// Office is what a Desk needs of the process that has the archive.
+type Office interface {
+	// Pick returns the jobs that a worker may do, of those of a group. It must be quick.
+	Pick(group string, jobs []frontier.Job) []frontier.Job
+	// Host returns what workers may know of the settings of a host; ok is false if only the writer may ask the host.
+	Host(group string) (h Host, ok bool)
+	// Describe returns a job with what a worker has to know of the archive for it.
+	Describe(ctx context.Context, job frontier.Job) (Job, error)
+	// Commit commits what a worker found. The error wraps frontier.ErrLeaseLost if the lease has ended, and ErrMalformed if
+	// the result cannot be one of a sound worker.
+	Commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, r *Result, parcel Parcel) error
+	// Settings returns the part of a Welcome that is about settings, Rev among it.
+	Settings() Welcome
+	// Postpone puts a job off that could not be committed because of a fault of this program.
+	Postpone(ctx context.Context, lease *frontier.Lease, job frontier.Job, why string)
+}
+
+// DeskOptions configure a Desk. All fields but Log are required.
+type DeskOptions struct {
+	Frontier *frontier.Frontier
+	Gate     *politeness.Gate
+	Office   Office
+	Lease    time.Duration
+	Now      func() time.Time // the archive's clock
+	Log      *slog.Logger
+}
+
+// Desk grants leases to workers, and takes their results. Its methods may be called concurrently.
+type Desk struct {
+	o DeskOptions
+
+	mu      sync.Mutex // guards what follows, and the fields of loans
+	loans   map[Ref]*loan
+	workers map[string]*worker
+	next    uint64 // epoch of the next host that is borrowed
+	closing bool
+	counts  Counts
+}
+
+// loan is a host that a worker asks.
+type loan struct {
+	Ref
+	worker string
+	lease  *frontier.Lease  // nil for a host that was borrowed without jobs
+	lent   *politeness.Lent // nil once it was returned
+	ends   time.Time
+	jobs   map[string]jobState
+	last   bool // the worker makes no more requests
+}
+
+type jobState int
+
+const (
+	waiting jobState = iota
+	committing
+	committed
+)
+
+// worker is what the Desk knows of one worker.
+type worker struct {
+	name   string
+	joined time.Time
+	seen   time.Time
+	done   int
+}
+
+// Counts of a Desk, since it began.
+type Counts struct {
+	Granted, Returned, Expired            int // leases
+	Results, Repeated, Refused, Malformed int // results: committed, delivered again, of ended leases, malformed
+	Failed                                int // commits
+}
+
+// forgetWorker is how many leases' time a worker that is not heard of is listed.
+const forgetWorker = 10
+
+// NewDesk returns a Desk. Run must be called for leases to end.
+func NewDesk(o DeskOptions) *Desk {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Desk{o: o, loans: map[Ref]*loan{}, workers: map[string]*worker{}, next: rand.Uint64() >> 2}
+}
+
+// Hello answers a Hello.
+func (d *Desk) Hello(h Hello) Welcome {
+	if h.Version != Version {
+		return Welcome{Version: Version, Why: fmt.Sprintf("the archive speaks version %d of the messages between writer and workers, this worker version %d: use the same release for both", Version, h.Version)}
+	}
+	if h.Worker == "" || len(h.Worker) > 100 || len(h.Name) > 500 {
+		return Welcome{Version: Version, Why: "a worker needs a name"}
+	}
+	d.mu.Lock()
+	known := d.workers[h.Worker] != nil
+	d.see(h.Worker, h.Name)
+	d.mu.Unlock()
+	if !known {
+		d.o.Log.Info("a worker joined", "worker", h.Name)
+	}
+	w := d.o.Office.Settings()
+	w.Version, w.Lease = Version, d.o.Lease
+	return w
+}
+
+// maxWorkers bounds the workers that are remembered.
+const maxWorkers = 10_000
+
+// see notes a sign of life. The caller holds mu.
+func (d *Desk) see(id, name string) {
+	w := d.workers[id]
+	if w == nil {
+		if len(d.workers) >= maxWorkers {
+			return
+		}
+		w = &worker{joined: time.Now()}
+		d.workers[id] = w
+	}
+	w.name, w.seen = cmp.Or(name, w.name, id), time.Now()
+}
+
+// longestWait is how long an Ask waits for something to become due.
+const longestWait = time.Second
+
+// maxOut bounds the leases that are out at a time.
+const maxOut = 8192
+
+// Grant answers an Ask. If nothing is due, it waits a while.
+func (d *Desk) Grant(ctx context.Context, a Ask) Grants {
+	if a.Version != Version {
+		return Grants{Hello: true}
+	}
+	d.mu.Lock()
+	known := d.workers[a.Worker] != nil
+	if known {
+		d.see(a.Worker, "")
+	}
+	d.mu.Unlock()
+	if !known || a.Rev != d.o.Office.Settings().Rev {
+		return Grants{Hello: true}
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(longestWait, d.o.Lease/8))
+	defer cancel()
+	var g Grants
+	size := 0
+	for len(g.Leases) < min(a.Want, maxGrants) && size < maxMessage/2 {
+		changed := d.o.Frontier.Changed()
+		one, next, err := d.grantOne(ctx, a.Worker)
+		switch {
+		case errors.Is(err, frontier.ErrPaused):
+			g.Why = err.Error()
+		case err != nil && ctx.Err() == nil:
+			d.o.Log.Warn("a lease was not granted", "error", err)
+			g.Why = "the writer cannot grant leases now"
+		}
+		if one != nil {
+			g.Leases = append(g.Leases, *one)
+			size += one.size()
+			continue
+		}
+		if len(g.Leases) > 0 || ctx.Err() != nil {
+			return g
+		}
+		wait := longestWait
+		if !next.IsZero() && err == nil {
+			wait = min(wait, max(next.Sub(d.o.Now()), time.Millisecond))
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-changed:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	return g
+}
+
+// size returns about how many bytes a grant has as it travels.
+func (g *Grant) size() (n int) {
+	for _, c := range g.Robots {
+		n += len(c.Text) * 4 / 3
+	}
+	for _, j := range g.Jobs {
+		n += 300 + len(j.URL) + len(j.Key) + len(j.ETag)
+	}
+	return n + 500
+}
+
+// grantPatience is how long a host is waited for that is to be lent.
+const grantPatience = 20 * time.Millisecond
+
+// grantOne leases one host. It returns nil if there is none, and when to look again.
+func (d *Desk) grantOne(ctx context.Context, worker string) (g *Grant, next time.Time, err error) {
+	if ctx.Err() != nil {
+		return nil, next, context.Cause(ctx)
+	}
+	d.mu.Lock()
+	full := d.closing || len(d.loans) >= maxOut
+	d.mu.Unlock()
+	if full {
+		return nil, next, fmt.Errorf("%w: the writer grants no more leases now", frontier.ErrPaused)
+	}
+	for range 64 {
+		lease, next, err := d.o.Frontier.TryLeaseWith(context.WithoutCancel(ctx), frontier.LeaseOptions{Time: d.o.Lease, Pick: d.o.Office.Pick})
+		if err != nil || lease == nil {
+			return nil, next, err
+		}
+		g, err := d.lend(ctx, worker, lease)
+		var wait *politeness.Wait
+		switch {
+		case errors.As(err, &wait):
+			err = d.o.Frontier.Release(context.WithoutCancel(ctx), lease, d.o.Now().Add(time.Until(wait.Until)), wait.Why)
+		case err != nil:
+			err = errors.Join(err, d.o.Frontier.Release(context.WithoutCancel(ctx), lease, d.o.Now().Add(time.Second), "the lease could not be granted"))
+		}
+		if err != nil || g != nil {
+			return g, next, err
+		}
+	}
+	return nil, next, nil
+}
+
+// lend lends the host of a lease to a worker.
+func (d *Desk) lend(ctx context.Context, worker string, lease *frontier.Lease) (*Grant, error) {
+	g := &Grant{Ref: Ref{lease.Group, lease.Epoch}}
+	var urls []string
+	for _, job := range lease.Jobs {
+		described, err := d.o.Office.Describe(ctx, job)
+		if err != nil {
+			return nil, err
+		}
+		g.Jobs, urls = append(g.Jobs, described), append(urls, job.URL)
+	}
+	lent, err := d.open(ctx, g, urls)
+	if err != nil {
+		return nil, err
+	}
+	l := &loan{Ref: g.Ref, worker: worker, lease: lease, lent: lent, jobs: make(map[string]jobState, len(lease.Jobs))}
+	for _, job := range lease.Jobs {
+		l.jobs[job.Key] = waiting
+	}
+	d.add(l)
+	return g, nil
+}
+
+// open occupies the host of a grant, and adds the state of the host.
+func (d *Desk) open(ctx context.Context, g *Grant, urls []string) (lent *politeness.Lent, err error) {
+	var ok bool
+	if g.Host, ok = d.o.Office.Host(g.Group); !ok {
+		return nil, fmt.Errorf("dispatch: only the writer may ask %s", g.Group)
+	}
+	if g.Robots, err = d.o.Gate.Robots.Copies(urls); err != nil {
+		return nil, err
+	}
+	lent, g.State, err = d.o.Gate.Lend(ctx, g.Group, grantPatience)
+	return lent, err
+}
+
+// add adds a loan, which begins now.
+func (d *Desk) add(l *loan) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l.ends = time.Now().Add(d.o.Lease)
+	d.loans[l.Ref] = l
+	d.counts.Granted++
+}
+
+// Borrow answers a Borrow.
+func (d *Desk) Borrow(ctx context.Context, b Borrow) Borrowed {
+	d.mu.Lock()
+	known, full := d.workers[b.Worker] != nil, d.closing || len(d.loans) >= maxOut
+	d.next++
+	g := &Grant{Ref: Ref{b.Host, d.next}}
+	d.mu.Unlock()
+	if b.Version != Version || !known || full || b.Host == "" || len(b.Host) > maxText {
+		return Borrowed{Wait: time.Second, Why: "busy"}
+	}
+	lent, err := d.open(ctx, g, []string{"http://" + b.Host + "/", "https://" + b.Host + "/"})
+	var wait *politeness.Wait
+	switch {
+	case errors.As(err, &wait):
+		return Borrowed{Wait: max(time.Until(wait.Until), time.Millisecond), Why: wait.Why}
+	case err != nil:
+		return Borrowed{Wait: time.Hour, Why: err.Error()}
+	}
+	d.add(&loan{Ref: g.Ref, worker: b.Worker, lent: lent})
+	return Borrowed{Grant: g}
+}
+
+// Renew answers a Renew.
+func (d *Desk) Renew(r Renew) (held Renewed) {
+	if r.Version != Version || len(r.Leases) > maxRefs {
+		return held
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.workers[r.Worker] != nil {
+		d.see(r.Worker, "")
+	}
+	for _, ref := range r.Leases {
+		if l := d.loans[ref]; l != nil && l.worker == r.Worker && d.extend(l) {
+			held.Leases = append(held.Leases, ref)
+		}
+	}
+	return held
+}
+
+// extend lets a loan last longer, and reports whether it had not ended. The caller holds mu.
+func (d *Desk) extend(l *loan) bool {
+	if !time.Now().Before(l.ends) || l.lease != nil && !d.o.Frontier.Extend(l.lease, d.o.Lease) {
+		return false
+	}
+	l.ends = time.Now().Add(d.o.Lease)
+	return true
+}
+
+// Return takes a lease back.
+func (d *Desk) Return(ctx context.Context, r Return) {
+	if r.Version != Version || len(r.Passages) > maxPassages || len(r.Robots) > maxPassages || r.Wait < 0 || len(r.Why) > maxText {
+		return
+	}
+	d.mu.Lock()
+	l := d.loans[r.Lease]
+	if l == nil || l.worker != r.Worker {
+		d.mu.Unlock()
+		return
+	}
+	delete(d.loans, r.Lease)
+	d.counts.Returned++
+	d.mu.Unlock()
+	d.takeBack(l, r.Passages, r.Robots, true)
+	if l.lease == nil {
+		return
+	}
+	until := time.Time{}
+	if held, why := d.o.Gate.Held(l.Group); max(held, r.Wait) > 0 {
+		until = d.o.Now().Add(max(held, min(r.Wait, 24*time.Hour)))
+		r.Why = cmp.Or(r.Why, why)
+	}
+	if err := d.o.Frontier.Release(context.WithoutCancel(ctx), l.lease, until, r.Why); err != nil {
+		d.o.Log.Warn("a lease was not returned", "host", l.Group, "error", err)
+	}
+}
+
+// takeBack notes what a worker says of a host. With last, the worker makes no more requests to it.
+func (d *Desk) takeBack(l *loan, passages []politeness.Result, robots []politeness.RobotsCopy, last bool) {
+	for _, c := range robots {
+		d.o.Gate.Robots.Adopt(c)
+	}
+	d.mu.Lock()
+	lent := l.lent
+	if last {
+		l.lent = nil
+	}
+	d.mu.Unlock()
+	if lent == nil {
+		return
+	}
+	final := politeness.Result{}
+	if n := len(passages); n > 0 && last {
+		passages, final = passages[:n-1], passages[n-1]
+	}
+	for _, p := range passages {
+		lent.Note(p)
+	}
+	if last {
+		lent.Return(final)
+	}
+}
+
+// sweepEvery is how often the Desk looks for leases that have ended.
+const sweepEvery = 100 * time.Millisecond
+
+// Run ends leases whose time is over, until ctx ends.
+func (d *Desk) Run(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			d.sweep(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// sweep ends the leases whose time is over.
+func (d *Desk) sweep(ctx context.Context) {
+	now := time.Now()
+	var over []*loan
+	d.mu.Lock()
+	for ref, l := range d.loans {
+		if !now.Before(l.ends) {
+			over = append(over, l)
+			delete(d.loans, ref)
+			d.counts.Expired++
+		}
+	}
+	for id, w := range d.workers {
+		if now.Sub(w.seen) > forgetWorker*d.o.Lease {
+			delete(d.workers, id)
+		}
+	}
+	d.mu.Unlock()
+	for _, l := range over {
+		d.takeBack(l, nil, nil, true)
+		d.release(ctx, l)
+	}
+}
+
+// Close stops granting leases.
+func (d *Desk) Close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closing = true
+}
+
+// Out returns how many leases are out.
+func (d *Desk) Out() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.loans)
+}

@@ -1,0 +1,381 @@
+package dispatch
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/web/politeness"
+)
+
+// Version is the version of all messages. Two processes work together only if theirs are the same.
+const Version = 1
+
+// Bounds of messages.
+const (
+	maxMessage  = 900 << 10 // bytes of one; the usual limit of a server is 1 MiB
+	maxGrants   = 32        // leases in an answer
+	maxJobs     = 64        // of a lease
+	maxText     = 16 << 10  // bytes of a text of a message that is not one of those below
+	maxHeaders  = 512 << 10 // bytes of the fields of a response, or a request
+	maxPassages = 256       // requests of a visit to its host
+	maxRefs     = 4096      // leases in a renewal
+	maxHops     = 64
+	maxPart     = 64 << 20 // bytes of what is inside a file
+)
+
+// ErrMalformed is the error for a message that no sound process of this version sends.
+var ErrMalformed = errors.New("a malformed message")
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
+}
+
+// Hello is what a worker says first, and whenever the writer's settings have changed.
+type Hello struct {
+	Version int    `json:"version"`
+	Worker  string `json:"worker"` // random, for one process
+	Name    string `json:"name"`   // for people: the machine and the process
+}
+
+// Welcome answers a Hello: what a worker has to know for all visits.
+type Welcome struct {
+	Version int           `json:"version"`
+	Why     string        `json:"why,omitempty"` // the worker is refused; nothing else is set
+	Rev     string        `json:"rev"`           // of the settings; another one, and the worker says Hello again
+	Lease   time.Duration `json:"lease"`
+	Archive string        `json:"archive"` // its base IRI
+
+	UserAgent  string   `json:"user_agent"`
+	Contact    string   `json:"contact"`
+	MaxBody    int64    `json:"max_body"`
+	Honour     []string `json:"honour,omitempty"`
+	ScopeAllow []string `json:"scope_allow,omitempty"`
+	ScopeDeny  []string `json:"scope_deny,omitempty"`
+	Hubs       bool     `json:"hubs,omitempty"`     // the beginnings of pages and feeds are wanted
+	TooMany    bool     `json:"too_many,omitempty"` // rules of the scope: the writer visits everything itself
+}
+
+// Ask asks for leases.
+type Ask struct {
+	Version int    `json:"version"`
+	Worker  string `json:"worker"`
+	Rev     string `json:"rev"`
+	Want    int    `json:"want"`
+}
+
+// Grants answers an Ask.
+type Grants struct {
+	Why    string  `json:"why,omitempty"` // nothing is granted
+	Hello  bool    `json:"hello,omitempty"`
+	Leases []Grant `json:"leases,omitempty"`
+}
+
+// Ref names a lease.
+type Ref struct {
+	Group string `json:"group"`
+	Epoch uint64 `json:"epoch"`
+}
+
+// Host is what an operator has set for a host, as far as workers may know it.
+type Host struct {
+	Delay         time.Duration `json:"delay"`
+	MaxCrawlDelay time.Duration `json:"max_crawl_delay"`
+	MaxBody       int64         `json:"max_body,omitempty"`
+}
+
+// Grant is a lease for a worker.
+type Grant struct {
+	Ref
+	Jobs   []Job                   `json:"jobs,omitempty"` // none for a host that was borrowed
+	Host   Host                    `json:"host"`
+	State  politeness.State        `json:"state"`
+	Robots []politeness.RobotsCopy `json:"robots,omitempty"`
+}
+
+// Job is one URL to visit.
+type Job struct {
+	URL          string  `json:"url"`
+	Key          string  `json:"key"`
+	Format       string  `json:"format,omitempty"`
+	MediaType    string  `json:"media_type,omitempty"`
+	Accept       string  `json:"accept,omitempty"`
+	ETag         string  `json:"etag,omitempty"`
+	LastModified string  `json:"last_modified,omitempty"`
+	Fetches      int     `json:"fetches,omitempty"`
+	Errors       int     `json:"errors,omitempty"`
+	Latest       *Latest `json:"latest,omitempty"` // nil if there is no version
+}
+
+// Latest is what a visit has to know of the latest version.
+type Latest struct {
+	Digests   catalog.Digests `json:"digests"`
+	ErrorPage string          `json:"error_page,omitempty"`
+	Truncated string          `json:"truncated,omitempty"`
+	Withdrawn bool            `json:"withdrawn,omitempty"`
+}
+
+// Renew lets leases last longer.
+type Renew struct {
+	Version int    `json:"version"`
+	Worker  string `json:"worker"`
+	Leases  []Ref  `json:"leases"`
+}
+
+// Renewed answers a Renew: the leases that last longer. The others have ended.
+type Renewed struct {
+	Leases []Ref `json:"leases"`
+}
+
+// Borrow asks for a host to which a visit was redirected.
+type Borrow struct {
+	Version int    `json:"version"`
+	Worker  string `json:"worker"`
+	Host    string `json:"host"`
+}
+
+// Borrowed answers a Borrow.
+type Borrowed struct {
+	Wait  time.Duration `json:"wait,omitempty"` // the host must not be asked for so long; then Grant is not set
+	Why   string        `json:"why,omitempty"`
+	Grant *Grant        `json:"grant,omitempty"`
+}
+
+// Return gives a lease back, or a host that was borrowed.
+type Return struct {
+	Version  int                     `json:"version"`
+	Worker   string                  `json:"worker"`
+	Lease    Ref                     `json:"lease"`
+	Passages []politeness.Result     `json:"passages,omitempty"` // those that no result has told
+	Robots   []politeness.RobotsCopy `json:"robots,omitempty"`
+	Wait     time.Duration           `json:"wait,omitempty"` // the host must not be asked for so long
+	Why      string                  `json:"why,omitempty"`  // it waits
+}
+
+// Done tells a worker which results were dealt with.
+type Done struct {
+	Results []Key `json:"results"`
+}
+
+// Key names a job of a lease.
+type Key struct {
+	Ref
+	Key string `json:"key"`
+}
+
+// Result is what a worker found at one URL. It travels with two other parts: what is inside the file, and the parcel.
+type Result struct {
+	Version  int                     `json:"version"`
+	Worker   string                  `json:"worker"`
+	Job      Key                     `json:"job"`
+	Last     bool                    `json:"last,omitempty"`     // the worker makes no more requests under this lease
+	Passages []politeness.Result     `json:"passages,omitempty"` // requests to the host since the last message
+	Robots   []politeness.RobotsCopy `json:"robots,omitempty"`   // fetched since the last message
+	Age      time.Duration           `json:"age"`                // since the fetch ended
+	Finding  Finding                 `json:"finding"`
+
+	Inside []byte `json:"-"` // as records.PackedInside writes it; empty for none
+	Parcel []byte `json:"-"` // as content.Wrapper writes it; empty for none, or if Object is set
+	Object string `json:"object,omitempty"`
+	Size   int64  `json:"object_size,omitempty"` // of the object: the parcel
+	Beside string `json:"beside,omitempty"`      // an object that holds Inside
+}
+
+// Finding is the first half of a visit.
+type Finding struct {
+	Accept   string   `json:"accept,omitempty"` // what the server was asked for, if not what the job says
+	Exchange Exchange `json:"exchange"`
+	Body     *Body    `json:"body,omitempty"`    // nil if nothing was received, or nothing is to be known of it
+	Fault    string   `json:"fault,omitempty"`   // how this program failed to examine the bytes
+	Compare  bool     `json:"compare,omitempty"` // an error page if other URLs of the host have the same bytes
+	Kept     *Kept    `json:"kept,omitempty"`    // nil if the body is not to be kept
+	Head     []byte   `json:"head,omitempty"`    // the beginning of the body, if Welcome.Hubs
+}
+
+// Body describes what was received.
+type Body struct {
+	Digests catalog.Digests `json:"digests"`
+	CRC32   uint32          `json:"crc32"`
+	Size    int64           `json:"size"`
+}
+
+// Kept is what is known of a body that is to be kept.
+type Kept struct {
+	Type     string `json:"type"`
+	Charset  string `json:"charset,omitempty"`
+	Because  string `json:"because,omitempty"`
+	Head     []byte `json:"head,omitempty"` // 8 bytes: which head of a WARC record the digest is of
+	Block    []byte `json:"block,omitempty"`
+	FileName string `json:"file_name,omitempty"`
+}
+
+// Exchange is what is recorded of a fetch.
+type Exchange struct {
+	FinalURL       string             `json:"final_url"`
+	Took           time.Duration      `json:"took"`
+	Latency        time.Duration      `json:"latency,omitempty"`
+	Outcome        catalog.Outcome    `json:"outcome,omitempty"` // "" if the body is to be kept
+	ErrorClass     catalog.ErrorClass `json:"error_class,omitempty"`
+	Status         int                `json:"status,omitempty"`
+	Why            string             `json:"why,omitempty"`
+	Exception      string             `json:"exception,omitempty"`
+	TLS            string             `json:"tls,omitempty"`
+	Unverified     bool               `json:"unverified,omitempty"`
+	ContentType    string             `json:"content_type,omitempty"`
+	ETag           string             `json:"etag,omitempty"`
+	LastModified   string             `json:"last_modified,omitempty"`
+	RequestHeader  http.Header        `json:"request_header,omitempty"`
+	ResponseHeader http.Header        `json:"response_header,omitempty"`
+	RemoteAddr     string             `json:"remote_addr,omitempty"`
+	Received       int64              `json:"received,omitempty"`
+	Hops           []Hop              `json:"hops,omitempty"`
+}
+
+// Hop is one request of a fetch.
+type Hop struct {
+	URL    string        `json:"url"`
+	Status int           `json:"status"`
+	Before time.Duration `json:"before"` // the end of the fetch
+	Head   []byte        `json:"head,omitempty"`
+	HTTP2  bool          `json:"http2,omitempty"`
+	TLS    *catalog.TLS  `json:"tls,omitempty"`
+}
+
+// The form of a result: resultMagic, the length of the JSON text (4 bytes, big-endian), the text, the length of what is
+// inside (4 bytes), that, and the parcel.
+const resultMagic = "ODRES\x01"
+
+// Encode returns a result as it travels.
+func (r *Result) Encode() ([]byte, error) {
+	head, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("dispatch: a result: %w", err)
+	}
+	b := make([]byte, 0, len(resultMagic)+8+len(head)+len(r.Inside)+len(r.Parcel))
+	b = binary.BigEndian.AppendUint32(append(b, resultMagic...), uint32(len(head)))
+	b = binary.BigEndian.AppendUint32(append(b, head...), uint32(len(r.Inside)))
+	return append(append(b, r.Inside...), r.Parcel...), nil
+}
+
+// DecodeResult reads a result. Its parts refer to b. The error wraps ErrMalformed.
+func DecodeResult(b []byte) (*Result, error) {
+	rest, ok := cut(b, resultMagic)
+	if !ok {
+		return nil, malformed("it does not begin as a result of version %d", Version)
+	}
+	head, rest, ok := counted(rest)
+	if !ok {
+		return nil, malformed("its text is cut off")
+	}
+	r := &Result{}
+	if err := decode(head, r); err != nil {
+		return nil, err
+	}
+	if r.Inside, r.Parcel, ok = counted(rest); !ok {
+		return nil, malformed("what is inside is cut off")
+	}
+	return r, r.check()
+}
+
+func cut(b []byte, magic string) (rest []byte, ok bool) {
+	if len(b) < len(magic) || string(b[:len(magic)]) != magic {
+		return nil, false
+	}
+	return b[len(magic):], true
+}
+
+func counted(b []byte) (part, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return nil, nil, false
+	}
+	n := uint64(binary.BigEndian.Uint32(b))
+	if b = b[4:]; n > uint64(len(b)) {
+		return nil, nil, false
+	}
+	return b[:n:n], b[n:], true
+}
+
+// decode reads a JSON text of a message.
+func decode(text []byte, into any) error {
+	if err := json.Unmarshal(text, into); err != nil {
+		return malformed("%.300v", err)
+	}
+	return nil
+}
+
+// check returns an error if the result is one that no worker sends.
+func (r *Result) check() error {
+	f, ex := &r.Finding, &r.Finding.Exchange
+	switch {
+	case r.Version != Version:
+		return malformed("a result of version %d, this is %d", r.Version, Version)
+	case r.Job.Group == "" || r.Job.Key == "" || len(r.Job.Group) > maxText || len(r.Job.Key) > maxText:
+		return malformed("no job")
+	case len(r.Passages) > maxPassages || len(r.Robots) > maxPassages:
+		return malformed("%d requests", len(r.Passages))
+	case r.Age < 0 || ex.Took < 0 || ex.Latency < 0 || ex.Took > 24*time.Hour || r.Age > 24*time.Hour:
+		return malformed("impossible times")
+	case !isOutcome(ex.Outcome):
+		return malformed("outcome %.40q", ex.Outcome)
+	case ex.Status < 0 || ex.Status > 999 || ex.Received < 0 || r.Size < 0:
+		return malformed("impossible numbers")
+	case len(ex.Hops) > maxHops || sizeOf(ex.RequestHeader) > maxHeaders || sizeOf(ex.ResponseHeader) > maxHeaders || len(f.Head) > 64<<10:
+		return malformed("too much about the exchange")
+	case f.Body != nil && f.Body.Size <= 0:
+		return malformed("a body of %d bytes", f.Body.Size)
+	case len(r.Inside) > maxPart:
+		return malformed("too much inside")
+	}
+	for _, text := range []string{ex.FinalURL, ex.Why, ex.Exception, ex.TLS, ex.ContentType, ex.ETag, ex.LastModified, ex.RemoteAddr, f.Accept, f.Fault, string(ex.ErrorClass), r.Object, r.Beside} {
+		if len(text) > maxText {
+			return malformed("a text of %d bytes", len(text))
+		}
+	}
+	for _, h := range ex.Hops {
+		if len(h.URL) > maxText || len(h.Head) > catalog.MaxExchangeHead || h.Before < 0 || h.Before > 24*time.Hour || h.Status < 0 || h.Status > 999 {
+			return malformed("an impossible request")
+		}
+	}
+	for _, p := range r.Passages {
+		if p.Latency < 0 || p.RetryAfter < 0 || p.Rest < 0 || p.RetryAfter > 48*time.Hour || p.Rest > 48*time.Hour {
+			return malformed("impossible pauses")
+		}
+	}
+	if k := f.Kept; k != nil {
+		switch {
+		case f.Body == nil || ex.Outcome != "":
+			return malformed("a version without bytes")
+		case len(r.Parcel) == 0 && r.Object == "":
+			return malformed("a version without a parcel")
+		case len(k.Head) != 0 && len(k.Head) != 8 || len(k.Block) != 0 && len(k.Block) != 32 || len(k.Head) == 0 && len(k.Block) > 0:
+			return malformed("a digest of %d bytes", len(k.Block))
+		case len(k.Type) > maxText || len(k.Charset) > maxText || len(k.Because) > maxText || len(k.FileName) > maxText:
+			return malformed("a long text")
+		}
+	} else if ex.Outcome == "" {
+		return malformed("no outcome")
+	}
+	return nil
+}
+
+// isOutcome reports whether a worker may report an outcome: "" for a body that is to be kept.
+func isOutcome(o catalog.Outcome) bool {
+	switch o {
+	case "", catalog.Unchanged, catalog.NoVersion, catalog.Blocked, catalog.RobotsDenied, catalog.RetryLater:
+		return true
+	}
+	return false
+}
+
+func sizeOf(h http.Header) (n int) {
+	for name, values := range h {
+		for _, v := range values {
+			n += len(name) + len(v)
+		}
+	}
+	return n
+}

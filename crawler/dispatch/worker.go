@@ -1,0 +1,471 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
+)
+
+// WorkerOptions configure a Worker. Address, Hosts, Build and Log are required.
+type WorkerOptions struct {
+	Address     Address
+	Credentials Credentials
+	Name        string // for people
+	Hosts       int    // how many are visited at a time
+	// Build makes what visits by the settings of the writer. It is called again when these have changed, after the
+	// earlier Kit was closed.
+	Build func(w *Worker, by Welcome) (Kit, error)
+	Log   *slog.Logger
+}
+
+// Kit is what makes visits.
+type Kit struct {
+	Gate *politeness.Gate // with Worker.Borrow and Worker.Fetched
+	// Visit makes the first half of a visit. The error is a *politeness.Wait if the host must not be asked for a while, a
+	// *fetch.OwnTrouble if this machine is in trouble, and otherwise one of the lease or of ctx.
+	Visit func(ctx context.Context, job Job) (*Sent, error)
+	// Outage returns why nothing should be fetched for now, and until when; "" if something should.
+	Outage func() (why string, until time.Time)
+	Close  func() error
+}
+
+// Sent is a finding with its parts.
+type Sent struct {
+	Finding Finding
+	Ended   time.Time // the fetch, by this machine's clock
+	Inside  []byte
+	Parcel  interface { // nil if there is none; the bytes may be on disk
+		io.Reader
+		Size() int64
+		Close() error
+	}
+}
+
+// Worker makes visits for an archive that is elsewhere. Borrow, Fetched, Permit and Host are for the parts of a Kit.
+type Worker struct {
+	o  WorkerOptions
+	id string
+
+	c  *connection // set by Run
+	by Welcome     // likewise
+
+	mu      sync.Mutex // guards what follows, and the fields of holdings
+	active  map[string]*holding
+	held    map[Ref]*holding
+	slots   int // hosts that are being visited
+	changed chan struct{}
+	closing time.Time // the writer said that it ends
+	rejoin  bool      // the writer's settings have changed, or it does not know this worker
+	counts  WorkerCounts
+	state   string
+}
+
+// WorkerCounts are counted since a Worker began.
+type WorkerCounts struct {
+	Leases, Visits, Returned, Lost, Unsent int
+}
+
+// holding is a lease, or a borrowed host.
+type holding struct {
+	Ref
+	host     Host
+	limit    time.Time // when no request may be made any more, by the monotonic clock
+	wall     time.Time // likewise, by the wall clock
+	cancel   context.CancelCauseFunc
+	finished bool // no more requests are made under it
+	open     map[string]bool
+	passages []politeness.Result
+	robots   []politeness.RobotsCopy
+}
+
+// ErrLeaseOver is the error of what was done under a lease that has ended.
+var ErrLeaseOver = errors.New("the lease has ended")
+
+// NewWorker returns a Worker. Run makes it work.
+func NewWorker(o WorkerOptions) *Worker {
+	return &Worker{o: o, id: rand.Text(), active: map[string]*holding{}, held: map[Ref]*holding{}, changed: make(chan struct{}), state: "joining"}
+}
+
+// guard returns how long before the end of a lease no request may be under way any more.
+func guard(lease time.Duration) time.Duration {
+	return min(max(lease/8, 50*time.Millisecond), 5*time.Second)
+}
+
+// over reports whether no request may be made under a holding. The caller holds mu.
+func (h *holding) over(now time.Time) bool {
+	return !now.Before(h.limit) || !now.Round(0).Before(h.wall)
+}
+
+// set sets the end of a holding by when it was asked for. The caller holds mu.
+func (h *holding) set(asked time.Time, lease time.Duration) {
+	h.limit = asked.Add(lease - guard(lease))
+	h.wall = h.limit.Round(0)
+}
+
+// Permit is for fetch.Options.Permit: it permits requests to hosts that the Worker has leased, while it has them.
+func (w *Worker) Permit(host string) *fetch.NotPermitted {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := w.active[host]
+	if h == nil || h.finished || h.over(time.Now()) {
+		return &fetch.NotPermitted{Why: fmt.Errorf("%s: %w", host, ErrLeaseOver)}
+	}
+	return nil
+}
+
+// Host returns what the writer's operator has set for a host; ok is false if the Worker has not leased the host.
+func (w *Worker) Host(host string) (h Host, ok bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if held := w.active[host]; held != nil {
+		return held.host, true
+	}
+	return Host{}, false
+}
+
+// Fetched is for politeness.Options.Fetched: the next message tells the writer of a robots.txt.
+func (w *Worker) Fetched(c politeness.RobotsCopy) {
+	host := hostOf(c.Authority)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h := w.active[host]; h != nil && len(h.robots) < maxPassages {
+		h.robots = append(h.robots, c)
+	}
+}
+
+type visitKey struct{}
+
+// Borrow is for politeness.Options.Borrow.
+func (w *Worker) Borrow(ctx context.Context, host string, patience time.Duration) (giveBack func(politeness.Result), err error) {
+	w.mu.Lock()
+	h := w.active[host]
+	w.mu.Unlock()
+	if h != nil {
+		return func(r politeness.Result) { w.note(h, r) }, nil
+	}
+	deadline := time.Now().Add(patience)
+	for {
+		asked := time.Now()
+		limited, cancel := context.WithTimeout(ctx, askTime(w.by.Lease))
+		var b Borrowed
+		err := w.c.ask(limited, subjectBorrow, Borrow{Version: Version, Worker: w.id, Host: host}, &b)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			b = Borrowed{Wait: time.Second, Why: "busy"}
+		case b.Grant != nil:
+			h, err := w.borrowed(ctx, b.Grant, asked)
+			if err != nil {
+				return nil, err
+			}
+			return func(r politeness.Result) { w.note(h, r); w.giveBack(h, 0, "") }, nil
+		}
+		until := time.Now().Add(max(b.Wait, 10*time.Millisecond))
+		if until.After(deadline) {
+			return nil, &politeness.Wait{Host: host, Until: until, Why: b.Why}
+		}
+		if err := pause(ctx, time.Until(until)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// borrowed notes a host that was borrowed for a visit.
+func (w *Worker) borrowed(ctx context.Context, g *Grant, asked time.Time) (*holding, error) {
+	cancel, ok := ctx.Value(visitKey{}).(context.CancelCauseFunc)
+	if !ok {
+		return nil, fmt.Errorf("dispatch: %s: a request outside of a visit", g.Group)
+	}
+	h := w.hold(g, asked, cancel)
+	if h == nil {
+		return nil, fmt.Errorf("%s: %w", g.Group, ErrLeaseOver)
+	}
+	w.adopt(ctx, g)
+	return h, nil
+}
+
+type gateKey struct{}
+
+// adopt gives the gate of a visit the state of a host.
+func (w *Worker) adopt(ctx context.Context, g *Grant) {
+	gate, ok := ctx.Value(gateKey{}).(*politeness.Gate)
+	if !ok {
+		return
+	}
+	gate.Adopt(g.Group, g.State)
+	for _, c := range g.Robots {
+		gate.Robots.Adopt(c)
+	}
+}
+
+// hold notes a lease; nil if it is over already.
+func (w *Worker) hold(g *Grant, asked time.Time, cancel context.CancelCauseFunc) *holding {
+	h := &holding{Ref: g.Ref, host: g.Host, cancel: cancel, open: map[string]bool{}}
+	h.set(asked, w.by.Lease)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h.over(time.Now()) || w.active[h.Group] != nil {
+		return nil
+	}
+	w.active[h.Group], w.held[h.Ref] = h, h
+	return h
+}
+
+// note notes a request to the host of a holding.
+func (w *Worker) note(h *holding, r politeness.Result) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(h.passages) < maxPassages {
+		h.passages = append(h.passages, r)
+	}
+}
+
+// finish ends requests under a holding, and returns what the writer does not know of them.
+func (w *Worker) finish(h *holding) (passages []politeness.Result, robots []politeness.RobotsCopy) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.finished = true
+	if w.active[h.Group] == h {
+		delete(w.active, h.Group)
+	}
+	passages, robots = h.passages, h.robots
+	h.passages, h.robots = nil, nil
+	return passages, robots
+}
+
+// giveBack returns a holding to the writer. If the message is lost, the lease ends by itself.
+func (w *Worker) giveBack(h *holding, wait time.Duration, why string) {
+	passages, robots := w.finish(h)
+	w.drop(h)
+	w.mu.Lock()
+	w.counts.Returned++
+	w.mu.Unlock()
+	b, err := json.Marshal(Return{Version: Version, Worker: w.id, Lease: h.Ref, Passages: passages, Robots: robots, Wait: wait, Why: why})
+	if err == nil {
+		err = w.c.nc.Publish(w.c.name+subjectReturn, b)
+	}
+	if err != nil {
+		w.o.Log.Debug("a lease was not returned", "host", h.Group, "error", err)
+	}
+}
+
+// drop forgets a holding.
+func (w *Worker) drop(h *holding) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.held, h.Ref)
+	if w.active[h.Group] == h {
+		delete(w.active, h.Group)
+	}
+	w.signal()
+}
+
+// signal wakes the loop that asks for leases. The caller holds mu.
+func (w *Worker) signal() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+func askTime(lease time.Duration) time.Duration {
+	return longestWait + min(max(lease/4, time.Second), 5*time.Second)
+}
+
+// pause waits for d. If ctx ends first, it returns the cause.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// hostOf returns the host of an authority.
+func hostOf(authority string) string {
+	for i := range len(authority) - 2 {
+		if authority[i:i+3] == "://" {
+			return authority[i+3:]
+		}
+	}
+	return authority
+}
+
+// beat renews leases, and cancels the visits of those that end, until ctx ends.
+func (w *Worker) beat(ctx context.Context) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	every := max(w.by.Lease/4, 50*time.Millisecond)
+	next := time.Now().Add(every)
+	var renewing sync.WaitGroup
+	defer renewing.Wait()
+	busy := make(chan struct{}, 2)
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		now := time.Now()
+		var refs []Ref
+		w.mu.Lock()
+		for ref, h := range w.held {
+			if h.over(now) {
+				w.lose(h)
+			} else if len(refs) < maxRefs {
+				refs = append(refs, ref)
+			}
+		}
+		w.mu.Unlock()
+		if now.Before(next) || len(refs) == 0 {
+			continue
+		}
+		select {
+		case busy <- struct{}{}:
+			next = now.Add(every)
+			renewing.Go(func() { defer func() { <-busy }(); w.renew(ctx, refs) })
+		default:
+		}
+	}
+}
+
+// lose ends a holding whose time is over. The caller holds mu.
+func (w *Worker) lose(h *holding) {
+	h.finished = true
+	h.cancel(ErrLeaseOver)
+	delete(w.held, h.Ref)
+	if w.active[h.Group] == h {
+		delete(w.active, h.Group)
+	}
+	w.counts.Lost++
+	w.signal()
+}
+
+// renew renews leases, and ends those that the writer does not know any more.
+func (w *Worker) renew(ctx context.Context, refs []Ref) {
+	asked := time.Now()
+	limited, cancel := context.WithTimeout(ctx, max(w.by.Lease/4, 50*time.Millisecond))
+	defer cancel()
+	var answer Renewed
+	if err := w.c.ask(limited, subjectRenew, Renew{Version: Version, Worker: w.id, Leases: refs}, &answer); err != nil {
+		return
+	}
+	kept := make(map[Ref]bool, len(answer.Leases))
+	for _, ref := range answer.Leases {
+		kept[ref] = true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, ref := range refs {
+		h := w.held[ref]
+		switch {
+		case h == nil:
+		case !kept[ref]:
+			w.lose(h)
+		case !h.over(time.Now()): // what has ended stays ended
+			h.set(asked, w.by.Lease)
+		}
+	}
+}
+
+// settled notes that results were dealt with.
+func (w *Worker) settled(m *nats.Msg) {
+	var d Done
+	if decode(m.Data, &d) != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, k := range d.Results {
+		h := w.held[k.Ref]
+		if h == nil {
+			continue
+		}
+		delete(h.open, k.Key)
+		if h.finished && len(h.open) == 0 {
+			delete(w.held, k.Ref)
+		}
+	}
+	w.signal()
+}
+
+// Status is the state of a Worker.
+type WorkerStatus struct {
+	State   string       `json:"state"` // joining, working, waiting, ending
+	Archive string       `json:"archive"`
+	Active  int          `json:"active"` // hosts that are visited
+	Leases  int          `json:"leases"` // held, those whose results are on their way among them
+	Counts  WorkerCounts `json:"counts"`
+}
+
+// Status returns the state of the Worker.
+func (w *Worker) Status() WorkerStatus {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return WorkerStatus{State: w.state, Archive: w.by.Archive, Active: w.slots, Leases: len(w.held), Counts: w.counts}
+}
+
+func (w *Worker) setState(s string) (before string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before, w.state = w.state, s
+	return before
+}
+
+// send sends a result, and returns when the queue has it.
+func (w *Worker) send(ctx context.Context, objects jetstream.ObjectStore, r *Result, s *Sent) error {
+	id := fmt.Sprintf("%s/%d/%s", r.Job.Group, r.Job.Epoch, r.Job.Key)
+	name := rand.Text()
+	if s.Parcel != nil {
+		if s.Parcel.Size() <= maxInline {
+			b, err := io.ReadAll(io.LimitReader(s.Parcel, maxInline))
+			if err != nil {
+				return fmt.Errorf("a parcel: %w", err)
+			}
+			r.Parcel = b
+		} else {
+			r.Object, r.Size = name, s.Parcel.Size()
+			if _, err := objects.Put(ctx, jetstream.ObjectMeta{Name: name}, s.Parcel); err != nil {
+				return fmt.Errorf("a parcel: %w", err)
+			}
+		}
+	}
+	if r.Inside = s.Inside; len(r.Inside) > maxInline {
+		r.Beside = name + "-inside"
+		if _, err := objects.PutBytes(ctx, r.Beside, r.Inside); err != nil {
+			return fmt.Errorf("what is inside a file: %w", err)
+		}
+		r.Inside = nil
+	}
+	b, err := r.Encode()
+	if err != nil {
+		return err
+	}
+	if len(b) > maxMessage {
+		return fmt.Errorf("a result of %d bytes, at most %d", len(b), maxMessage)
+	}
+	m := &nats.Msg{Subject: w.c.name + subjectResult + w.id, Data: b, Header: nats.Header{}}
+	_, err = w.c.js.PublishMsg(ctx, m, jetstream.WithMsgID(id), jetstream.WithRetryAttempts(0))
+	return err
+}
+
+// maxInline is the size, in bytes, up to which a part of a result travels in its message.
+const maxInline = 384 << 10
+
+func (w *Worker) name() string { return cmp.Or(w.o.Name, w.id) }
