@@ -78,6 +78,8 @@ type worker struct {
 	joined time.Time
 	seen   time.Time
 	done   int
+	lost   bool      // it let leases end
+	barred time.Time // it gets no leases until then, because of that
 }
 
 // Counts of a Desk, since it began.
@@ -146,13 +148,21 @@ func (d *Desk) Grant(ctx context.Context, a Ask) Grants {
 		return Grants{Hello: true}
 	}
 	d.mu.Lock()
-	known := d.workers[a.Worker] != nil
-	if known {
+	who := d.workers[a.Worker]
+	barred := false
+	if who != nil {
 		d.see(a.Worker, "")
+		if who.lost { // it may stall again, and each host that it has then rests for a lease
+			who.lost, who.barred = false, time.Now().Add(d.o.Lease)
+		}
+		barred = time.Now().Before(who.barred)
 	}
 	d.mu.Unlock()
-	if !known || a.Rev != d.o.Office.Settings().Rev {
+	switch {
+	case who == nil || a.Rev == "" || a.Rev != d.o.Office.Settings().Rev:
 		return Grants{Hello: true}
+	case barred:
+		return Grants{Why: "the worker let leases end, and gets none for the time of one"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(longestWait, d.o.Lease/8))
 	defer cancel()
@@ -391,18 +401,22 @@ const sweepEvery = 100 * time.Millisecond
 func (d *Desk) Run(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
+	last := time.Now()
 	for {
 		select {
 		case <-tick.C:
-			d.sweep(ctx)
+			now := time.Now()
+			d.sweep(ctx, now.Sub(last) > d.o.Lease/4)
+			last = now
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// sweep ends the leases whose time is over.
-func (d *Desk) sweep(ctx context.Context) {
+// sweep ends the leases whose time is over. stalled reports that this process did not run for a while, and may not have
+// heard the workers.
+func (d *Desk) sweep(ctx context.Context, stalled bool) {
 	now := time.Now()
 	var over []*loan
 	d.mu.Lock()
@@ -411,6 +425,9 @@ func (d *Desk) sweep(ctx context.Context) {
 			over = append(over, l)
 			delete(d.loans, ref)
 			d.counts.Expired++
+			if w := d.workers[l.worker]; w != nil && !stalled {
+				w.lost = true
+			}
 		}
 	}
 	for id, w := range d.workers {

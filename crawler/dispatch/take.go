@@ -149,10 +149,12 @@ type WorkerInfo struct {
 
 // Status is the state of a Desk.
 type Status struct {
-	Lease   time.Duration `json:"-"`
-	Out     int           `json:"leases"`
-	Counts  Counts        `json:"counts"`
-	Workers []WorkerInfo  `json:"workers"`
+	Lease time.Duration `json:"-"`
+	Out   int           `json:"leases"`
+
+	Committing int          `json:"committing"` // results
+	Counts     Counts       `json:"counts"`
+	Workers    []WorkerInfo `json:"workers"`
 }
 
 // Status returns the state of the Desk, workers by name.
@@ -160,10 +162,15 @@ func (d *Desk) Status() Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	leases := map[string]int{}
+	s := Status{Lease: d.o.Lease, Out: len(d.loans), Counts: d.counts, Workers: []WorkerInfo{}}
 	for _, l := range d.loans {
 		leases[l.worker]++
+		for _, state := range l.jobs {
+			if state == committing {
+				s.Committing++
+			}
+		}
 	}
-	s := Status{Lease: d.o.Lease, Out: len(d.loans), Counts: d.counts, Workers: []WorkerInfo{}}
 	for id, w := range d.workers {
 		s.Workers = append(s.Workers, WorkerInfo{w.name, w.joined, w.seen, leases[id], w.done})
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"odarchive/crawler/frontier"
@@ -232,7 +233,7 @@ func (w *Writer) take(ctx context.Context, c *connection, consumer jetstream.Con
 			return ctx.Err()
 		case err != nil && ns != nil && !ns.Works():
 			return errors.New("NATS keeps no messages any more: its disk may be full")
-		case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, jetstream.ErrNoHeartbeat):
+		case errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, jetstream.ErrNoHeartbeat):
 			if quiet++; quiet%5 == 0 { // is it still there?
 				asked, done := context.WithTimeout(ctx, 5*time.Second)
 				_, err := consumer.Info(asked)

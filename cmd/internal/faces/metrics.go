@@ -86,6 +86,7 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(description("versions_by_type", "Versions by media type.", "type"), prometheus.GaugeValue, float64(t.Count), t.Key)
 	}
 	c.crawl(out, gauge)
+	c.workers(out, gauge)
 	c.harvests(ctx, out, gauge)
 }
 
