@@ -58,8 +58,8 @@ type Kept struct {
 	Inside       *inspect.Inside   // nil if nothing is known
 
 	Packed *records.PackedInside // Inside as it was encoded elsewhere, to spare encoding it again; nil if it was not
-	Change       *diff.Summary     // against the version before; nil for the first
-	Former       Former            // the version before, if the caller has read it, to spare reading it again
+	Change *diff.Summary         // against the version before; nil for the first
+	Former Former                // the version before, if the caller has read it, to spare reading it again
 
 	// Withdrawn says that another archive withdrew the bytes. Only the record of a version is made, and Ref has the digests
 	// and the size. From then on the bytes are refused, unless another version has them, or retention took them away.

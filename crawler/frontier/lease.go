@@ -66,7 +66,9 @@ func (l *Lease) Next() (Job, bool) {
 
 // Lease waits until a group has due URLs and the frontier is not held, and leases it. The lease's context descends from
 // ctx.
-func (f *Frontier) Lease(ctx context.Context) (*Lease, error) { return f.LeaseWith(ctx, LeaseOptions{}) }
+func (f *Frontier) Lease(ctx context.Context) (*Lease, error) {
+	return f.LeaseWith(ctx, LeaseOptions{})
+}
 
 // LeaseWith is Lease with options.
 func (f *Frontier) LeaseWith(ctx context.Context, o LeaseOptions) (*Lease, error) {

@@ -40,7 +40,9 @@ type Source interface {
 type Wrapper struct{ codecs *codecs }
 
 // NewWrapper returns a Wrapper that deflates as a store does with Options.Level.
-func NewWrapper(level int) *Wrapper { return &Wrapper{newCodecs(Options{Level: level}.withDefaults().Level)} }
+func NewWrapper(level int) *Wrapper {
+	return &Wrapper{newCodecs(Options{Level: level}.withDefaults().Level)}
+}
 
 // Wrap writes the parcel of a file.
 func (w *Wrapper) Wrap(ctx context.Context, src Source, to io.Writer) error {
