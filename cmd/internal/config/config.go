@@ -33,6 +33,10 @@ type Config struct {
 	LogFormat string // text json
 	LogFile   string // "" for stderr
 
+	Bytes     string // URL of the bucket that holds closed packs; "" for the one that the archive remembers, BytesHere for none
+	Cache     Bytes  // size of packs that are in the bucket and here; 0 for 10 GiB
+	TakeBytes bool   // take the bucket from another copy of the archive
+
 	KeepChanges    Bytes         // size of the change log of the triples; 0 for a size that depends on the store
 	TextPredicates []string      // predicates whose objects are searched by word; none for those of the last time
 	KeepVisits     time.Duration // how long visits and harvests without a change are listed one by one
@@ -217,6 +221,9 @@ func (c Config) Check() error {
 		return fmt.Errorf("--workers %d: must be at least 1", c.Fetch.Workers)
 	case c.LogFormat != "text" && c.LogFormat != "json":
 		return fmt.Errorf("--log-format %q: expected text or json", c.LogFormat)
+	}
+	if err := c.checkBytes(); err != nil {
+		return err
 	}
 	if _, err := politeness.ParseHours(c.Fetch.Hours, time.Local); err != nil {
 		return fmt.Errorf("--hours %q: expected hours such as 22:00-06:00", c.Fetch.Hours)

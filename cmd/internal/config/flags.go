@@ -14,6 +14,7 @@ import (
 func (c *Config) GlobalFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Data, "data", c.Data, "directory of the archive")
 	f.StringVar(&c.Base, "base", c.Base, "prefix of the archive's own IRIs, and where a proxy serves it: with a path, as in https://example.org/archive/, links have that path, and the proxy may remove it from requests or not")
+	c.bytesFlags(f)
 	f.Var(&c.KeepChanges, "keep-changes", "size of the log of changed triples to keep, 0 for about a quarter of the size of the triples, at most 1 GiB")
 	f.StringArrayVar(&c.TextPredicates, "text-predicate", nil, "predicate whose literals arc:matches and text:query search, by default titles, descriptions, keywords, labels and column names (repeatable, kept)")
 	f.DurationVar(&c.KeepVisits, "keep-visits", c.KeepVisits, "how long visits that found nothing new are listed one by one; after that, those that found the same are one entry, and reports of harvests that changed nothing go, except the last 20 of a source")

@@ -42,6 +42,7 @@ import (
 	"odarchive/sparqlapi/search"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore"
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/term"
@@ -150,6 +151,9 @@ func (a *Faces) dumps() ([]catalog.Dump, error) {
 // membersAtOnce is how many files are unpacked for requests at a time.
 const membersAtOnce = 4
 
+// retryBytes is when to ask again for bytes in an object store that is away.
+const retryBytes = 30 * time.Second
+
 // errorTable maps the archive's sentinel errors to HTTP statuses.
 func (a *Faces) errorTable() problem.Table {
 	return problem.Table{
@@ -158,6 +162,7 @@ func (a *Faces) errorTable() problem.Table {
 		{Err: catalog.ErrQuestion, Status: http.StatusBadRequest, Title: "Not a search", Public: true},
 		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
 		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
+		{Err: bucket.ErrUnavailable, Status: http.StatusServiceUnavailable, Title: "The bytes are in an object store that cannot be reached now", Advice: "Triples and pages are not affected. Try again later.", RetryAfter: retryBytes},
 		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Public: true},
 		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Public: true},
 		{Err: address.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Public: true},

@@ -25,7 +25,19 @@ import (
 //	4: records are packed (crawler/archive/records), and the index of columns is (crawler/archive/joins)
 //	5: records of resources and versions are binary; a program of format 4 packed them as if they were JSON
 //	6: the transparency log refers to records; a program of format 5 would take the references for leaves
-const formatVersion = 6
+//	7: closed packs are in a bucket, which Bytes names; an archive without one has format 6
+const (
+	formatVersion = 6
+	formatBytes   = 7
+)
+
+// formatOf is the format of a directory as this program writes it.
+func (d directory) formatOf() int {
+	if d.Bytes != "" {
+		return formatBytes
+	}
+	return formatVersion
+}
 
 // directory is the content of odarchive.json at the root of a data directory.
 type directory struct {
@@ -34,10 +46,11 @@ type directory struct {
 	Base     string    `json:"base,omitempty"`     // of the first IRIs
 	Former   []string  `json:"former,omitempty"`   // other bases of IRIs, in the order of their first use
 	Rebasing string    `json:"rebasing,omitempty"` // the base that all IRIs are being moved to
+	Bytes    string    `json:"bytes,omitempty"`    // URL of the bucket of closed packs; without secrets
 }
 
 func (d directory) equal(o directory) bool {
-	return d.Format == o.Format && d.Created.Equal(o.Created) && d.Base == o.Base && d.Rebasing == o.Rebasing && slices.Equal(d.Former, o.Former)
+	return d.Format == o.Format && d.Created.Equal(o.Created) && d.Base == o.Base && d.Rebasing == o.Rebasing && d.Bytes == o.Bytes && slices.Equal(d.Former, o.Former)
 }
 
 // addBase adds a base unless it is known. The first one becomes Base.
@@ -162,8 +175,8 @@ func describe(fsys disk.FS, dir string, now time.Time) (d described, err error) 
 		d.directory = directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second)}
 		d.stale = true
 	}
-	if d.Format > formatVersion {
-		return d, fmt.Errorf("data directory %s has format %d, and this program supports formats up to %d: use a newer odarchive", dir, d.Format, formatVersion)
+	if d.Format > formatBytes {
+		return d, fmt.Errorf("data directory %s has format %d, and this program supports formats up to %d: use a newer odarchive", dir, d.Format, formatBytes)
 	}
 	return d, nil
 }

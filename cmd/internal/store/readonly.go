@@ -114,13 +114,13 @@ func holdsPacks(dir string) bool {
 // the new format.
 func (s *Store) raiseFormat() error {
 	d := &s.described
-	if d.Format == formatVersion {
+	if d.Format == d.formatOf() {
 		return nil
 	}
 	if err := kv.Held(s.Config.Data); err != nil {
 		return err
 	}
-	d.Format = formatVersion
+	d.Format = d.formatOf()
 	return d.write(disk.OS{}, s.Config.Data)
 }
 

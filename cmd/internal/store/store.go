@@ -102,7 +102,7 @@ func (s *Store) openParts(reads Reading) (err error) {
 		return err
 	}
 	s.onClose(s.Triples.Close)
-	if s.Content, err = content.Open(filepath.Join(s.Config.Data, "packs"), s.DB, content.Options{Logger: s.Log}); err != nil {
+	if err := s.openContent(); err != nil {
 		return err
 	}
 	s.onClose(s.Content.Close)

@@ -34,6 +34,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/bucket/tier"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )
@@ -79,10 +81,20 @@ type Options struct {
 	NoSync   bool    // do not fsync: survives a kill of the process, not of the machine; for tests and benchmarks
 	NoParity bool    // write no parity beside closed packs
 	FS       disk.FS // holds the packs; nil = disk.OS
+
+	Remote      bucket.Bucket // holds closed packs and their parity, of which FS is a cache; nil = none
+	RemoteCache int64         // bytes of packs in FS that are in Remote, too; 0 = 10 GiB
+	RemoteLimit time.Duration // of a read from Remote; 0 = 20 s
+	TakeOver    bool          // take Remote from another copy of this store, which is not used any more
+	Detach      bool          // fetch all packs from Remote, and use it no more
+
 	// LabelOf returns the label (PutOptions.Label) of a file that was stored before packs described their files. Scrub
 	// calls it once for each. If it is nil or returns nothing, the file has no label.
-	LabelOf  func(ctx context.Context, sha [32]byte) []byte
-	Logger   *slog.Logger
+	LabelOf func(ctx context.Context, sha [32]byte) []byte
+	Logger  *slog.Logger
+
+	remotePause, remoteBackoff time.Duration // as in tier.Options
+
 	inMemory int64         // Put holds files up to this size in memory; 0 = 16 MiB
 	pause    time.Duration // minimum time between the starts of two rounds of Scrub; 0 = an hour
 }
@@ -123,6 +135,7 @@ func (o Options) withDefaults() Options {
 type Store struct {
 	dir  string
 	fs   disk.FS
+	tier *tier.FS // fs, if closed packs are in a bucket
 	db   *kv.DB
 	opts Options
 	log  *slog.Logger
@@ -155,6 +168,9 @@ func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 	s := &Store{dir: dir, fs: o.FS, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), codecs: newCodecs(o.Level)}
 	s.sizes.init()
 	if err := s.start(); err != nil {
+		if s.tier != nil {
+			err = errors.Join(err, s.tier.Close())
+		}
 		return nil, fmt.Errorf("content: open %s: %w", dir, err)
 	}
 	return s, nil
@@ -169,7 +185,10 @@ func (s *Store) start() (err error) {
 			return err
 		}
 	}
-	if err := checkFormat(s.db); err != nil {
+	if err := checkFormat(s.db, s.opts.Remote != nil || s.opts.Detach); err != nil {
+		return err
+	}
+	if err := s.openRemote(); err != nil {
 		return err
 	}
 	if s.epoch, err = readEpoch(s.db); err != nil {
@@ -216,7 +235,11 @@ func (s *Store) Close() error {
 	}
 	err := s.tail.close()
 	s.parity.stop()
-	return errors.Join(err, s.packs.close())
+	err = errors.Join(err, s.packs.close())
+	if s.tier != nil {
+		err = errors.Join(err, s.tier.Close())
+	}
+	return err
 }
 
 func (s *Store) isClosed() bool {

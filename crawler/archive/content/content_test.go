@@ -38,6 +38,7 @@ func newStore(t testing.TB, o Options) *testStore {
 	if o.MinFree == 0 {
 		o.MinFree = -1
 	}
+	o = withBucket(t, o)
 	o.NoSync = o.FS == nil // tests of failing writes also count fsyncs
 	s := &testStore{t: t, dir: t.TempDir(), opts: o}
 	db, err := kv.Open("", kv.Options{InMemory: true})
@@ -58,6 +59,9 @@ func (s *testStore) reopen() {
 	s.t.Helper()
 	if s.Store != nil {
 		s.Store.parity.stop()
+		if s.Store.tier != nil {
+			s.Store.tier.Close()
+		}
 	}
 	store, err := Open(s.dir, s.kv, s.opts)
 	if err != nil {
@@ -461,7 +465,7 @@ func TestANewerFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})
 	s.Close()
-	s.kv.Update(t.Context(), func(tx *kv.Txn) error { return tx.Set(refsSpace, stateKey("format"), []byte{formatVersion + 1}) })
+	s.kv.Update(t.Context(), func(tx *kv.Txn) error { return tx.Set(refsSpace, stateKey("format"), []byte{remoteFormat + 1}) })
 	if _, err := Open(s.dir, s.kv, s.opts); !errors.Is(err, ErrNewer) {
 		t.Errorf("got %v", err)
 	}

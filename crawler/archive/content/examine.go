@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )
@@ -62,6 +63,9 @@ func (s *Store) examine(ctx context.Context, num uint64, slow *disk.Throttle) (x
 	switch {
 	case err == nil:
 		defer p.Close()
+		if p.r.failed != nil {
+			return x, p.r.failed
+		}
 		_, hash, _ := parsePackName(x.name)
 		if p.num == num && hex.EncodeToString(p.pack.whole[:])[:hashDigits] == hash {
 			return x, examineBy(r, p, &x)
@@ -71,6 +75,8 @@ func (s *Store) examine(ctx context.Context, num uint64, slow *disk.Throttle) (x
 		if s.parity.exists(x.name) {
 			x.parity = "the parity is missing"
 		}
+	case errors.Is(err, bucket.ErrUnavailable):
+		return x, err
 	default:
 		x.parity = err.Error()
 	}
@@ -99,7 +105,11 @@ func examineBy(r *slowReader, p *parityFile, x *examined) error {
 	if x.size > p.pack.size {
 		x.add(p.pack.size, x.size, "the pack continues after its end")
 	}
-	if n := p.damagedBlocks(); n > 0 {
+	n := p.damagedBlocks()
+	if p.r.failed != nil {
+		return p.r.failed
+	}
+	if n > 0 {
 		x.parity = fmt.Sprintf("%d blocks of the parity differ from their checksums", n)
 	} else if p.damaged {
 		x.parity = "a head of the parity is damaged"

@@ -12,7 +12,7 @@ import (
 // guarded reads a closed pack and reconstructs blocks that differ from their checksums from the other blocks of their
 // row. It must not be used concurrently.
 type guarded struct {
-	pack   io.ReaderAt
+	pack   *tolerant
 	parity *parityFile
 	enc    reedsolomon.Encoder
 	buf    []byte
@@ -71,6 +71,9 @@ func (g *guarded) blocks(from, to int64) ([]byte, error) {
 	}
 	b := g.buf[:to-from]
 	n, _ := readFull(g.pack, b, from)
+	if err := g.failed(); err != nil {
+		return nil, err
+	}
 	clear(b[n:])
 	for at := 0; at < len(b); at += parityBlock {
 		block := b[at:min(at+parityBlock, len(b))]
@@ -83,6 +86,14 @@ func (g *guarded) blocks(from, to int64) ([]byte, error) {
 		}
 	}
 	return b, nil
+}
+
+// failed returns why bytes could not be read at the time, if that has happened.
+func (g *guarded) failed() error {
+	if g.pack.failed != nil {
+		return g.pack.failed
+	}
+	return g.parity.r.failed
 }
 
 // heal reconstructs block k in b, or leaves b as it was read.
@@ -131,6 +142,9 @@ func (g *guarded) reconstruct(k int, b []byte) error {
 			shards[i] = buf[:0]
 			missing++
 		}
+	}
+	if err := g.failed(); err != nil {
+		return err
 	}
 	if missing > parityShards {
 		return errBeyond

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,11 @@ func (s *Store) VerifyAll(ctx context.Context, progress func(done, total int64))
 
 // eachPack examines every pack, and calls f for each that is damaged.
 func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func(done, total int64), f func(num uint64, x *examined) error) error {
+	return s.eachPackIf(ctx, slow, func(string) bool { return true }, progress, f)
+}
+
+// eachPackIf does the same for the packs whose names it is given.
+func (s *Store) eachPackIf(ctx context.Context, slow *disk.Throttle, take func(name string) bool, progress func(done, total int64), f func(num uint64, x *examined) error) error {
 	if s.isClosed() {
 		return ErrClosed
 	}
@@ -42,8 +48,11 @@ func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func
 	}
 	done := int64(0)
 	for _, num := range nums {
+		if !take(s.packs.nameOf(num)) {
+			continue
+		}
 		x, err := s.examine(ctx, num, slow)
-		if errors.Is(err, errNoPack) {
+		if errors.Is(err, errNoPack) || errors.Is(err, fs.ErrNotExist) {
 			if !s.packs.has(num, s.packs.nameOf(num)) { // dropped meanwhile
 				continue
 			}

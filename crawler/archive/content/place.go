@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 )
 
@@ -85,7 +86,7 @@ func (p *Placed) place(ctx context.Context, src *source, d digests, o PutOptions
 		p.leave = append(p.leave, leave)
 	}
 	err = p.put.write(ctx)
-	if p.put.base != nil && errors.Is(err, ErrDamaged) { // the previous file is damaged: do without it
+	if p.put.base != nil && cannotRead(err) { // do without it
 		s.log.Warn("the previous version cannot be used", "previous", o.Previous.String(), "err", err)
 		p.put = newPut(s, src, d, o.Label)
 		err = p.put.write(ctx)
@@ -111,6 +112,11 @@ func (p *Placed) finish(ctx context.Context) error {
 		return fmt.Errorf("content: put %s: %w", p.put.file.sha, err)
 	}
 	return nil
+}
+
+// cannotRead reports whether a previous file cannot be used: it is damaged, or in a bucket that is away.
+func cannotRead(err error) bool {
+	return errors.Is(err, ErrDamaged) || errors.Is(err, bucket.ErrUnavailable)
 }
 
 // Write adds the file's records to a transaction of the store's database; the file is stored once that is committed. If

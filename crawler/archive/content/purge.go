@@ -17,7 +17,7 @@ type Purged struct {
 
 // Purge drops files, even if they are recent or records name them, and rewrites every pack that may hold bytes which only
 // they used: their segments, originals of cut segments, and what failed or interrupted Puts have left. When it returns
-// without an error, no pack and no parity has such bytes. Segments that other files share stay.
+// without an error, no pack and no parity has such bytes, also none in the bucket. Segments that other files share stay.
 //
 // The caller must see to it that the files are not put again. After an error or a crash, Purge must be repeated with the
 // same files, which is not an error although they are no longer stored. It reads the records of all segments, and waits
@@ -40,6 +40,9 @@ func (s *Store) Purge(ctx context.Context, files []Digest, progress func(done, t
 		}
 	}
 	p.Compacted, err = s.rewriteUnknown(ctx, progress)
+	if err == nil {
+		err = s.flushDeleted(ctx)
+	}
 	if err != nil {
 		return p, fmt.Errorf("content: purge: %w", err)
 	}

@@ -84,7 +84,7 @@ func newPut(s *Store, src *source, d digests, label []byte) *put {
 }
 
 // findBase locks the previous file's family, so that nothing else cuts its segments, and opens the file. If the file is
-// missing or damaged, there is no base.
+// missing, damaged, or in a bucket that is away, there is no base.
 func (p *put) findBase(ctx context.Context, previous Digest) (leave func(), err error) {
 	leave = func() {}
 	f, found, err := p.head(previous)
@@ -106,7 +106,7 @@ func (p *put) findBase(ctx context.Context, previous Digest) (leave func(), err 
 		r.Close()
 	}
 	unlock()
-	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotFound) {
+	if cannotRead(err) || errors.Is(err, ErrNotFound) {
 		p.s.log.Warn("the previous version cannot be used", "previous", previous.String(), "err", err)
 		return leave, nil
 	}

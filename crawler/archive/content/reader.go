@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 )
 
@@ -232,7 +233,14 @@ func (s *Store) tryBodies(l *layout, i, to int, buf *[]byte) ([]byte, error) {
 		*buf = make([]byte, n)
 	}
 	b := (*buf)[:n]
-	k, wrong, err := readLeaves(h.f, l.leaves[i:to], b)
+	r := leavesReader(h.f, l, i)
+	k, wrong, err := readLeaves(r, l.leaves[i:to], b)
+	if wrong != "" && distrust(h.f, l.leaves[i:to]) {
+		k, wrong, err = readLeaves(r, l.leaves[i:to], b)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // it is gone from the bucket
+		return nil, errNoPack
+	}
 	if err != nil {
 		return nil, fmt.Errorf("content: read pack %s: %w", s.packs.nameOf(first.pack), err)
 	}

@@ -25,6 +25,7 @@ const (
 // Format versions of the whole store, and of file and extent records. FORMAT.md has their history.
 const (
 	formatVersion = 2
+	remoteFormat  = 3 // of a store whose packs are in a bucket
 	recordVersion = 1
 )
 
@@ -259,7 +260,7 @@ func (p packRecord) encode() []byte {
 func stateKey(name string) []byte { return append([]byte{keyState}, name...) }
 
 // checkFormat returns an error for a store of a newer format, and writes the format version into a new or older one.
-func checkFormat(db *kv.DB) error {
+func checkFormat(db *kv.DB, remote bool) error {
 	var n uint64
 	err := db.View(func(tx *kv.Txn) (err error) {
 		n, err = readNumber(tx, stateKey("format"))
@@ -268,9 +269,11 @@ func checkFormat(db *kv.DB) error {
 	switch {
 	case err != nil:
 		return err
-	case n > formatVersion:
-		return fmt.Errorf("%w: its format is %d, this program reads up to %d", ErrNewer, n, formatVersion)
-	case n == formatVersion || db.ReadOnly():
+	case n > remoteFormat:
+		return fmt.Errorf("%w: its format is %d, this program reads up to %d", ErrNewer, n, remoteFormat)
+	case n == remoteFormat && !remote:
+		return ErrRemote
+	case n == remoteFormat || n == formatVersion || db.ReadOnly():
 		return nil
 	}
 	return db.Update(context.Background(), func(tx *kv.Txn) error {

@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"io"
 	"testing"
-
-	"odarchive/triplestore/disk"
 )
 
 // extract salvages everything from the store's packs.
 func (s *testStore) extract() (files map[Digest][]byte, labels map[Digest]string, report SalvageReport) {
 	s.t.Helper()
 	files, labels = map[Digest][]byte{}, map[Digest]string{}
-	report, err := Salvage(s.t.Context(), disk.OS{}, s.dir, func(f SalvagedFile) error {
+	report, err := Salvage(s.t.Context(), s.fs, s.dir, func(f SalvagedFile) error {
 		var data bytes.Buffer
 		n, err := f.WriteTo(&data)
 		if (err == nil) != (f.Missing == 0) || err != nil && !errors.Is(err, ErrDamaged) {
@@ -125,7 +123,7 @@ func TestAFileRecordOfSeveralPartsIsPutTogether(t *testing.T) {
 	}
 	var got []run
 	parts := 0
-	report, err := Salvage(t.Context(), disk.OS{}, p.s.dir, func(f SalvagedFile) error {
+	report, err := Salvage(t.Context(), p.s.fs, p.s.dir, func(f SalvagedFile) error {
 		for _, part := range f.parts {
 			got = append(got, part.runs...)
 			parts++

@@ -121,13 +121,17 @@ func (w *walker) resync(from, limit int64) (int64, error) {
 // tolerant reads bad sectors of a file as zeros, which match no checksum.
 type tolerant struct {
 	r          io.ReaderAt
-	unreadable int // the number of bad sectors that were read
+	unreadable int   // the number of bad sectors that were read
+	failed     error // why bytes could not be read at the time, which says nothing about them
 }
 
 // ReadAt implements io.ReaderAt. Bad sectors are no error.
 func (t *tolerant) ReadAt(b []byte, at int64) (n int, err error) {
 	n, err = t.r.ReadAt(b, at)
 	if !isUnreadable(err) {
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.failed = err
+		}
 		return n, err
 	}
 	for n = 0; n < len(b); {
