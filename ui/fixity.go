@@ -16,10 +16,23 @@ type Fixity struct {
 	Reason   string        `json:"reason,omitempty"` // one sentence, unless the state is Sound
 	Rate     int64         `json:"rate"`             // bytes a second that the background check reads at most; 0 means that it is off
 	Parts    []FixityPart  `json:"parts"`
-	Mended   int           `json:"mended"`   // damages that are repaired
-	Unmended int           `json:"unmended"` // damages that a request may still meet
-	Lost     int           `json:"lost"`     // damages that lost data
-	Damages  []disk.Damage `json:"damages"`  // found since the program started, latest first
+	Mended   int           `json:"mended"`           // damages that are repaired
+	Unmended int           `json:"unmended"`         // damages that a request may still meet
+	Lost     int           `json:"lost"`             // damages that lost data
+	Damages  []disk.Damage `json:"damages"`          // found since the program started, latest first
+	Bucket   *FixityBucket `json:"bucket,omitempty"` // where closed packs are, nil if they are all here
+}
+
+// FixityBucket is the state of the bucket that holds closed packs.
+type FixityBucket struct {
+	Files        int    `json:"files"`             // packs and their parity
+	Waiting      int    `json:"waiting"`           // of them, not in the bucket yet
+	WaitingBytes int64  `json:"waitingBytes"`      //
+	Deleting     int    `json:"deleting"`          // dropped, and not deleted from the bucket yet
+	Cached       int64  `json:"cached"`            // bytes that are also on the local disk
+	Cache        int64  `json:"cache"`             // the bound of Cached
+	Cold         int64  `json:"cold"`              // bytes that are only in the bucket
+	Problem      string `json:"problem,omitempty"` // why the last request failed
 }
 
 // FixityPart is the progress of checking a part of the archive.

@@ -15,7 +15,7 @@ import (
 )
 
 func (c *cli) check() *cobra.Command {
-	var repair, packsOnly bool
+	var repair, packsOnly, deep bool
 	var into string
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -25,6 +25,9 @@ another and with the records, graphs of documents among them, look for versions 
 events with the versions. If a server holds the archive, that server does the
 check. With --repair, damage is repaired if possible. Files that cannot be repaired are removed from the store and named;
 the next crawl fetches those that are the latest version of their URL again.
+
+If full packs are in a bucket (--bytes), the bucket is listed, and sizes and ETags are compared. With --deep, all of it is
+read, and --repair heals what is damaged there.
 
 With --packs-only, only the packs are read: the command lists the files in them, and with -o writes them to a directory,
 named by their SHA-256. This needs no database, so it works even if the archive cannot be opened.
@@ -45,19 +48,26 @@ for this check, 2 wrong usage. A loss that an earlier repair reported is listed,
 			case packsOnly:
 				return c.salvage(cmd.Context(), into)
 			}
+			if deep && c.server != "" {
+				return usagef("--deep reads all of the bucket, which a server does in the background; it cannot be combined with --endpoint")
+			}
 			if repair && c.reads {
 				return usagef("--repair writes, so it cannot be combined with --read-only")
 			}
 			if r := c.remote(cmd.Context()); r != nil {
+				if deep {
+					return usagef("--deep reads all of the bucket, which the server that holds the archive does in the background")
+				}
 				return c.runCheck(cmd.Context(), r, repair)
 			}
 			if repair {
-				return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true) })
+				return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n, deep}, true) })
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, false) })
+			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n, deep}, false) })
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "repair damage; drop files that cannot be repaired, and fetch them again if possible")
+	cmd.Flags().BoolVar(&deep, "deep", false, "also read packs that are only in the bucket of --bytes, instead of comparing their sizes and ETags")
 	cmd.Flags().BoolVar(&packsOnly, "packs-only", false, "list the files in the packs, without the database")
 	cmd.Flags().StringVarP(&into, "output", "o", "", "with --packs-only: directory to write the files to")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable report")
@@ -92,9 +102,15 @@ type checker interface {
 }
 
 // here is an archive that this process opened. What was found and repaired while it was opened is part of the check.
-type here struct{ node *app.Node }
+type here struct {
+	node *app.Node
+	deep bool
+}
 
 func (h here) Check(ctx context.Context, repair bool, progress check.Progress) (check.Report, error) {
+	if h.deep {
+		return h.node.CheckDeep(ctx, repair, time.Time{}, progress)
+	}
 	return h.node.Check(ctx, repair, time.Time{}, progress)
 }
 
@@ -123,6 +139,13 @@ func (c *cli) runCheck(ctx context.Context, archive checker, repair bool) error 
 		for _, line := range list.lines {
 			fmt.Fprintf(c.stderr, "%s: %s\n", list.what, line)
 		}
+	}
+	if b := report.Bucket; b != nil {
+		how := "listed"
+		if b.Read {
+			how = "read"
+		}
+		fmt.Fprintf(c.stderr, "bucket: %s, %d of them not there yet; %d bytes are only there, which were %s\n", english.Plural(b.Files, "file", ""), b.Waiting, b.Cold, how)
 	}
 	err = c.print(report, "%s, %s, %d bytes; %s; %d triples, %d terms: %s", english.Plural(int(report.Packs), "pack", ""), english.Plural(int(report.Segments), "segment", ""), report.Bytes,
 		english.Plural(int(report.Files), "file", ""), report.Triples, report.Terms, english.Plural(len(report.Damaged), "damage", ""))

@@ -27,6 +27,7 @@ import (
 
 // Report is the result of a check. JSON names are stable.
 type Report struct {
+	Bucket    *Bucket  `json:"bucket,omitempty"` // of closed packs; nil if they are all here
 	Packs     int64    `json:"packs"`
 	Segments  int64    `json:"segments"`
 	Bytes     int64    `json:"bytes"`
@@ -78,6 +79,7 @@ type found struct {
 	absent  bool                      // triples that follow from the records are missing
 	graphs  []graphs.Fault            // of documents
 	dumps   []disk.Damage             // files with all triples
+	remote  []content.RemoteFault     // objects of the bucket
 	unsound bool                      // there is something to mend in the database, the packs or the frontier
 }
 
@@ -102,6 +104,8 @@ func (f *found) failed(stage string, err error) error {
 type Checker struct {
 	Store    *store.Store
 	Frontier *frontier.Frontier
+	Deep     bool  // also read what is only in a bucket
+	Rate     int64 // bytes a second of that; 0 for no limit
 }
 
 // Check compares everything that is stored with its checksums. Damage is in the report; an error is what prevented the
@@ -130,7 +134,7 @@ func (c *Checker) examine(ctx context.Context, since time.Time, progress Progres
 		name string
 		run  func(context.Context, *found, func(done, total int64)) error
 	}{
-		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"packs", c.checkPacks},
+		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"bucket", c.checkBucket}, {"packs", c.checkPacks},
 		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"transparency log", c.checkLeaves}, {"frontier", c.checkFrontier}, {"dumps", c.checkDumps},
 	} {
 		if err := f.failed(stage.name, stage.run(ctx, f, progress.stage(stage.name))); err != nil {
@@ -195,7 +199,7 @@ const maxDamagesOfPack = 10
 
 func (c *Checker) checkPacks(ctx context.Context, f *found, progress func(done, total int64)) error {
 	listed := map[string]int{}
-	verified, err := c.Store.Content.Verify(ctx, content.VerifyOptions{Deep: true, Progress: progress, Damaged: func(d content.Damage) {
+	verified, err := c.Store.Content.Verify(ctx, content.VerifyOptions{Deep: true, SkipCold: !c.Deep, Progress: progress, Damaged: func(d content.Damage) {
 		if len(d.Files) == 0 && !d.Healable && !d.Unsealed {
 			f.report.Waste = append(f.report.Waste, d.Error()) // needed by no file
 			return

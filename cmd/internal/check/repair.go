@@ -22,7 +22,7 @@ func (c *Checker) repair(ctx context.Context, first *found, since time.Time, pro
 	var lost []string
 	left, err := first, error(nil)
 	if first.unsound {
-		if lost, err = c.mend(ctx); err != nil {
+		if lost, err = c.mend(ctx, first); err != nil {
 			return first.report, fmt.Errorf("repair: %w", err)
 		}
 		if left, err = c.examine(ctx, since, progress); err != nil {
@@ -58,9 +58,15 @@ func (c *Checker) repair(ctx context.Context, first *found, since time.Time, pro
 
 // mend has each part mend itself: from the log and snapshots, from parity, from other records. The next pass finds what is
 // left, except for records of the frontier that cannot be rebuilt: mend removes those and returns their names.
-func (c *Checker) mend(ctx context.Context) (lost []string, err error) {
+func (c *Checker) mend(ctx context.Context, f *found) (lost []string, err error) {
 	if _, err = c.Store.DB.Mend(ctx); err == nil {
+		err = c.Store.Content.MendRemote(ctx, f.remote)
+	}
+	if err == nil {
 		_, _, err = c.Store.Content.Mend(ctx)
+	}
+	if err == nil { // so that the next pass sees in the bucket what was mended
+		err = c.Store.Content.FlushRemote(ctx)
 	}
 	if err != nil {
 		return nil, err

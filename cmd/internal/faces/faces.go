@@ -124,6 +124,12 @@ func (a *Faces) openAudit() (err error) {
 	return err
 }
 
+// CheckDeep does what Check does, and also reads what is only in a bucket.
+func (a *Faces) CheckDeep(ctx context.Context, repair bool, since time.Time, progress check.Progress) (check.Report, error) {
+	c := check.Checker{Store: a.store, Frontier: a.crawl.Frontier, Deep: true}
+	return c.Check(ctx, repair, since, progress)
+}
+
 // Check checks the archive (package check).
 func (a *Faces) Check(ctx context.Context, repair bool, since time.Time, progress check.Progress) (check.Report, error) {
 	c := check.Checker{Store: a.store, Frontier: a.crawl.Frontier}

@@ -26,6 +26,7 @@ func (a *Faces) Fixity() ui.Fixity {
 		f.Parts = append(f.Parts, ui.FixityPart{Name: part.Name, Round: part.Scrubbed()})
 		f.Damages = append(f.Damages, part.Damages()...)
 	}
+	f.Bucket = a.bucketState()
 	f.Count()
 	stopped := a.store.DB.WritesStopped()
 	switch {
@@ -44,9 +45,9 @@ func (a *Faces) Ready(context.Context) (state string, err error) {
 	f := a.Fixity()
 	switch f.State {
 	case ui.Sound:
-		return "ok" + a.backupBehind(), nil
+		return "ok" + a.backupBehind() + bucketDetail(f.Bucket), nil
 	case ui.ReadOnly:
-		return "ok: " + ui.ReadOnly, nil
+		return "ok: " + ui.ReadOnly + bucketDetail(f.Bucket), nil
 	}
 	return f.State, errors.New(f.Reason)
 }

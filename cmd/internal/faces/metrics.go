@@ -64,6 +64,9 @@ func (c *figuresCollector) Describe(chan<- *prometheus.Desc) {}
 func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 	collectFixity(out, c.faces.Fixity()) // first, because the rest may fail in a damaged archive
 	c.collectBackup(out)
+	if s, ok := c.faces.store.Content.Remote(); ok {
+		collectBucket(out, s)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s, err := c.faces.store.Archive.Stats(ctx)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -17,6 +18,7 @@ import (
 // VerifyOptions are the options of Verify. The zero value is valid.
 type VerifyOptions struct {
 	Deep     bool                    // also inflate every file and compare its SHA-256
+	SkipCold bool                    // do not read packs that are only in a bucket; CheckRemote compares their sizes
 	Progress func(done, total int64) // bytes of packs, then (Deep) raw bytes of files; called often, from one goroutine
 	Damaged  func(Damage)            // called for each damage, at the end, from one goroutine
 }
@@ -110,12 +112,14 @@ func (c *checker) checkPacks(ctx context.Context) error {
 }
 
 func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
-	h, err := c.s.packs.acquire(num)
-	if errors.Is(err, errNoPack) {
-		c.gone[num] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}, Healable: true} // unless a file needs it
-		c.other = append(c.other, c.gone[num])
+	if c.skips(num) {
 		c.progress(end)
 		return nil
+	}
+	h, err := c.s.packs.acquire(num)
+	if errors.Is(err, errNoPack) {
+		c.progress(end)
+		return c.missing(num)
 	}
 	if err != nil {
 		return err
@@ -141,11 +145,24 @@ func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
 		return nil
 	})
 	c.progress(end - at)
+	if errors.Is(err, fs.ErrNotExist) { // its object is missing
+		return c.missing(num)
+	}
 	if err != nil {
 		return err
 	}
 	return c.checkWhole(ctx, num, name, bad)
 }
+
+// missing adds the damage of a pack that does not exist.
+func (c *checker) missing(num uint64) error {
+	c.gone[num] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}, Healable: true} // unless a file needs it
+	c.other = append(c.other, c.gone[num])
+	return nil
+}
+
+// skips reports whether a pack is not to be read, because it is only in a bucket.
+func (c *checker) skips(num uint64) bool { return c.o.SkipCold && c.s.cold(c.s.packs.nameOf(num)) }
 
 // checkWhole adds the damages of a pack and its parity that are not in one of the damaged records bad.
 func (c *checker) checkWhole(ctx context.Context, num uint64, name string, bad []span) error {
@@ -235,6 +252,7 @@ func (c *checker) checkFile(ctx context.Context, tx getter, f fileRecord) error 
 	hit := false
 	for i := range l.leaves {
 		g := &l.leaves[i]
+		hit = hit || c.skips(g.pack)
 		crc = compression.CombineCRC(crc, g.crc, int64(g.raw))
 		d := c.bad[place{g.pack, g.offset}]
 		if d == nil {
