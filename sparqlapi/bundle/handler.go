@@ -90,6 +90,9 @@ func (h *Handler) serveWARC(w http.ResponseWriter, r *http.Request, pack func(*W
 	if err != nil {
 		return err
 	}
+	if err := ready(h.Contents, entries); err != nil {
+		return err
+	}
 	file, err := pack(warc)
 	if err != nil {
 		return err
@@ -268,6 +271,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, meta Meta, find 
 	defer release()
 	plan, err := h.plan(r.Context(), meta, find)
 	if err != nil {
+		return err
+	}
+	if err := ready(h.Contents, plan.entries); err != nil {
 		return err
 	}
 	plan.Serve(w, r, h.Contents, h.Log)

@@ -3,9 +3,11 @@ package bundle
 import (
 	"errors"
 	"io"
+	"slices"
 	"sort"
 
 	"odarchive/crawler/archive/content"
+	"odarchive/triplestore/bucket"
 )
 
 // WriteTo writes the whole zip. It returns the number of bytes written.
@@ -92,13 +94,50 @@ func (p *Plan) steps(out *section, c Contents, offset int64) error {
 		}
 	}
 	first := sort.Search(len(p.offsets), func(i int) bool { return p.offsets[i] > offset }) - 1
+	ahead := fetchAhead(c, p.entries[max(first, 0):])
+	defer ahead.Close()
 	for i := max(first, 0); i < len(p.entries) && offset < p.central; i++ {
 		var err error
+		if out.left > aheadFrom {
+			ahead.At(i - max(first, 0))
+		}
 		if scratch, err = p.writeEntry(out, c, i, max(offset-p.offsets[i], 0), scratch); err != nil {
 			return err
 		}
 	}
 	return p.writeDirectory(out, offset, scratch)
+}
+
+// aheadFrom is the number of bytes that must be left to write, so that fetching further entries is worth it.
+const aheadFrom = 1 << 20
+
+// fetchAhead fetches the bytes of entries before they are read, if they are in a bucket. It returns nil if they are not.
+func fetchAhead(c Contents, entries []Entry) *content.Ahead {
+	store, ok := c.(*content.Store)
+	if !ok {
+		return nil
+	}
+	return store.Ahead(len(entries), func(i int) ([32]byte, uint64, bool) {
+		e := &entries[i]
+		return e.Ref.SHA256, e.Ref.Layout, e.Member == nil
+	})
+}
+
+// ready returns the error of reading the first entry, if that is because its bytes are in a bucket that is away.
+func ready(c Contents, entries []Entry) error {
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Member == nil })
+	if i < 0 {
+		return nil
+	}
+	d, err := c.Deflated(entries[i].Ref.SHA256, entries[i].Ref.Layout)
+	if err == nil {
+		defer d.Close()
+		err = d.Ready()
+	}
+	if errors.Is(err, bucket.ErrUnavailable) {
+		return err
+	}
+	return nil // any other error cuts the download off, as that of a later entry does
 }
 
 // writeEntry writes an entry without its first skip bytes. It returns scratch, which may have grown.

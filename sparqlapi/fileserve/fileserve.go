@@ -26,6 +26,7 @@ import (
 	"odarchive/sparqlapi/conneg"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
+	"odarchive/triplestore/bucket"
 )
 
 // Archive finds versions. An unknown one is an error that wraps archive.ErrNotFound.
@@ -99,6 +100,9 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, v catalog.Version
 		return h.lost(w, v, err)
 	}
 	defer f.Close()
+	if err := f.Ready(); errors.Is(err, bucket.ErrUnavailable) {
+		return h.lost(w, v, err)
+	}
 	w.Header().Set("ETag", tag(v, ""))
 	body := &watched{ReadSeeker: f}
 	byterange.Serve(w, r, v.At, body)

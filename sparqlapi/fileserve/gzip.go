@@ -2,6 +2,7 @@ package fileserve
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/byterange"
+	"odarchive/triplestore/bucket"
 )
 
 // sendGzip sends the version in gzip coding: a header, the stored segments, their end, CRC-32 and length (RFC 1952). It
@@ -21,6 +23,9 @@ func (h *Handler) sendGzip(w http.ResponseWriter, r *http.Request, v catalog.Ver
 		return h.lost(w, v, err)
 	}
 	defer d.Close()
+	if err := d.Ready(); errors.Is(err, bucket.ErrUnavailable) {
+		return h.lost(w, v, err)
+	}
 	w.Header().Set("Content-Encoding", "gzip")
 	w.Header().Set("ETag", tag(v, fmt.Sprintf("-gzip%d", d.Ref().Layout))) // each layout has other segments
 	zipped := newGzip(d)

@@ -356,3 +356,26 @@ func (f *FS) removeColds() error {
 	}
 	return nil
 }
+
+// Fetch puts a range of a file into the cache, if the file is only in the bucket.
+func (f *FS) Fetch(name string, from, to int64) error {
+	o := f.find(name)
+	if o == nil {
+		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	defer f.release(o)
+	if !f.Cold(name) {
+		return nil
+	}
+	p, err := f.usePart(o)
+	if err != nil {
+		return err
+	}
+	defer f.leavePart(o, p)
+	to = min(to, f.sizeOf(o))
+	if from >= to {
+		return nil
+	}
+	_, err = f.fill(o, p, interval{from, to}, to, nil)
+	return err
+}
