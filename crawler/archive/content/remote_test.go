@@ -64,11 +64,6 @@ func (s *remoteStore) local(pattern string) []string {
 	return names
 }
 
-func (s *remoteStore) stats() tier.Stats {
-	st, _ := s.Remote()
-	return st
-}
-
 func TestClosedPacksLeaveTheFolderAndAreReadFromTheBucket(t *testing.T) {
 	t.Parallel()
 	s, stored := newRemote(t, 1, 9)
