@@ -133,12 +133,13 @@ func (o Options) withDefaults() Options {
 
 // Store is an open content store. All methods may be called concurrently.
 type Store struct {
-	dir  string
-	fs   disk.FS
-	tier *tier.FS // fs, if closed packs are in a bucket
-	db   *kv.DB
-	opts Options
-	log  *slog.Logger
+	dir      string
+	fs       disk.FS
+	tier     *tier.FS // fs, if closed packs are in a bucket
+	followed bool     // tier is the caller's (Follow)
+	db       *kv.DB
+	opts     Options
+	log      *slog.Logger
 
 	fixity disk.Fixity
 	packs  *packs // open pack files, for reading
@@ -168,7 +169,7 @@ func Open(dir string, db *kv.DB, o Options) (*Store, error) {
 	s := &Store{dir: dir, fs: o.FS, db: db, opts: o, log: o.Logger, holds: make(map[*hold]uint64), codecs: newCodecs(o.Level)}
 	s.sizes.init()
 	if err := s.start(); err != nil {
-		if s.tier != nil {
+		if s.tier != nil && !s.followed {
 			err = errors.Join(err, s.tier.Close())
 		}
 		return nil, fmt.Errorf("content: open %s: %w", dir, err)
@@ -185,7 +186,7 @@ func (s *Store) start() (err error) {
 			return err
 		}
 	}
-	if err := checkFormat(s.db, s.opts.Remote != nil || s.opts.Detach); err != nil {
+	if err := checkFormat(s.db, s.opts.Remote != nil || s.opts.Detach || followed(s.fs) != nil); err != nil {
 		return err
 	}
 	if err := s.openRemote(); err != nil {
@@ -236,7 +237,7 @@ func (s *Store) Close() error {
 	err := s.tail.close()
 	s.parity.stop()
 	err = errors.Join(err, s.packs.close())
-	if s.tier != nil {
+	if s.tier != nil && !s.followed {
 		err = errors.Join(err, s.tier.Close())
 	}
 	return err

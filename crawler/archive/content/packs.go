@@ -97,6 +97,9 @@ func (p *packs) acquire(num uint64) (*handle, error) {
 		return h, nil
 	}
 	name, ok := p.name[num]
+	if !ok && p.list && p.renamed(num) { // made by another process since
+		name, ok = p.name[num], true
+	}
 	if !ok {
 		return nil, errNoPack
 	}

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 	"strings"
 
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/bucket/tier"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
@@ -51,6 +53,8 @@ func (s *Store) openRemote() error {
 	case s.opts.Remote == nil && s.opts.Detach:
 		return ErrRemote
 	case s.opts.Remote == nil:
+		s.tier = followed(s.fs)
+		s.followed = s.tier != nil
 		return nil
 	}
 	id, err := s.archiveID()
@@ -148,6 +152,19 @@ func (s *Store) archiveID() (id string, err error) {
 		return tx.Set(refsSpace, stateKey("format"), binary.AppendUvarint(nil, remoteFormat))
 	})
 	return id, err
+}
+
+// Follow returns a file system for Options.FS of a read-only store on another machine: it has the packs of the folder dir,
+// such as copies of open ones, and the closed packs of the bucket of another store, of which it keeps at most cache bytes
+// (0: 10 GiB) in the folder. Stores may share it, one after another or at the same time. The caller closes it after them.
+func Follow(ctx context.Context, dir string, from bucket.Bucket, cache int64, log *slog.Logger) (*tier.FS, error) {
+	return tier.Open(ctx, tier.Options{Bucket: from, Dir: dir, Finished: isRemote, Digest: digestInName, Follow: true, Cache: cache, Logger: log})
+}
+
+// followed returns the file system of Follow, nil for any other.
+func followed(fsys disk.FS) *tier.FS {
+	t, _ := fsys.(*tier.FS)
+	return t
 }
 
 // wanted reports whether an object that the journal of the bucket does not know is a pack of this store, or its parity.

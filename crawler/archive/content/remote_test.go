@@ -470,3 +470,61 @@ func TestAZipOfColdFilesDownloadsLittleMoreThanItNeeds(t *testing.T) {
 		t.Errorf("%d bytes in %d requests for %d bytes of %d files", got, after.Gets-before.Gets, need, len(stored))
 	}
 }
+
+func TestAFollowerReadsClosedPacksFromTheBucketOfAnotherStore(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(bucketMode) != "" {
+		t.Skip("has a bucket of its own")
+	}
+	memory, dir, theirs := &buckettest.Memory{}, t.TempDir(), t.TempDir()
+	db, err := kv.Open(filepath.Join(dir, "db"), kv.Options{MinFree: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s := &testStore{t: t, dir: filepath.Join(dir, "packs"), kv: db, opts: Options{MinFree: -1, NoSync: true, MaxPack: 300 << 10, Remote: memory}}
+	s.reopen()
+	defer s.Store.Close()
+	var stored [][]byte
+	put := func(n int) {
+		for range n {
+			data := noise(rng(uint64(len(stored))), 120_000)
+			s.put(data, Digest{})
+			stored = append(stored, data)
+		}
+		if err := s.FlushRemote(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(5)
+	fsys, err := Follow(t.Context(), theirs, memory, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fsys.Close()
+	put(5)
+	name := openName(s.tail.current())
+	write(t, filepath.Join(theirs, name), read(t, filepath.Join(s.dir, name)))
+	time.Sleep(time.Second) // after which the bucket is listed again
+	for range 2 {           // a follower opens one store after another
+		state, err := kv.Open(filepath.Join(dir, "db"), kv.Options{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		follower, err := Open(theirs, state, Options{FS: fsys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, data := range stored {
+			if err := readAll(follower, sha256.Sum256(data)); err != nil {
+				t.Error(err)
+			}
+		}
+		if st, ok := follower.Remote(); !ok || st.Cold == 0 || st.Read > 1_200_000 {
+			t.Errorf("the follower's figures are %+v, %v", st, ok)
+		}
+		if err := errors.Join(follower.Close(), state.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package tier
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
 )
 
@@ -58,8 +60,21 @@ func (f *FS) touch(o *object) {
 	o.used = f.tick
 }
 
-// reload reads the journal and the folder again, which another process may have changed.
+// reload reads the journal, or the bucket, and the folder again, which another process may have changed.
 func (f *FS) reload() {
+	if f.o.Follow {
+		f.mu.Lock()
+		recent := time.Since(f.listed) < listEvery
+		f.mu.Unlock()
+		if recent {
+			return
+		}
+		ctx, cancel := context.WithTimeout(f.ctx, f.o.Limit)
+		defer cancel()
+		if err := f.list(ctx); err != nil {
+			f.log.Warn("the bucket cannot be listed", "error", err)
+		}
+	}
 	state, err := readJournal(f.local, filepath.Join(f.o.Dir, JournalName))
 	if err != nil {
 		return
@@ -87,6 +102,48 @@ func (f *FS) reload() {
 			f.objects[name] = &object{name: name, size: info.Size(), local: true}
 		}
 	}
+}
+
+// listEvery is how often a follower lists the bucket at most.
+const listEvery = time.Second
+
+// list makes the objects of the bucket the files of a follower.
+func (f *FS) list(ctx context.Context) error {
+	there := map[string]bucket.Info{}
+	for info, err := range f.o.Bucket.List(ctx, "", "") {
+		if err != nil {
+			return err
+		}
+		if f.o.Finished(info.Key) {
+			there[info.Key] = info
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listed = time.Now()
+	for name, info := range there {
+		o := f.objects[name]
+		if o == nil {
+			o = &object{name: name}
+			f.objects[name] = o
+		}
+		if o.stored && o.etag != info.ETag { // it was replaced
+			f.dropPart(o)
+		}
+		o.stored, o.etag = true, info.ETag
+		if !o.local {
+			o.size = info.Size
+		}
+	}
+	for name, o := range f.objects {
+		if _, ok := there[name]; !ok && o.stored {
+			if o.stored = false; !o.local {
+				f.dropPart(o)
+				delete(f.objects, name)
+			}
+		}
+	}
+	return nil
 }
 
 // Rename renames a local file. One that gets the name of a finished file will be uploaded, and replaces the object of

@@ -191,7 +191,7 @@ func (f *FS) usePart(o *object) (*part, error) {
 			return nil, fs.ErrClosed
 		}
 		if f.colds == "" {
-			if f.o.ReadOnly {
+			if f.o.ReadOnly && !f.o.Follow {
 				dir, err := os.MkdirTemp("", "odarchive-cold-*")
 				if err != nil {
 					return nil, err
@@ -218,7 +218,7 @@ func (f *FS) usePart(o *object) (*part, error) {
 
 // coldFS is where ranges are: if the folder must not change, in one of the system's.
 func (f *FS) coldFS() disk.FS {
-	if f.o.ReadOnly {
+	if f.o.ReadOnly && !f.o.Follow {
 		return disk.OS{}
 	}
 	return f.local
@@ -351,7 +351,7 @@ func (f *FS) emptyColds() error {
 
 // removeColds removes the ranges of a folder that is open for reading only.
 func (f *FS) removeColds() error {
-	if f.o.ReadOnly && f.colds != "" {
+	if f.o.ReadOnly && !f.o.Follow && f.colds != "" {
 		return os.RemoveAll(f.colds)
 	}
 	return nil

@@ -48,6 +48,7 @@ type Options struct {
 	Digest   func(name string) string // how the SHA-256 of a file begins, in hexadecimal, "" if its name does not say; may be nil
 	Archive  string                   // identifies the archive that owns the bucket
 	TakeOver bool                     // take the bucket from another folder of the same archive
+	Follow   bool                     // read the bucket of another folder, which goes on changing it: no journal, and ReadOnly
 	ReadOnly bool                     // change neither the folder nor the bucket
 	Cache    int64                    // bytes of stored files that may be local; 0 = 10 GiB
 	Limit    time.Duration            // of a read from the bucket; 0 = 20 s
@@ -75,6 +76,7 @@ func (o Options) withDefaults() Options {
 	if o.Cache <= 0 {
 		o.Cache = defaultCache
 	}
+	o.ReadOnly = o.ReadOnly || o.Follow
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
 	}
@@ -116,6 +118,7 @@ type FS struct {
 	colds    string    // folder of ranges; "" until there is one
 	away     time.Time // until then, reads fail at once
 	why      error     // of away
+	listed   time.Time // by a follower
 	owner    ownership
 	ended    bool
 	detached bool // nothing is uploaded, deleted or dropped any more
@@ -189,6 +192,12 @@ const uploads = 2
 
 // load reads the journal, and the folder.
 func (f *FS) load(ctx context.Context) error {
+	if f.o.Follow {
+		if err := f.list(ctx); err != nil {
+			return err
+		}
+		return errors.Join(f.scan(journalState{}), f.emptyColds())
+	}
 	path := filepath.Join(f.o.Dir, JournalName)
 	state, err := readJournal(f.local, path)
 	if err != nil {
