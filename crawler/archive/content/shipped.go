@@ -47,6 +47,10 @@ func (s *Store) PackVersion() uint64 { return s.packs.version.Load() }
 
 // PackFiles returns all files with committed bytes, by name.
 func (s *Store) PackFiles() (list []PackFile, err error) {
+	open, err := s.OpenPacks() // first: one that is closed meanwhile is in both lists, and in none the other way round
+	if err != nil {
+		return nil, err
+	}
 	entries, err := s.fs.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -56,11 +60,8 @@ func (s *Store) PackFiles() (list []PackFile, err error) {
 	}
 	for _, e := range entries {
 		f := PackFile{Name: e.Name()}
-		if f.Number() == 0 {
+		if f.Number() == 0 || f.IsOpen() {
 			continue
-		}
-		if f.IsOpen() {
-			continue // below: it may be renamed at any time
 		}
 		info, err := s.fs.Stat(filepath.Join(s.dir, f.Name))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -72,11 +73,12 @@ func (s *Store) PackFiles() (list []PackFile, err error) {
 		f.Size = info.Size()
 		list = append(list, f)
 	}
-	open, err := s.OpenPacks()
-	if err != nil {
-		return nil, err
+	for _, o := range open {
+		closed := func(f PackFile) bool { return f.Number() == o.Number() && f.Hash() != "" }
+		if !slices.ContainsFunc(list, closed) {
+			list = append(list, o)
+		}
 	}
-	list = append(list, open...)
 	slices.SortFunc(list, func(a, b PackFile) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
