@@ -15,6 +15,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
+	"odarchive/triplestore/kv"
 
 	"github.com/spf13/cobra"
 )
@@ -58,6 +59,9 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 			defer stop()
 			if c.cfg.Follow.Writer != "" {
 				return c.serveReplica(cmd.Context(), e)
+			}
+			if kv.IsReplica(c.cfg.Data) && !c.reads {
+				return fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, or with --read-only", c.cfg.Data)
 			}
 			values := valuesOf(cmd.Flags())
 			if !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {

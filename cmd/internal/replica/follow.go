@@ -48,8 +48,9 @@ const (
 	pollRest    = 10 * time.Millisecond  // between two requests, so that commits are grouped
 	openRest    = 100 * time.Millisecond // at least between two states
 	openShare   = 4                      // and this many times what opening the last one took
+	maxOpenRest = time.Second            // but not more: the process may have been stopped meanwhile
 	firstRetry  = 200 * time.Millisecond
-	maxRetry    = 5 * time.Second
+	maxRetry    = time.Second
 	fullRetry   = 10 * time.Second
 	goneAfter   = 2 * time.Minute // how long files that the writer has removed stay for older states that are in use
 	purgeReopen = time.Second     // while old tables wait for their last reader
@@ -113,7 +114,7 @@ func (f *Follower) Run(ctx context.Context) (err error) {
 			return err
 		}
 		f.status.failed(err)
-		if time.Since(began) > time.Minute {
+		if time.Since(began) > 2*maxRetry {
 			retry = firstRetry
 		}
 		rest := retry
@@ -217,7 +218,7 @@ func (f *Follower) step(ctx context.Context) error {
 func (f *Follower) behind() bool { return f.db.Position().Number > f.served.number() }
 
 // openDue returns when the next state may be opened.
-func (f *Follower) openDue() time.Time { return f.opened.Add(max(openRest, openShare*f.openTook)) }
+func (f *Follower) openDue() time.Time { return f.opened.Add(min(max(openRest, openShare*f.openTook), maxOpenRest)) }
 
 // openState opens the newest state for readers.
 func (f *Follower) openState(ctx context.Context) error {

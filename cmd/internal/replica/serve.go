@@ -23,8 +23,8 @@ type generation struct {
 	number  uint64 // of its last write set
 
 	users   map[*request]bool // guarded by served.mu
-	retired bool          // guarded by served.mu
-	left    chan struct{} // closed when it is retired and nobody uses it
+	retired bool              // guarded by served.mu
+	left    chan struct{}     // closed when it is retired and nobody uses it
 }
 
 // request is a request in progress.
@@ -43,7 +43,7 @@ func (r *request) cut() {
 type served struct {
 	mu      sync.Mutex // guards the fields below
 	current *generation
-	last    uint64 // number of current, also after it was retired
+	last    uint64               // number of current, also after it was retired
 	old     map[*generation]bool // older states that are in use
 	changed chan struct{}
 	closing sync.WaitGroup
@@ -236,4 +236,15 @@ func (f *Follower) Collect(gauge func(name, help string, value float64)) {
 		following = 0
 	}
 	gauge("replica_following", "1 while the writer answers.", following)
+}
+
+// View calls f with the node of the state that is served, which stays open until f returns.
+func (f *Follower) View(do func(*app.Node) error) error {
+	by := &request{w: nil, cancel: func(error) {}}
+	g := f.served.enter(&http.Request{}, by, 0)
+	if g == nil {
+		return errors.New("there is no state")
+	}
+	defer f.served.leave(g, by)
+	return do(g.node)
 }
