@@ -268,7 +268,7 @@ func TestAReplicaShowsTheStatesOfItsWriter(t *testing.T) {
 	w := newWriter(t)
 	f := newFollower(t, w)
 	files := map[content.Digest][]byte{}
-	for round := range 60 {
+	for round := range 24 {
 		change(t, w, random, files)
 		switch random.IntN(12) {
 		case 0:
