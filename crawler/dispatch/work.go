@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
@@ -58,7 +57,7 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) join(ctx context.Context) (Welcome, error) {
 	w.setState("joining")
 	said := false
-	for wait := firstPause; ; wait = min(2*wait, 5*time.Second) {
+	for tries, wait := 1, firstPause; ; tries, wait = tries+1, min(2*wait, 2*time.Second) {
 		limited, cancel := context.WithTimeout(ctx, 2*time.Second)
 		var by Welcome
 		err := w.c.ask(limited, subjectHello, Hello{Version: Version, Worker: w.id, Name: w.name()}, &by)
@@ -74,8 +73,8 @@ func (w *Worker) join(ctx context.Context) (Welcome, error) {
 			w.o.Log.Info("joined", "nats", w.o.Address.String(), "archive", by.Archive, "lease", by.Lease, "name", w.name())
 			return by, nil
 		}
-		if !said {
-			w.o.Log.Warn("waiting for the archive", "nats", w.o.Address.String(), "error", err)
+		if !said && (tries > 3 || w.c.tried()) {
+			w.o.Log.Warn("waiting for the archive", "nats", w.o.Address.String(), "error", w.c.why(err))
 			said = true
 		}
 		if err := pause(ctx, wait); err != nil {
@@ -96,7 +95,7 @@ func (w *Worker) turn(ctx context.Context) error {
 		}
 	}()
 	w.mu.Lock()
-	w.rejoin, w.closing = false, time.Time{}
+	w.rejoin, w.closing, w.ran = false, time.Time{}, time.Time{}
 	w.mu.Unlock()
 	done, err := w.c.nc.Subscribe(w.c.name+subjectDone+w.id, w.settled)
 	if err != nil {
@@ -172,6 +171,10 @@ func (w *Worker) asking(ctx context.Context, start func(Grant, time.Time), outag
 			}
 			continue
 		}
+		if w.rests(time.Now()) {
+			_ = pause(ctx, 100*time.Millisecond)
+			continue
+		}
 		asked := time.Now()
 		limited, cancel := context.WithTimeout(ctx, askTime(w.by.Lease))
 		var g Grants
@@ -185,7 +188,7 @@ func (w *Worker) asking(ctx context.Context, start func(Grant, time.Time), outag
 		}
 		if err != nil {
 			if failures++; w.setState("waiting") != "waiting" || failures == 1 {
-				w.o.Log.Warn("waiting for the archive", "error", err)
+				w.o.Log.Warn("waiting for the archive", "error", w.c.why(err))
 			}
 			if time.Since(lastHeard) > 2*w.by.Lease && time.Since(lastHeard) > 10*time.Second { // its settings may be others by now
 				return errRejoin
@@ -233,17 +236,12 @@ func (w *Worker) lease(ctx, visits context.Context, kit Kit, g Grant, asked time
 	w.counts.Leases++
 	w.mu.Unlock()
 	w.adopt(own, &g)
-	objects, err := w.c.js.ObjectStore(own, w.c.bucket())
-	if err != nil {
-		w.giveBack(h, 0, "")
-		return
-	}
 	for i, job := range g.Jobs {
 		if w.ends(ctx) {
 			w.giveBack(h, 0, "")
 			return
 		}
-		err := w.visit(own, kit, objects, h, job, i == len(g.Jobs)-1)
+		err := w.visit(own, kit, h, job, i == len(g.Jobs)-1)
 		var wait *politeness.Wait
 		var trouble *fetch.OwnTrouble
 		switch {
@@ -251,6 +249,8 @@ func (w *Worker) lease(ctx, visits context.Context, kit Kit, g Grant, asked time
 			continue
 		case errors.As(err, &wait):
 			w.giveBack(h, max(time.Until(wait.Until), time.Millisecond), wait.Why)
+		case errors.Is(err, errOwn):
+			w.returnHolding(h, Return{Own: job.Key, Wait: time.Millisecond, Why: "the archive visits it itself"})
 		case errors.As(err, &trouble):
 			w.o.Log.Warn("this machine is in trouble; nothing is recorded of the host", "host", g.Group, "trouble", trouble)
 			w.giveBack(h, time.Second, "network")
@@ -265,7 +265,7 @@ func (w *Worker) lease(ctx, visits context.Context, kit Kit, g Grant, asked time
 }
 
 // visit makes one visit and sends its result.
-func (w *Worker) visit(ctx context.Context, kit Kit, objects jetstream.ObjectStore, h *holding, job Job, last bool) error {
+func (w *Worker) visit(ctx context.Context, kit Kit, h *holding, job Job, last bool) error {
 	s, err := kit.Visit(ctx, job)
 	if s != nil && s.Parcel != nil {
 		defer s.Parcel.Close()
@@ -287,7 +287,7 @@ func (w *Worker) visit(ctx context.Context, kit Kit, objects jetstream.ObjectSto
 		w.finish(h)
 	}
 	r.Age = max(0, time.Since(s.Ended))
-	if err := w.send(ctx, objects, r, s); err != nil {
+	if err := w.send(ctx, r, s); err != nil {
 		w.mu.Lock()
 		delete(h.open, job.Key)
 		h.passages, h.robots = r.Passages, r.Robots
