@@ -36,7 +36,7 @@ func newMetrics(a *Faces) *metrics {
 			Name: "odarchive_http_response_bytes_total", Help: "Bytes of response bodies.",
 		}, []string{"route"}),
 	}
-	m.registry.MustRegister(m.requests, m.bytes, &figuresCollector{a}, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.requests, m.bytes, &figuresCollector{a}, collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -67,6 +67,7 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 	if s, ok := c.faces.store.Content.Remote(); ok {
 		collectBucket(out, s)
 	}
+	c.operation(out)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s, err := c.faces.store.Archive.Stats(ctx)
