@@ -78,9 +78,9 @@ package: ui ## tarballs, .deb, bills of materials and checksums of all platforms
 image: ui ## the image of containers for amd64 and arm64, as an archive that podman, skopeo and docker load (bin/image)
 	$(GO) run ./cmd/deploy/release -out bin/image -image-only $(if $(VERSION),-version $(VERSION))
 
-HELM ?= helm.sh/helm/v4/cmd/helm@v4.3.1
+HELM_PACKAGE ?= helm.sh/helm/v4/cmd/helm@v4.3.1
 test-chart: ## render the Helm chart with helm (built once), decode the objects strictly, parse alerts and dashboards
-	@mkdir -p .cache/helm && test -x .cache/helm/helm || GOBIN=$(CURDIR)/.cache/helm $(GO) install $(HELM)
+	@mkdir -p .cache/helm && test -x .cache/helm/helm || GOBIN=$(CURDIR)/.cache/helm $(GO) install $(HELM_PACKAGE)
 	HELM=$(CURDIR)/.cache/helm/helm $(GO) test ./cmd/deploy/chart $(if $(UPDATE),-update)
 
 clean: ## remove what was built
