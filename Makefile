@@ -9,7 +9,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 REDOCLY := @redocly/cli@2.77.0
 
-.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package image reproducible test-browser sample bench bench-store bench-load bench-growth bench-sparql kill model faults vuln fuzz fuzz-smoke golden w3c clean help
+.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package image test-chart reproducible test-browser sample bench bench-store bench-load bench-growth bench-sparql kill model faults vuln fuzz fuzz-smoke golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -77,6 +77,11 @@ package: ui ## tarballs, .deb, bills of materials and checksums of all platforms
 
 image: ui ## the image of containers for amd64 and arm64, as an archive that podman, skopeo and docker load (bin/image)
 	$(GO) run ./cmd/deploy/release -out bin/image -image-only $(if $(VERSION),-version $(VERSION))
+
+HELM_PACKAGE ?= helm.sh/helm/v4/cmd/helm@v4.3.1
+test-chart: ## render the Helm chart with helm (built once), decode the objects strictly, parse alerts and dashboards
+	@mkdir -p .cache/helm && test -x .cache/helm/helm || GOBIN=$(CURDIR)/.cache/helm $(GO) install $(HELM_PACKAGE)
+	HELM=$(CURDIR)/.cache/helm/helm $(GO) test ./cmd/deploy/chart $(if $(UPDATE),-update)
 
 clean: ## remove what was built
 	rm -rf bin ui/dist/* ui/node_modules

@@ -41,6 +41,7 @@ import (
 	"odarchive/crawler/websub"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
+	"odarchive/triplestore/trace"
 )
 
 // Pipeline holds what visits need. The workers share all of it. It does not close its parts.
@@ -93,7 +94,9 @@ type Pipeline struct {
 //
 // A visit has two halves: look fetches and examines, and needs of the archive only what a before tells; keep records.
 // Another process may make the first one (Look, Accept).
-func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
+func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (report Report, err error) {
+	ctx, end := traceVisit(ctx, job.URL)
+	defer func() { end(traceFailure(err)) }()
 	following, err := p.following(ctx, lease, job)
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
@@ -101,6 +104,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 	defer following.Close()
 	s, err := p.look(ctx, job, &ofArchive{p}, following, p.patience(lease.Group))
 	defer p.release(s)
+	traceOutcome(ctx, s.exchange)
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
@@ -228,7 +232,9 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		now := time.Now()
 		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: why}, nil
 	}
-	pass, verdict, err := p.Gate.Visit(ctx, job.URL, wait)
+	asking, asked := trace.Start(ctx, "robots")
+	pass, verdict, err := p.Gate.Visit(asking, job.URL, wait)
+	asked(traceFailure(err))
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +264,10 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		request.ETag, request.LastModified = validators(job, time.Now())
 		request.Original = before.original(ctx, *latest)
 	}
-	exchange, err := p.Fetch(ctx, request)
+	fetching, fetched := trace.Start(ctx, "fetch", trace.Of(trace.Client))
+	exchange, err := p.Fetch(fetching, request)
+	traceOutcome(fetching, exchange)
+	fetched(err)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +315,9 @@ func (p *Pipeline) stored(v catalog.Version) bool {
 
 // commit stores what a visit found in one transaction: the version, if there is one, its triples, and the job's next
 // visit.
-func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit, following *campaign.Visit) (Report, error) {
+func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit, following *campaign.Visit) (_ Report, err error) {
+	ctx, end := trace.Start(ctx, "commit")
+	defer func() { end(err) }()
 	step := "commit"
 	if found.Kept == nil {
 		step = "commit the failure"

@@ -10,6 +10,7 @@ import (
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
+	"odarchive/triplestore/trace"
 )
 
 // RunOptions bound a crawl and receive its reports. The zero value crawls until ctx ends.
@@ -97,6 +98,8 @@ func (r *run) work(ctx context.Context) error {
 // RunOptions.URLs names the URLs.
 func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 	var err error
+	ctx, end := traceLease(ctx, lease.Group, len(lease.Jobs))
+	defer end(nil) // what ends a lease is in its visits
 	if n := min(r.settings(lease.Group).Parallel, len(lease.Jobs)); n > 1 {
 		err = r.visitParallel(ctx, lease, n)
 	} else {
@@ -189,7 +192,7 @@ func (r *run) visitJobs(ctx context.Context, lease *frontier.Lease) error {
 // machine is in trouble. In any other crawl, other URLs are visited meanwhile.
 func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
 	for {
-		report, err := r.Visit(lease.Context(), lease, job)
+		report, err := r.Visit(trace.Detach(lease.Context(), ctx), lease, job)
 		if err == nil || len(r.opts.URLs) == 0 {
 			return report, err
 		}

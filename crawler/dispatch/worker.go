@@ -17,6 +17,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
+	"odarchive/triplestore/trace"
 )
 
 // WorkerOptions configure a Worker. Address, Hosts, Build and Log are required.
@@ -456,7 +457,9 @@ func (w *Worker) setState(s string) (before string) {
 }
 
 // send sends a result, and returns when the queue has it.
-func (w *Worker) send(ctx context.Context, r *Result, s *Sent) error {
+func (w *Worker) send(ctx context.Context, r *Result, s *Sent) (err error) {
+	ctx, end := trace.Start(ctx, "send", trace.Of(trace.Producer))
+	defer func() { end(err) }()
 	id := fmt.Sprintf("%s/%d/%s", r.Job.Group, r.Job.Epoch, r.Job.Key)
 	name := rand.Text()
 	if s.Parcel != nil {
@@ -496,6 +499,7 @@ func (w *Worker) send(ctx context.Context, r *Result, s *Sent) error {
 		return fmt.Errorf("a result of %d bytes, at most %d", len(b), maxMessage)
 	}
 	m := &nats.Msg{Subject: w.c.name + subjectResult + w.id, Data: b, Header: nats.Header{}}
+	trace.Inject(ctx, m.Header.Set)
 	_, err = w.c.js.PublishMsg(ctx, m, jetstream.WithMsgID(id), jetstream.WithRetryAttempts(0))
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"odarchive/crawler/frontier"
+	"odarchive/triplestore/trace"
 )
 
 // WriterOptions configure a Writer.
@@ -268,7 +269,10 @@ func (w *Writer) take(ctx context.Context, c *connection, consumer jetstream.Con
 					w.o.Log.Warn("what is inside a file has not arrived", "error", err)
 				}
 			}
-			w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) { return openParcel(ctx, objects, r) })
+			ctx, end := trace.Start(trace.Extract(ctx, m.Headers().Get), "result", trace.Of(trace.Consumer), trace.String("server.address", r.Job.Group))
+			verdict := w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) { return openParcel(ctx, objects, r) })
+			trace.Set(ctx, trace.String("odarchive.verdict", string(verdict)))
+			end(nil)
 			w.settle(c, objects, m, r)
 		})
 	}

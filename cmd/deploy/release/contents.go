@@ -74,18 +74,20 @@ func (r *release) deb(ctx context.Context, p platform, all tree, nfpm string) er
 func debian(root string, all tree) (tree, error) {
 	const doc = "usr/share/doc/odarchive/"
 	places := map[string]string{
-		"odarchive":                  "usr/bin/odarchive",
-		"README.md":                  doc + "README.md",
-		"NOTICE":                     doc + "NOTICE",
-		"THIRD-PARTY.txt":            doc + "THIRD-PARTY.txt.gz",
-		"odarchive.cdx.json":         doc + "odarchive.cdx.json.gz",
-		"CHANGELOG.md":               doc + "changelog.gz",
-		"completions/odarchive.bash": "usr/share/bash-completion/completions/odarchive",
-		"completions/_odarchive":     "usr/share/zsh/vendor-completions/_odarchive",
-		"completions/odarchive.fish": "usr/share/fish/vendor_completions.d/odarchive.fish",
-		"systemd/odarchive.service":  "usr/lib/systemd/system/odarchive.service",
-		"systemd/odarchive.socket":   "usr/lib/systemd/system/odarchive.socket",
-		"systemd/odarchive.sysusers": "usr/lib/sysusers.d/odarchive.conf",
+		"odarchive":                        "usr/bin/odarchive",
+		"README.md":                        doc + "README.md",
+		"NOTICE":                           doc + "NOTICE",
+		"THIRD-PARTY.txt":                  doc + "THIRD-PARTY.txt.gz",
+		"odarchive.cdx.json":               doc + "odarchive.cdx.json.gz",
+		"CHANGELOG.md":                     doc + "changelog.gz",
+		"completions/odarchive.bash":       "usr/share/bash-completion/completions/odarchive",
+		"completions/_odarchive":           "usr/share/zsh/vendor-completions/_odarchive",
+		"completions/odarchive.fish":       "usr/share/fish/vendor_completions.d/odarchive.fish",
+		"systemd/odarchive.service":        "usr/lib/systemd/system/odarchive.service",
+		"systemd/odarchive.socket":         "usr/lib/systemd/system/odarchive.socket",
+		"systemd/odarchive-work@.service":  "usr/lib/systemd/system/odarchive-work@.service",
+		"systemd/odarchive-follow.service": "usr/lib/systemd/system/odarchive-follow.service",
+		"systemd/odarchive.sysusers":       "usr/lib/sysusers.d/odarchive.conf",
 	}
 	t := tree{}
 	for name, f := range all {

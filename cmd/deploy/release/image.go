@@ -62,6 +62,22 @@ func (r *release) image(ctx context.Context) error {
 	return nil
 }
 
+// imageAlone builds the programs that the image needs, the image, and its checksum.
+func (r *release) imageAlone(ctx context.Context, host string) error {
+	for _, p := range r.platforms {
+		if p.os != "linux" {
+			continue
+		}
+		if _, err := r.program(ctx, p, host); err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	if err := r.image(ctx); err != nil {
+		return err
+	}
+	return writeSums(r.out)
+}
+
 // imageSettings say how a container runs: not as root, with everything that is written in /data and /tmp.
 func imageSettings(version string) oci.Settings {
 	return oci.Settings{

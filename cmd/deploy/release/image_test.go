@@ -76,7 +76,7 @@ mount --bind "$2" "$2" && mount -o remount,ro,bind "$2" || exit 77
 mount --bind "$1/data" "$2/data" && mount -t tmpfs -o mode=1777 none "$2/tmp" || exit 77
 inside="$2"; shift 2
 if touch "$inside/etc/x" 2>/dev/null; then echo 'the root can be written'; exit 1; fi
-env -i $ENVIRON chroot --userspec=65532:65532 "$inside" "$@" & pid=$!
+env -i $ENVIRON "$(command -v chroot)" --userspec=65532:65532 "$inside" "$@" & pid=$!
 for i in $(seq 600); do curl -sf http://127.0.0.1:8080/readyz >/dev/null && break; kill -0 $pid || exit 1; sleep 0.1; done
 curl -sf 'http://127.0.0.1:8080/sparql?query=ASK%7B%7D' || exit 1
 id=$(sed -n 's/^Uid:[[:space:]]*\([0-9]*\).*/\1/p' /proc/$pid/status); test "$id" = 65532 || { echo "it runs as $id"; exit 1; }

@@ -48,6 +48,10 @@ func (r *release) run(ctx context.Context) (err error) {
 	if err := r.buildHost(ctx, host); err != nil {
 		return err
 	}
+	r.built = map[platform]string{}
+	if r.imageOnly {
+		return r.imageAlone(ctx, host)
+	}
 	shared, err := r.shared(ctx, host)
 	if err != nil {
 		return err
@@ -56,8 +60,7 @@ func (r *release) run(ctx context.Context) (err error) {
 	if err := r.build(ctx, platform{runtime.GOOS, runtime.GOARCH}, inventory, "./cmd/internal/licences/inventory"); err != nil {
 		return err
 	}
-	r.built = map[platform]string{}
-	if !r.noDeb && !r.imageOnly {
+	if !r.noDeb {
 		if err := r.tool(ctx, nfpm); err != nil {
 			return err
 		}
@@ -78,16 +81,9 @@ func (r *release) run(ctx context.Context) (err error) {
 // pack builds everything for one platform.
 func (r *release) pack(ctx context.Context, p platform, shared tree, host, inventory, nfpm string) error {
 	name := "odarchive_" + r.version + "_" + p.String()
-	program := host
-	if p.os != runtime.GOOS || p.arch != runtime.GOARCH {
-		program = filepath.Join(r.work, name)
-		if err := r.build(ctx, p, program, "./cmd/odarchive"); err != nil {
-			return err
-		}
-	}
-	r.built[p] = program
-	if r.imageOnly {
-		return nil
+	program, err := r.program(ctx, p, host)
+	if err != nil {
+		return err
 	}
 	bill, err := r.output(ctx, append(p.environ(), "CGO_ENABLED=0"), inventory, "sbom")
 	if err != nil {
@@ -109,6 +105,19 @@ func (r *release) pack(ctx context.Context, p platform, shared tree, host, inven
 		return nil
 	}
 	return r.deb(ctx, p, all, nfpm)
+}
+
+// program builds the program for a platform, unless it is that of host, and returns its path.
+func (r *release) program(ctx context.Context, p platform, host string) (string, error) {
+	program := host
+	if p.os != runtime.GOOS || p.arch != runtime.GOARCH {
+		program = filepath.Join(r.work, "odarchive_"+p.String())
+		if err := r.build(ctx, p, program, "./cmd/odarchive"); err != nil {
+			return "", err
+		}
+	}
+	r.built[p] = program
+	return program, nil
 }
 
 // build builds a program. The packages need nothing of the system that they run on, not even a C library.

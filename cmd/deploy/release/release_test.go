@@ -112,14 +112,24 @@ func TestDebianOrdersVersionsAsWeDo(t *testing.T) {
 	}
 }
 
-// The service may do what it must, and little else.
-func TestTheServiceIsConfined(t *testing.T) {
+// The services may do what they must, and little else.
+func TestTheServicesAreConfined(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("systemd-analyze is not installed")
 	}
-	unit := filepath.Join("..", "systemd", "odarchive.service")
+	units, err := filepath.Glob(filepath.Join("..", "systemd", "*.service"))
+	if err != nil || len(units) != 3 {
+		t.Fatalf("units %q, %v", units, err)
+	}
+	for _, unit := range units {
+		t.Run(filepath.Base(unit), func(t *testing.T) { confined(t, analyze, unit) })
+	}
+}
+
+func confined(t *testing.T, analyze, unit string) {
+	t.Helper()
 	out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold=15", unit).CombinedOutput()
 	if err != nil && bytes.Contains(out, []byte("exposure level")) {
 		t.Errorf("%v\n%s", err, out)

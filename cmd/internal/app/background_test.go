@@ -17,10 +17,14 @@ import (
 	"odarchive/crawler/supervise"
 )
 
-func background(t *testing.T) *Node {
+func background(t *testing.T) *Node { t.Helper(); return backgroundWith(t, func(*config.Config) {}) }
+
+// backgroundWith opens an archive with some settings.
+func backgroundWith(t *testing.T, set func(*config.Config)) *Node {
 	t.Helper()
 	cfg := config.Defaults()
 	cfg.Data, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = t.TempDir(), true, 0
+	set(&cfg)
 	n, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Create: true})
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func newMetrics(a *Faces, before *metrics) *metrics {
 	if before != nil {
 		m.requests, m.bytes = before.requests, before.bytes
 	}
-	m.registry.MustRegister(m.requests, m.bytes, &figuresCollector{a}, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.requests, m.bytes, &figuresCollector{a}, collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -70,11 +70,13 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 	c.collectBackup(out)
 	if s, ok := c.faces.store.Content.Remote(); ok {
 		collectBucket(out, s)
+	}
 	if r := c.faces.Replica; r != nil {
 		r.Collect(func(name, help string, value float64) {
 			out <- prometheus.MustNewConstMetric(description(name, help), prometheus.GaugeValue, value)
 		})
 	}
+	c.operation(out)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s, err := c.faces.store.Archive.Stats(ctx)

@@ -1,13 +1,19 @@
 package faces
 
 import (
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"odarchive/crawler/web/politeness"
+	"odarchive/triplestore/disk"
+	"odarchive/ui"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -43,5 +49,44 @@ func TestMetricsNameTheHostsThatAreWaitedForLongest(t *testing.T) {
 		if strings.Contains(text, want) != is {
 			t.Errorf("%s is there: %v", want, !is)
 		}
+	}
+}
+
+func TestTheEndOfACertificateIsAMetric(t *testing.T) {
+	t.Parallel()
+	if _, ok := certificateEnd("", ""); ok {
+		t.Error("without a certificate there is an end")
+	}
+	if _, ok := certificateEnd("missing.pem", "missing.pem"); ok {
+		t.Error("a certificate that cannot be read has an end")
+	}
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	leaf := server.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(leaf.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "pair.pem")
+	pair := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Certificate[0]}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...)
+	if err := os.WriteFile(name, pair, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at, ok := certificateEnd(name, name)
+	if want := server.Certificate().NotAfter.Unix(); !ok || int64(at) != want {
+		t.Errorf("it ends at %v (%v), want %d", at, ok, want)
+	}
+}
+
+// What the alert about a late scrub asks for.
+func TestTheEndOfAScrubIsAMetric(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewPedanticRegistry()
+	fixity := ui.Fixity{Parts: []ui.FixityPart{{Name: "packs", Round: disk.Round{Finished: time.Unix(1_700_000_000, 0)}}}}
+	registry.MustRegister(collect(func(out chan<- prometheus.Metric) { collectFixity(out, fixity) }))
+	answer := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	if text := answer.Body.String(); !strings.Contains(text, `odarchive_scrub_finished_timestamp_seconds{part="packs"} 1.7e+09`) {
+		t.Errorf("the metrics are\n%s", text)
 	}
 }

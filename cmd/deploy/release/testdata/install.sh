@@ -19,7 +19,7 @@ zcat /usr/share/man/man5/odarchive.toml.5.gz | grep -q '^.TH ODARCHIVE.TOML 5'
 zcat /usr/share/doc/odarchive/THIRD-PARTY.txt.gz | grep -q 'badger'
 bash -n /usr/share/bash-completion/completions/odarchive
 if command -v systemd-analyze >/dev/null; then
-	systemd-analyze verify --man=no /usr/lib/systemd/system/odarchive.service /usr/lib/systemd/system/odarchive.socket
+	systemd-analyze verify --man=no /usr/lib/systemd/system/odarchive.service /usr/lib/systemd/system/odarchive.socket /usr/lib/systemd/system/odarchive-follow.service /usr/lib/systemd/system/odarchive-work@a.service
 fi
 
 # An archive, and settings of somebody.
