@@ -3,14 +3,15 @@ package kv
 import "fmt"
 
 // StopWrites makes all later writes fail with an error that wraps ErrWritesStopped and cause. It is called after a
-// failed write, whose effect on the disk is known only after reopening. Reads continue. Only the first call counts.
+// failed write, whose effect on the disk is known only after reopening, and when another process is to write the
+// archive. Reads continue. Only the first call counts.
 func (db *DB) StopWrites(cause error) {
 	if db.of != nil {
 		db.of.StopWrites(cause)
 		return
 	}
 	if db.failed.CompareAndSwap(nil, &cause) {
-		db.opts.Log.Error("writes stopped: a write failed, and its effect on the disk is unknown until the archive is reopened", "error", cause)
+		db.opts.Log.Error("writes stopped until the archive is reopened", "error", cause)
 	}
 }
 

@@ -83,7 +83,7 @@ func (w *Writer) take(ctx context.Context) error {
 		return err
 	}
 	if other := h.writer; other.Holder != "" && other.Holder != w.me.Holder && !w.me.Force {
-		return fmt.Errorf("%w, which wrote to it last on %s%s", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
+		return fmt.Errorf("%w, which wrote to it last on %s%s: if that one is to go on, restore this one from it; if this one is, start it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
 	}
 	if _, err := w.decide(h); err != nil { // before the present writer is disturbed
 		return err
@@ -298,7 +298,11 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 		w.mu.Unlock()
 		return 0, nil
 	}
-	return 0, w.setFenced(ErrFenced)
+	var other writerState
+	if raw, _, err := get(ctx, w.b, writerKey, maxSmall); err != nil || json.Unmarshal(raw, &other) != nil || other.Nonce == hex.EncodeToString(w.nonce[:]) {
+		other = writerState{} // its address is only for people
+	}
+	return 0, w.setFenced(fencedBy(other))
 }
 
 // renew writes writer.json, from which followers see that the writer lives. The error is ErrFenced if another process is
