@@ -61,11 +61,14 @@ type Info struct {
 	Modified time.Time
 }
 
-// PutOptions makes a Put conditional. At most one field may be set.
+// PutOptions are the options of a Put. At most one of IfAbsent and IfMatch may be set.
 type PutOptions struct {
 	IfAbsent bool   // fail with ErrExists if there is an object
 	IfMatch  string // fail with ErrChanged unless there is an object with this ETag
+	SHA256   string // of the body, in hexadecimal, if the caller knows it; a body that differs is not stored, or not checked
 }
+
+func (o PutOptions) conditional() bool { return o.IfAbsent || o.IfMatch != "" }
 
 // Options configure Open. The zero value is ready to use.
 type Options struct {

@@ -51,9 +51,12 @@ type put struct {
 
 // whole sends the object in one request.
 func (p *put) whole(ctx context.Context) error {
-	sum, err := p.digest(0, p.size)
-	if err != nil {
-		return err
+	sum := p.o.SHA256
+	if sum == "" {
+		var err error
+		if sum, err = p.digest(0, p.size); err != nil {
+			return err
+		}
 	}
 	options := p.options(true)
 	return p.conditionally(ctx, func(w *watch) error {
@@ -66,7 +69,7 @@ func (p *put) whole(ctx context.Context) error {
 
 // inParts sends the object in several requests. It comes into being with the last one.
 func (p *put) inParts(ctx context.Context) (err error) {
-	if p.o != (PutOptions{}) { // before anything is sent in vain
+	if p.o.conditional() { // before anything is sent in vain
 		info, err := p.b.Stat(ctx, p.key)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return err
@@ -144,7 +147,7 @@ func (p *put) conditionally(ctx context.Context, send func(*watch) error) error 
 			return failed
 		}
 	}
-	if p.o == (PutOptions{}) {
+	if !p.o.conditional() {
 		return err
 	}
 	return p.refused()

@@ -154,7 +154,7 @@ func (f *FS) upload(ctx context.Context, o *object) error {
 
 // put stores a file under its name. An object of that name that is there already is compared with it.
 func (f *FS) put(ctx context.Context, name string, file disk.File, size int64, sum string, replace bool) (bucket.Info, error) {
-	options := bucket.PutOptions{IfAbsent: !replace}
+	options := bucket.PutOptions{IfAbsent: !replace, SHA256: sum}
 	err := f.o.Bucket.Put(ctx, name, size, io.NewSectionReader(file, 0, size), options)
 	if errors.Is(err, bucket.ErrExists) {
 		same, failed := f.holds(ctx, name, size, sum)
@@ -162,7 +162,7 @@ func (f *FS) put(ctx context.Context, name string, file disk.File, size int64, s
 			return bucket.Info{}, failed
 		}
 		if err = nil; !same { // an upload whose answer was lost, of a file that was replaced since
-			err = f.o.Bucket.Put(ctx, name, size, io.NewSectionReader(file, 0, size), bucket.PutOptions{})
+			err = f.o.Bucket.Put(ctx, name, size, io.NewSectionReader(file, 0, size), bucket.PutOptions{SHA256: sum})
 		}
 	}
 	if err != nil {
