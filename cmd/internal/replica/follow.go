@@ -218,7 +218,9 @@ func (f *Follower) step(ctx context.Context) error {
 func (f *Follower) behind() bool { return f.db.Position().Number > f.served.number() }
 
 // openDue returns when the next state may be opened.
-func (f *Follower) openDue() time.Time { return f.opened.Add(min(max(openRest, openShare*f.openTook), maxOpenRest)) }
+func (f *Follower) openDue() time.Time {
+	return f.opened.Add(min(max(openRest, openShare*f.openTook), maxOpenRest))
+}
 
 // openState opens the newest state for readers.
 func (f *Follower) openState(ctx context.Context) error {
