@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/vault"
 	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/kv"
 
 	"github.com/spf13/cobra"
 )
@@ -15,9 +17,10 @@ func (c *cli) promote() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "promote",
 		Short: "Make the directory of a follower one that can be written",
-		Long: `Make the directory of a follower ('odarchive serve --follow'), which no server uses, one that can be written. First the writer in
+		Long: `Make the directory of a follower ('odarchive serve --follow') one that can be written. First the writer in
 --backup-to is replaced: it acknowledges nothing more, goes on answering, and cannot be started with this backup again. Then the
-directory gets what it lacks from the backup. Start it with 'odarchive serve' and the same --backup-to.
+directory gets what it lacks from the backup. Start it with 'odarchive serve' and the same --backup-to. If a server follows in the
+directory, which must have been started with --backup-to, too, the command tells it to do all that, and waits until it is done.
 
 An archive that was restored from the backup is no follower: start it with 'odarchive serve --promote'.`,
 		Example: `  odarchive promote --data follower --backup-to 's3://backups/archive?endpoint=https://s3.example.org'`,
@@ -27,6 +30,12 @@ An archive that was restored from the backup is no follower: start it with 'odar
 				return usagef("promote needs --backup-to")
 			}
 			done, err := c.promoteDirectory(cmd.Context())
+			if errors.Is(err, kv.ErrLocked) && kv.IsReplica(c.cfg.Data) { // by a server that follows
+				if err := c.orderPromotion(cmd.Context()); err != nil {
+					return err
+				}
+				return c.print(done, "the server of %s is the writer now", c.cfg.Data)
+			}
 			if err != nil {
 				return err
 			}

@@ -19,10 +19,15 @@ type Backup struct {
 	Wait      bool          // commits wait until they are copied
 	Advertise string        // address of this server, for others; "" for Base
 	Promote   bool          // become the writer, whoever is it
+	// PromoteAfter is how long a follower must not have heard of the writer before it becomes the writer; 0 for never.
+	PromoteAfter time.Duration
 }
 
 // maxBackupDays bounds Backup.Days.
 const maxBackupDays = 3650
+
+// minPromoteAfter is several times as long as the pause between two signs of a writer.
+const minPromoteAfter = 15 * time.Second
 
 // BackupFlags adds the flags of commands that copy the archive while they write it.
 func (c *Config) BackupFlags(f *pflag.FlagSet) {
@@ -38,12 +43,13 @@ func (c *Config) WriterFlags(f *pflag.FlagSet) {
 	b := &c.Backup
 	f.StringVar(&b.Advertise, "advertise", b.Advertise, "address at which others reach this server when it is the writer (default --base)")
 	f.BoolVar(&b.Promote, "promote", b.Promote, "become the writer of the archive in --backup-to, also if another server is: that one stops writing")
+	f.DurationVar(&b.PromoteAfter, "promote-after", b.PromoteAfter, "with --follow: become the writer when the one in --backup-to has not been heard of for this long, at least 15s; 0 for never")
 }
 
 func (b Backup) check() error {
 	if b.To == "" {
-		if b.Wait || b.Promote {
-			return errors.New("--backup-wait and --promote need --backup-to")
+		if b.Wait || b.Promote || b.PromoteAfter != 0 {
+			return errors.New("--backup-wait, --promote and --promote-after need --backup-to")
 		}
 		return nil
 	}
@@ -55,6 +61,9 @@ func (b Backup) check() error {
 	}
 	if b.Every < 10*time.Millisecond || b.Every > time.Hour {
 		return fmt.Errorf("--backup-every %s: expected a time from 10ms to 1h", b.Every)
+	}
+	if b.PromoteAfter != 0 && b.PromoteAfter < minPromoteAfter {
+		return fmt.Errorf("--promote-after %s: expected at least %s, or 0 for never: a writer is heard of every 5 seconds", b.PromoteAfter, minPromoteAfter)
 	}
 	if b.Advertise != "" {
 		if u, err := url.Parse(b.Advertise); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {

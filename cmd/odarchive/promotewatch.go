@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"odarchive/crawler/archive/vault"
+	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/kv"
+)
+
+// orderFile, in the directory of a follower, tells the server that follows to become the writer. It removes the file.
+const orderFile = "promote"
+
+// promoteSigns are what promoteWatch looks at, and how often.
+const (
+	orderEvery = 200 * time.Millisecond
+	signEvery  = 2 * time.Second
+)
+
+// awaitPromotion returns nil when the follower in the archive's directory shall become the writer: somebody has ordered it
+// ('odarchive promote'), or the writer's lease in --backup-to has not changed for --promote-after, by this process's own
+// clock. While the object store cannot be reached, the writer cannot be told from one that is away, and nothing happens.
+func (c *cli) awaitPromotion(ctx context.Context) error {
+	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log, Attempts: 1, Stall: 5 * time.Second})
+	if err != nil {
+		return usagef("--backup-to: %v", err)
+	}
+	orders, signs := time.NewTicker(orderEvery), time.NewTicker(signEvery)
+	defer orders.Stop()
+	defer signs.Stop()
+	watch := silence{after: c.cfg.Backup.PromoteAfter}
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-orders.C:
+			if _, err := os.Stat(filepath.Join(c.cfg.Data, orderFile)); err == nil {
+				c.log.Info("ordered to become the writer")
+				return nil
+			}
+		case <-signs.C:
+			if c.cfg.Backup.PromoteAfter <= 0 {
+				continue
+			}
+			asked := time.Now()
+			sign, _, _, err := vault.Lives(ctx, b)
+			if err != nil {
+				c.log.Debug("cannot see whether the writer lives", "error", err)
+			}
+			if watch.heard(asked, sign, err) {
+				c.log.Warn("the writer has not been heard of: this server becomes the writer", "for", c.cfg.Backup.PromoteAfter)
+				return nil
+			}
+		}
+	}
+}
+
+// silence measures for how long the sign of a writer has not changed. A time in which nobody could look does not count.
+type silence struct {
+	after time.Duration
+	sign  string
+	total time.Duration
+	last  time.Time // of the last look that succeeded; zero after one that failed
+}
+
+// heard takes the sign that was read at a time, and reports whether the writer has been silent for long enough.
+func (s *silence) heard(at time.Time, sign string, err error) bool {
+	if err != nil || sign == "" {
+		s.last = time.Time{}
+		return false
+	}
+	if sign != s.sign {
+		s.sign, s.total, s.last = sign, 0, at
+		return false
+	}
+	if !s.last.IsZero() {
+		s.total += min(at.Sub(s.last), 2*signEvery) // this process may have been stopped
+	}
+	s.last = at
+	return s.total >= s.after
+}
+
+// orderPromotion tells the server that follows in the archive's directory to become the writer, and waits until it is.
+func (c *cli) orderPromotion(ctx context.Context) error {
+	name := filepath.Join(c.cfg.Data, orderFile)
+	if err := disk.WriteFile(disk.OS{}, name, nil, 0o640); err != nil {
+		return err
+	}
+	for {
+		if !kv.IsReplica(c.cfg.Data) {
+			return nil
+		}
+		if text, err := os.ReadFile(name + ".failed"); err == nil {
+			return errors.Join(fmt.Errorf("the server of %s says: %s", c.cfg.Data, bytes.TrimSpace(text)), os.Remove(name+".failed"))
+		}
+		select {
+		case <-ctx.Done():
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			return context.Cause(ctx)
+		case <-time.After(orderEvery):
+		}
+	}
+}
+
+// promoteFollower makes the archive's directory, in which this process has followed, one that can be written.
+func (c *cli) promoteFollower(ctx context.Context) error {
+	done, err := c.promoteDirectory(ctx)
+	name := filepath.Join(c.cfg.Data, orderFile)
+	if err != nil {
+		if _, ordered := os.Stat(name); ordered == nil {
+			err = errors.Join(err, disk.WriteFile(disk.OS{}, name+".failed", []byte(err.Error()+"\n"), 0o640))
+		}
+	} else {
+		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched)
+	}
+	if gone := os.Remove(name); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
