@@ -57,14 +57,19 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 			defer e.close()                     // Serve has closed them, unless it was not reached
 			hangups, stop := listenForHangups() // first, since without it a hangup ends the process
 			defer stop()
-			if c.cfg.Follow.Writer != "" {
-				return c.serveReplica(cmd.Context(), e)
-			}
-			if kv.IsReplica(c.cfg.Data) && !c.reads {
-				return fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, or with --read-only", c.cfg.Data)
+			promoted := false
+			if c.cfg.Follow.Writer != "" || kv.IsReplica(c.cfg.Data) && !c.reads {
+				if promoted, err = c.serveUntilPromoted(cmd.Context(), e, cmd.Flags()); err != nil || !promoted {
+					return err
+				}
+				e.close()
+				if e, err = c.openEdge(cmd.Flags()); err != nil { // the follower's has ended with its server
+					return err
+				}
+				defer e.close()
 			}
 			values := valuesOf(cmd.Flags())
-			if !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
+			if !promoted && !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
 				c.cfg.Base = cmp.Or(e.base(), c.cfg.Base)
 			}
 			opening, opened := context.WithCancel(cmd.Context())

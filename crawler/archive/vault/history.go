@@ -308,6 +308,11 @@ func (h *History) Moments() (list []Moments) {
 // Writer describes who writes the archive: its address, if it has told one, and its epoch.
 func (h *History) Writer() (url string, epoch uint64) { return h.writer.URL, h.writer.Epoch }
 
+// WrittenBy reports whether a holder is the writer, or nobody is.
+func (h *History) WrittenBy(holder Holder) bool {
+	return h.writer.Holder == "" || h.writer.Holder == holder
+}
+
 // Created returns when the vault was begun.
 func (h *History) Created() time.Time { return h.created }
 

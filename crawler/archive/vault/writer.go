@@ -83,7 +83,7 @@ func (w *Writer) take(ctx context.Context) error {
 		return err
 	}
 	if other := h.writer; other.Holder != "" && other.Holder != w.me.Holder && !w.me.Force {
-		return fmt.Errorf("%w, which wrote to it last on %s%s: if that one is to go on, restore this one from it; if this one is, start it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
+		return fmt.Errorf("%w, which wrote to it last on %s%s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
 	}
 	if _, err := w.decide(h); err != nil { // before the present writer is disturbed
 		return err

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"odarchive/cmd/internal/replica"
+	"odarchive/cmd/internal/store"
+	"odarchive/crawler/archive/vault"
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/kv"
+
+	"github.com/spf13/pflag"
+)
+
+// serveUntilPromoted serves a replica of the archive at --follow until ctx ends, or until this server shall be the writer:
+// then promoted is true, and the directory can be written. A directory that was promoted before is that of a writer,
+// whatever --follow says, so that a supervisor may start the same command again; one of a writer that was replaced becomes a
+// replica.
+func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.FlagSet) (promoted bool, err error) {
+	follows := kv.IsReplica(c.cfg.Data)
+	if _, err := os.Stat(filepath.Join(c.cfg.Data, "odarchive.json")); err == nil && !follows && c.cfg.Backup.To != "" {
+		if writes, err := c.isWriter(ctx); err != nil || writes {
+			return true, err
+		}
+	}
+	if follows && c.cfg.Backup.Promote {
+		return true, c.becomeWriter(ctx, flags)
+	}
+	if c.cfg.Follow.Writer == "" {
+		return false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer, or with --read-only", c.cfg.Data)
+	}
+	if c.cfg.Backup.To == "" {
+		return false, c.serveReplica(ctx, e)
+	}
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		if err = c.awaitPromotion(following); err == nil {
+			promoted = true
+			stop()
+		}
+	})
+	served := c.serveReplica(following, e)
+	stop()
+	waiting.Wait()
+	if !promoted || served != nil {
+		return false, served
+	}
+	return true, c.becomeWriter(ctx, flags)
+}
+
+// isWriter reports whether the archive's directory is that of the writer in --backup-to. If another one is, it makes the
+// directory one of a replica: what this one has committed and the other lacks will be dropped.
+func (c *cli) isWriter(ctx context.Context) (bool, error) {
+	h, err := c.openVault(ctx, c.cfg.Backup.To)
+	if errors.Is(err, vault.ErrNoVault) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	holder, err := store.HolderOf(c.cfg.Data)
+	if err != nil || c.cfg.Backup.Promote || h.WrittenBy(holder) {
+		return true, err
+	}
+	c.log.Warn("another server has become the writer: this directory follows it, and what only this one had is dropped", "data", c.cfg.Data)
+	return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())
+}
+
+// becomeWriter makes the directory of a follower one that can be written. Without --base, the base stays that of the archive.
+func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet) error {
+	var mark struct{ Base string }
+	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(c.cfg.Data, kv.ReplicaFile), 64<<10)
+	if err == nil {
+		err = json.Unmarshal(raw, &mark)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(c.cfg.Data, kv.ReplicaFile), err)
+	}
+	if !flags.Changed("base") && mark.Base != "" {
+		c.cfg.Base = mark.Base
+	}
+	return c.promoteFollower(ctx)
+}
