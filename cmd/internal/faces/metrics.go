@@ -70,6 +70,7 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 	c.collectBackup(out)
 	if s, ok := c.faces.store.Content.Remote(); ok {
 		collectBucket(out, s)
+	}
 	if r := c.faces.Replica; r != nil {
 		r.Collect(func(name, help string, value float64) {
 			out <- prometheus.MustNewConstMetric(description(name, help), prometheus.GaugeValue, value)
