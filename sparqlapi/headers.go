@@ -34,7 +34,7 @@ func secure(next http.Handler) http.Handler {
 var code = []string{"audioworklet", "embed", "frame", "iframe", "manifest", "object", "paintworklet", "script", "serviceworker", "sharedworker", "style", "worker", "xslt"}
 
 // exposed are the response headers that scripts of other sites may read.
-const exposed = "Content-Disposition, Content-Length, Content-Range, ETag, Last-Modified, Link, Location, Memento-Datetime, Odarchive-Left-Out, Odarchive-Warning, RateLimit, RateLimit-Policy, Retry-After, Vary, X-Request-Id"
+const exposed = "Content-Disposition, Content-Length, Content-Range, ETag, Last-Modified, Link, Location, Memento-Datetime, Odarchive-Left-Out, Odarchive-Warning, RateLimit, RateLimit-Policy, Retry-After, Vary, X-Replica-Lag, X-Request-Id"
 
 // crossOrigin lets scripts of any site read, because everything here is public. No credentials of the browser are sent:
 // a script that sends the token in Authorization must have it already. With it, a script may write by SPARQL and to the

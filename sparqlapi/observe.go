@@ -99,7 +99,7 @@ func route(r *http.Request) string {
 
 // accessLevel returns a low level for probes and assets, to keep them out of an ordinary log.
 func accessLevel(r *http.Request, status int) slog.Level {
-	if isProbe(r) && status < 500 {
+	if (isProbe(r) || strings.HasPrefix(r.URL.Path, "/replicate")) && status < 500 {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo

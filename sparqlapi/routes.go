@@ -25,6 +25,7 @@ import (
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/related"
+	"odarchive/sparqlapi/replicate"
 	"odarchive/sparqlapi/rest"
 	"odarchive/sparqlapi/rows"
 	"odarchive/sparqlapi/search"
@@ -120,6 +121,9 @@ type Options struct {
 	Control    *control.API
 	Access     *access.API // tokens
 	Audits     *audit.API
+	Replicate  *replicate.API // for replicas
+	// Refuse returns the answer to requests that change something, if this is a replica. It is nil otherwise.
+	Refuse func(*http.Request) error
 	// Ready returns the state of the archive, and an error if it is not ready. If Ready is nil, it is always ready.
 	Ready func(context.Context) (state string, err error)
 
@@ -151,7 +155,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), paceBodies, limit(o.Rate, o.Guard), o.closed, o.audited, target.Escaped, middleware.GetHead)
+	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), paceBodies, limit(o.Rate, o.Guard), o.closed, o.refused, o.audited, target.Escaped, middleware.GetHead)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -224,6 +228,14 @@ func (o Options) routes(r chi.Router) {
 	}
 	if d := o.Dumps; d != nil {
 		read(r, "/dumps/{name}", d.File)
+	}
+	if a := o.Replicate; a != nil {
+		replicas := r.With(o.Guard.Need(access.Admin))
+		read(replicas, "/replicate", a.Who)
+		read(replicas, "/replicate/state", a.State)
+		read(replicas, "/replicate/log", a.Log)
+		read(replicas, "/replicate/packs", a.Packs)
+		read(replicas, "/replicate/packs/{name}", a.Pack)
 	}
 	o.evidenceRoutes(r, text)
 	if o.UI != nil {

@@ -29,6 +29,7 @@
 package triplestore
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -57,6 +58,7 @@ type Options struct {
 	LoadMemory     int64        // approximate memory for the quads and terms of a Load; 0 means 512 MiB
 	TempDir        string       // directory for the temporary files of a Load; "" means the database's directory
 	Log            *slog.Logger // nil discards
+	From           *Store       // an earlier state of the same database: Open shares its caches and reads only what was committed since
 	TextPredicates []string     // IRIs of predicates whose objects are searched by word; none means as before, at first DefaultTextPredicates
 }
 
@@ -140,9 +142,18 @@ type state struct {
 // database. Errors include ErrNewer and ErrDamaged.
 func Open(db *kv.DB, o Options) (*Store, error) {
 	s := &Store{db: db, opts: o.withDefaults(db), gate: semaphore.NewWeighted(gateUnits), wake: make(chan struct{}, 1), merged: make(chan struct{})}
-	s.cache = index.NewCache(s.opts.CacheBytes)
-	s.dictCache = dict.NewCache(s.opts.DictCacheBytes)
-	st, err := s.recover()
+	var st *state
+	var err error
+	if from := o.From; from != nil {
+		s.cache, s.dictCache = from.cache, from.dictCache
+		st, err = s.advance(from.current.Load())
+	} else {
+		s.cache = index.NewCache(s.opts.CacheBytes)
+		s.dictCache = dict.NewCache(s.opts.DictCacheBytes)
+	}
+	if st == nil && err == nil {
+		st, err = s.recover()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("triplestore: open: %w", err)
 	}
@@ -162,6 +173,45 @@ func Open(db *kv.DB, o Options) (*Store, error) {
 		s.tidyLater(st)
 	}
 	return s, nil
+}
+
+// advance returns the state that follows from an earlier one: nil if its blocks were replaced since. Like a writer, it
+// appends to the recent terms of the earlier state, which does not see them; so an earlier state can be advanced once.
+func (s *Store) advance(from *state) (*state, error) {
+	snap := s.db.Snapshot()
+	defer snap.Close()
+	b, ok, err := snap.Get(kv.SpaceTripleMeta, rootKey)
+	if err != nil || !ok || !bytes.Equal(b, from.root.encode()) || from.dict.Next() != from.terms {
+		return nil, err
+	}
+	s.nextID.Store(from.root.nextID)
+	st := *from
+	if _, err := st.replay(snap); err != nil {
+		s.opts.Log.Warn("the store is read from the beginning", "error", err)
+		return nil, nil
+	}
+	if st.position > from.position {
+		st.graphs = new(graphList)
+	}
+	return &st, nil
+}
+
+// replay applies the records of the log behind the state's position. It returns the keys of parts without a head.
+func (st *state) replay(snap *kv.Snapshot) (orphans [][]byte, err error) {
+	orphans, err = replay(snap, st.position, func(position uint64, c *commit, size int) error {
+		if position != st.position+1 {
+			return fmt.Errorf("%w: log record %d follows %d", ErrDamaged, position, st.position)
+		}
+		if err := st.dict.Recent.Append(c.first, c.terms); err != nil {
+			return fmt.Errorf("%w: log record %d: %w", ErrDamaged, position, err)
+		}
+		st.overlay = st.overlay.With(index.NewRun(c.changes))
+		st.position = position
+		st.logBytes += int64(size)
+		return nil
+	})
+	st.terms = st.dict.Next()
+	return orphans, err
 }
 
 // recover reads the root and the log, and finishes what a killed process had begun.
@@ -196,22 +246,10 @@ func (s *Store) recover() (*state, error) {
 			return nil, err
 		}
 	}
-	orphans, err := replay(snap, r.merged, func(position uint64, c *commit, size int) error {
-		if position != st.position+1 {
-			return fmt.Errorf("%w: log record %d follows %d", ErrDamaged, position, st.position)
-		}
-		if err := st.dict.Recent.Append(c.first, c.terms); err != nil {
-			return fmt.Errorf("%w: log record %d: %w", ErrDamaged, position, err)
-		}
-		st.overlay = st.overlay.With(index.NewRun(c.changes))
-		st.position = position
-		st.logBytes += int64(size)
-		return nil
-	})
+	orphans, err := st.replay(snap)
 	if err != nil {
 		return nil, err
 	}
-	st.terms = st.dict.Next()
 	if s.db.ReadOnly() {
 		return st, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/problem"
@@ -29,7 +30,35 @@ func policy(nonce string) string {
 
 // templates are the parsed pages by name ("home", "search" ...), each with the layout and the shared parts.
 type templates struct {
-	byName map[string]*template.Template
+	parsed map[string]*template.Template // by name; never executed, so they can be cloned
+	funcs  template.FuncMap              // of one UI
+
+	mu    sync.Mutex // guards bound
+	bound map[string]*template.Template
+}
+
+// with returns the same templates with other functions.
+func (t *templates) with(funcs template.FuncMap) *templates {
+	return &templates{parsed: t.parsed, funcs: funcs, bound: map[string]*template.Template{}}
+}
+
+// page returns a template with the functions of its UI, nil if there is none of that name.
+func (t *templates) page(name string) (*template.Template, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.bound[name]; p != nil {
+		return p, nil
+	}
+	parsed := t.parsed[name]
+	if parsed == nil {
+		return nil, fmt.Errorf("ui: no template %q", name)
+	}
+	p, err := parsed.Clone()
+	if err != nil {
+		return nil, fmt.Errorf("ui: clone template: %w", err)
+	}
+	t.bound[name] = p.Funcs(t.funcs)
+	return p, nil
 }
 
 // view is the data of the layout. Page is the data of the page itself.
@@ -61,7 +90,7 @@ func loadTemplates(u *UI) (*templates, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ui: read templates: %w", err)
 	}
-	t := &templates{byName: make(map[string]*template.Template)}
+	t := &templates{parsed: make(map[string]*template.Template)}
 	for _, entry := range names {
 		file := entry.Name()
 		if file == "layout.html" || file == "parts.html" || file == "quality.html" {
@@ -74,17 +103,17 @@ func loadTemplates(u *UI) (*templates, error) {
 		if _, err := page.ParseFS(templateFiles, "templates/"+file); err != nil {
 			return nil, fmt.Errorf("ui: parse template %s: %w", file, err)
 		}
-		t.byName[strings.TrimSuffix(file, path.Ext(file))] = page
+		t.parsed[strings.TrimSuffix(file, path.Ext(file))] = page
 	}
-	return t, nil
+	return t.with(u.funcs()), nil
 }
 
 // render answers with a page. It renders the whole page before it sends anything, so that a template's failure is a
 // status 500 and the length is known.
 func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) error {
-	page, ok := u.pages.byName[name]
-	if !ok {
-		return fmt.Errorf("ui: no template %q", name)
+	page, err := u.pages.page(name)
+	if err != nil {
+		return err
 	}
 	v.Path, v.Notice = r.URL.Path, u.notice()
 	u.sign(&v, r)

@@ -16,7 +16,11 @@ func (u *UI) Results(w http.ResponseWriter, r *http.Request, query string) (head
 	v := view{Title: "Answer", Path: "/console", Scripts: []string{"page.js"}, Wide: true, Page: struct{ Query string }{query}}
 	u.sign(&v, r)
 	var page bytes.Buffer
-	if err := u.pages.byName["results"].ExecuteTemplate(&page, "layout.html", v); err != nil {
+	results, err := u.pages.page("results")
+	if err == nil {
+		err = results.ExecuteTemplate(&page, "layout.html", v)
+	}
+	if err != nil {
 		u.log.ErrorContext(r.Context(), "page around results", "err", err)
 		return "<!doctype html><title>Answer</title>", ""
 	}

@@ -16,6 +16,7 @@ import (
 
 // Options of New. Archive and Mint are required.
 type Options struct {
+	Before    *UI // of an earlier state of the same archive, which lends what does not depend on the state; nil for none
 	Archive   Archive
 	Select    Select        // nil: pages have no parts that need a query
 	Describe  Describe      // nil: pages show no triples
@@ -93,6 +94,11 @@ func New(o Options) (*UI, error) {
 	}
 	if u.now == nil {
 		u.now = time.Now
+	}
+	if b := o.Before; b != nil && b.mint.Base == o.Mint.Base {
+		u.assets, u.docs, u.apiAbout, u.apiGroups, u.pages = b.assets, b.docs, b.apiAbout, b.apiGroups, b.pages.with(u.funcs())
+		u.figures = newFigures(u.query)
+		return u, nil
 	}
 	var err error
 	if u.assets, err = loadAssets(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
+	"odarchive/triplestore/kv"
 
 	"github.com/spf13/cobra"
 )
@@ -29,7 +30,8 @@ be changed over HTTP. Other commands reach the server through a socket in the ar
 alone; with --endpoint and --token they reach it from elsewhere. crawl, rebase, restore and warc import --cdx need the
 directory for themselves. With --websub, hubs that files name
 tell it of changes. With --dump-every, it writes all triples to files at their times, which /dumps lists. With --read-only, or if the directory is not writable, the server
-neither crawls nor writes. If the transparency log has a key ('odarchive log -h'), it is signed daily.
+neither crawls nor writes. With --follow, the server is a read replica: it copies the archive at that address, follows it, and answers everything that only
+reads; writes answer 403. If the transparency log has a key ('odarchive log -h'), it is signed daily.
 
 On SIGHUP the server reads its settings again, and the secrets file, and says in the log what has changed. It follows --log-level,
 --trust-proxy, --host-delay and the other settings of hosts, their proxy and their [[host]] tables, the [[token]] tables, --hours, --bandwidth,
@@ -43,6 +45,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
   odarchive serve --dump-every 24h --dump-kind nq.gz --dump-kind hdt
   odarchive serve --query-memory 1GiB --total-memory 4GiB --total-temp 20GiB
   odarchive serve --read-only --listen 127.0.0.1:8081
+  odarchive serve --follow https://archive.example.org/ --token "$SECRET" --data replica --listen 127.0.0.1:8081
   odarchive serve --listen :443 --tls-cert cert.pem --tls-key key.pem --base https://archive.example.org/
   odarchive serve --listen unix:/run/odarchive/web.sock --trust-proxy unix --base https://example.org/archive/`,
 		Args: exactly(),
@@ -54,6 +57,12 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 			defer e.close()                     // Serve has closed them, unless it was not reached
 			hangups, stop := listenForHangups() // first, since without it a hangup ends the process
 			defer stop()
+			if c.cfg.Follow.Writer != "" {
+				return c.serveReplica(cmd.Context(), e)
+			}
+			if kv.IsReplica(c.cfg.Data) && !c.reads {
+				return fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, or with --read-only", c.cfg.Data)
+			}
 			values := valuesOf(cmd.Flags())
 			if !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
 				c.cfg.Base = cmp.Or(e.base(), c.cfg.Base)
@@ -101,6 +110,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 	c.cfg.BackupFlags(f)
 	c.cfg.WriterFlags(f)
 	c.cfg.WorkersFlags(f)
+	c.cfg.FollowFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }

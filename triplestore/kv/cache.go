@@ -223,9 +223,29 @@ func (c *cache) drop(s Space, number uint64) error {
 	return c.apply(&layer{}, number)
 }
 
+// deleteSpace deletes the entries of a space like any others, so that readers of older states keep them.
+func (c *cache) deleteSpace(s Space, number uint64) error {
+	txn := c.badger.NewTransactionAt(number-1, false)
+	defer txn.Discard()
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{byte(s)}})
+	defer it.Close()
+	b := c.badger.NewWriteBatchAt(number)
+	defer b.Cancel()
+	for it.Rewind(); it.Valid(); it.Next() {
+		if err := b.Delete(it.Item().KeyCopy(nil)); err != nil {
+			return err
+		}
+	}
+	if err := b.Set(applied, nil); err != nil {
+		return err
+	}
+	return errors.Join(b.Flush(), c.damaged())
+}
+
 // replayer applies records of the log concurrently. Badger preserves their order.
 type replayer struct {
 	c      *cache
+	drop   func(s Space, number uint64) error // deletes a space
 	slots  chan struct{}
 	wg     sync.WaitGroup
 	failed atomic.Pointer[error]
@@ -234,7 +254,7 @@ type replayer struct {
 const replayedAtOnce = 64
 
 func (c *cache) replayer() *replayer {
-	return &replayer{c: c, slots: make(chan struct{}, replayedAtOnce)}
+	return &replayer{c: c, drop: c.drop, slots: make(chan struct{}, replayedAtOnce)}
 }
 
 func (r *replayer) apply(number uint64, record []byte) error {
@@ -249,7 +269,7 @@ func (r *replayer) apply(number uint64, record []byte) error {
 func (r *replayer) applySet(number uint64, w writeSet) error {
 	if w.drop != 0 {
 		r.wg.Wait()
-		return r.c.drop(w.drop, number)
+		return r.drop(w.drop, number)
 	}
 	txn := r.c.badger.NewTransactionAt(number, true)
 	err := w.each(func(key, val []byte, deleted bool) error {

@@ -84,7 +84,9 @@ type DB struct {
 	holds holds
 
 	purgeDue atomic.Bool // see PurgeDue
-	fixity   disk.Fixity
+	of       *DB         // the database that this one is a state of; nil except for Pin
+	pinned   *Snapshot   // nil except for Pin
+	fixity   *disk.Fixity
 	failed   atomic.Pointer[error] // the first cause passed to StopWrites
 	closed   atomic.Bool
 	once     sync.Once
@@ -107,7 +109,7 @@ const (
 func Open(dir string, opts Options) (*DB, error) {
 	opts = opts.withDefaults()
 	ctx, stop := context.WithCancel(context.Background())
-	db := &DB{dir: dir, opts: opts, stop: stop, grown: make(chan struct{}, 1)}
+	db := &DB{dir: dir, opts: opts, stop: stop, fixity: new(disk.Fixity), grown: make(chan struct{}, 1)}
 	err := db.checkReplica()
 	switch {
 	case err != nil:
@@ -158,6 +160,11 @@ func (db *DB) path(name string) string { return filepath.Join(db.dir, name) }
 // not be used afterwards. Close may be called twice.
 func (db *DB) Close() error {
 	db.once.Do(func() {
+		if db.pinned != nil {
+			db.closed.Store(true)
+			db.pinned.Close()
+			return
+		}
 		db.stop()
 		db.wg.Wait()
 		db.cerr = db.alone(func() error {

@@ -17,7 +17,8 @@ type Snapshot struct {
 	db     *DB
 	cache  *cache // nil if the database is closed
 	txn    *badger.Txn
-	number uint64 // of the newest write set that it sees
+	number uint64    // of the newest write set that it sees
+	keeper *Snapshot // keeps the state; nil if this one does
 	over   *layers
 	refs   atomic.Int64 // the holder and each call in progress
 	once   sync.Once
@@ -25,6 +26,12 @@ type Snapshot struct {
 
 // Snapshot returns the committed state. It must not be used after the database is closed.
 func (db *DB) Snapshot() *Snapshot {
+	if db.pinned != nil {
+		if s, ok := db.pinned.again(db); ok {
+			return s
+		}
+		return &Snapshot{db: db} // every call returns ErrClosed
+	}
 	s := &Snapshot{db: db, over: db.over}
 	c, _ := db.enter()
 	if c == nil {
@@ -39,6 +46,12 @@ func (db *DB) Snapshot() *Snapshot {
 
 // enter returns the cache and keeps it open until leave is called. c is nil if the database is closed.
 func (db *DB) enter() (c *cache, leave func()) {
+	if p := db.pinned; p != nil {
+		if db.closed.Load() || p.acquire() != nil {
+			return nil, nil
+		}
+		return p.cache, p.release
+	}
 	for !db.closed.Load() {
 		c := db.cache.Load()
 		if c.enter() {
@@ -73,6 +86,10 @@ func (s *Snapshot) acquire() error {
 func (s *Snapshot) release() {
 	if s.refs.Add(-1) == 0 {
 		s.txn.Discard()
+		if s.keeper != nil {
+			s.keeper.release()
+			return
+		}
 		s.db.readers.end(s.number)
 		s.cache.leave()
 	}

@@ -61,9 +61,9 @@ func (db *DB) eachRecord(ctx context.Context, after Position, wait bool, f func(
 	if db.log == nil {
 		return errors.New("a database in memory keeps no log")
 	}
-	c, err := db.log.From(after)
+	c, err := db.ReadFrom(after)
 	if err != nil {
-		return shipError(err)
+		return err
 	}
 	defer c.Close()
 	for {
@@ -74,7 +74,7 @@ func (db *DB) eachRecord(ctx context.Context, after Position, wait bool, f func(
 			}
 			r, ok, err := c.Next()
 			if err != nil {
-				return shipError(err)
+				return err
 			}
 			if !ok {
 				break
@@ -95,6 +95,41 @@ func (db *DB) eachRecord(ctx context.Context, after Position, wait bool, f func(
 		}
 	}
 }
+
+// Reader reads durable write sets in order. It must not be used concurrently.
+type Reader struct {
+	c  *wal.Cursor
+	at Position
+}
+
+// ReadFrom returns a reader behind a position; see Records. The caller closes it.
+func (db *DB) ReadFrom(after Position) (*Reader, error) {
+	if db.log == nil {
+		return nil, errors.New("a database in memory keeps no log")
+	}
+	c, err := db.log.From(after)
+	if err != nil {
+		return nil, shipError(err)
+	}
+	return &Reader{c, after}, nil
+}
+
+// Next returns the next durable write set. ok is false if there is none yet. The body is valid until the next call.
+func (r *Reader) Next() (rec Record, ok bool, err error) {
+	if rec, ok, err = r.c.Next(); err != nil {
+		return rec, false, shipError(err)
+	}
+	if ok {
+		r.at.Number, r.at.Sum = rec.Number, rec.Sum
+	}
+	return rec, ok, nil
+}
+
+// Position returns the position behind the last write set that was read.
+func (r *Reader) Position() Position { return r.at }
+
+// Close closes the file that is being read. It may be called twice.
+func (r *Reader) Close() { r.c.Close() }
 
 // shipError makes an error of the log one of this package.
 func shipError(err error) error {

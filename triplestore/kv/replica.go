@@ -124,6 +124,7 @@ func (db *DB) applyRecords(ctx context.Context, records []Record, sets []writeSe
 // applySets applies decoded records to the cache.
 func (c *cache) applySets(records []Record, sets []writeSet) error {
 	r := c.replayer()
+	r.drop = c.deleteSpace
 	for i := range records {
 		if err := r.applySet(records[i].Number, sets[i]); err != nil {
 			return errors.Join(err, r.wait())

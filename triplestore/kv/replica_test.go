@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -550,4 +551,50 @@ func TestWhatTheWriterPurgesVanishesFromAReplica(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestAPinnedDatabaseStaysAsItWas(t *testing.T) {
+	writer, replica, _, _ := newPair(t)
+	put(t, writer, "key", "before")
+	if err := applyAll(replica, writer, 10); err != nil {
+		t.Fatal(err)
+	}
+	pin, err := replica.Pin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := contentOf(t, pin)
+	for i := range 200 {
+		put(t, writer, "key", fmt.Sprint(i))
+	}
+	if err := errors.Join(writer.DropSpace(SpaceTest), applyAll(replica, writer, 7), replica.Compact()); err != nil {
+		t.Fatal(err)
+	}
+	purged := make(chan error, 1)
+	go func() { purged <- replica.Purge(context.Background()) }()
+	for replica.cache.Load() == pin.cache.Load() {
+		runtime.Gosched()
+	}
+	got := contentOf(t, pin)
+	if len(got) != len(want) || got[string(fullKey(SpaceTest, []byte("key")))] != want[string(fullKey(SpaceTest, []byte("key")))] {
+		t.Errorf("pinned: %v, it was %v", got, want)
+	}
+	if err := pin.Update(context.Background(), func(*Txn) error { return nil }); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("a write: %v", err)
+	}
+	kept := pin.Snapshot()
+	if err := pin.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := kept.Get(SpaceTest, []byte("key")); err != nil || !ok {
+		t.Errorf("a snapshot of it after it was closed: %v", err)
+	}
+	if err := pin.View(func(*Txn) error { return nil }); !errors.Is(err, ErrClosed) {
+		t.Errorf("read after it was closed: %v", err)
+	}
+	kept.Close()
+	if err := <-purged; err != nil {
+		t.Fatal(err)
+	}
+	sameContent(t, writer, replica)
 }

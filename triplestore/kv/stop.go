@@ -5,6 +5,10 @@ import "fmt"
 // StopWrites makes all later writes fail with an error that wraps ErrWritesStopped and cause. It is called after a
 // failed write, whose effect on the disk is known only after reopening. Reads continue. Only the first call counts.
 func (db *DB) StopWrites(cause error) {
+	if db.of != nil {
+		db.of.StopWrites(cause)
+		return
+	}
 	if db.failed.CompareAndSwap(nil, &cause) {
 		db.opts.Log.Error("writes stopped: a write failed, and its effect on the disk is unknown until the archive is reopened", "error", cause)
 	}
@@ -13,6 +17,9 @@ func (db *DB) StopWrites(cause error) {
 // WritesStopped returns nil while writes are accepted, and otherwise an error that wraps ErrWritesStopped and the
 // cause.
 func (db *DB) WritesStopped() error {
+	if db.of != nil {
+		return db.of.WritesStopped()
+	}
 	cause := db.failed.Load()
 	if cause == nil {
 		return nil

@@ -45,6 +45,7 @@ type Config struct {
 
 	Fetch     Fetch
 	Serve     Serve
+	Follow    Follow
 	Evidence  Evidence
 	Retention Retention
 	Dumps     Dumps

@@ -59,6 +59,9 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return problem.Newf(http.StatusNotFound, "No such command", "this server runs no command %q for clients", name)
 	}
+	if c.faces.Replica != nil && command.Right&^access.Read != 0 && name != "backup" && name != "check" {
+		return c.faces.refuseWrite(r)
+	}
 	if command.Right != 0 {
 		err := c.guard.Check(r, command.Right)
 		if err == nil && command.Right != access.Read {

@@ -25,7 +25,9 @@ import (
 	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/audit"
 	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/replicate"
 	"odarchive/triplestore/sparql"
+	"odarchive/ui"
 )
 
 // Faces answers questions about one archive. Close it before the crawl and the store.
@@ -33,9 +35,15 @@ type Faces struct {
 	Engine   *sparql.Engine
 	Commands map[string]Command // what a server runs for clients, by name; set before Handler is called
 
+	Replica *Replica // set before Handler is called; nil if the archive is no replica
+
 	store *store.Store
 	crawl *crawl.Crawl
-	pages func() error // closes the pages of Handler
+	guard *sparqlapi.Guard // of Handler
+	seen  *metrics         // of Handler
+	ships *replicate.API   // of Handler, for replicas; nil if it has none
+	shown *ui.UI           // of Handler
+	pages func() error     // closes the pages of Handler
 
 	audit     *audit.Log // of Handler
 	tokens    *access.Tokens
@@ -102,6 +110,10 @@ func (a *Faces) Close() (err error) {
 	if a.pages != nil {
 		err = a.pages()
 		a.pages = nil
+	}
+	if a.ships != nil {
+		err = errors.Join(err, a.ships.Close())
+		a.ships = nil
 	}
 	if a.audit != nil {
 		err = errors.Join(err, a.audit.Close())

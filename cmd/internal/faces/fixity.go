@@ -43,6 +43,10 @@ func (a *Faces) Fixity() ui.Fixity {
 // Ready returns the state of the archive, and an error with the reason if it is damaged or has stopped writing.
 func (a *Faces) Ready(context.Context) (state string, err error) {
 	f := a.Fixity()
+	switch {
+	case a.Replica != nil && f.State == ui.ReadOnly:
+		return "ok: " + a.Replica.State(), nil
+	}
 	switch f.State {
 	case ui.Sound:
 		return "ok" + a.backupBehind() + bucketDetail(f.Bucket), nil

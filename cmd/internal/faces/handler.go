@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"odarchive/cmd/internal/crawl"
@@ -59,26 +60,36 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if err := a.openAudit(); err != nil {
 		return nil, err
 	}
-	guard := sparqlapi.NewGuard(a.tokens, sparqlapi.Site{Base: a.store.Mint.Base})
+	a.inherit()
+	if a.guard == nil {
+		a.guard = sparqlapi.NewGuard(a.tokens, sparqlapi.Site{Base: a.store.Mint.Base})
+	}
+	guard := a.guard
 	var orders ui.Guard // nil: there are no forms for orders
 	if a.store.ReadOnlyReason == "" || a.store.Config.Serve.Closed {
 		orders = guard
 	}
 	tables, histories := rows.New(a.store.Archive), rows.NewHistories(a.store.Archive)
-	pages, err := ui.New(ui.Options{Guard: orders, Tables: tables, Histories: histories, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Register: a.crawl.Intake.Add, Kinds: append([]string{crawl.Recognised}, crawl.HarvestKinds()...), Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals, Hosts: a.crawl.Pipeline.Hosts, Space: a.diskSpace, Crawling: a.crawl.Intake, Scope: a.crawl.Scope}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
+	pages, err := ui.New(ui.Options{Before: a.pagesBefore(), Guard: orders, Tables: tables, Histories: histories, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Register: a.crawl.Intake.Add, Kinds: append([]string{crawl.Recognised}, crawl.HarvestKinds()...), Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals, Hosts: a.crawl.Pipeline.Hosts, Space: a.diskSpace, Crawling: a.crawl.Intake, Scope: a.crawl.Scope}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
 	if err != nil {
 		return nil, err
 	}
-	a.pages = pages.Close
+	a.pages, a.shown = pages.Close, pages
 	histories.Page = pages.RowHistory
 	if err := a.ReloadFaces(a.store.Config.Serve); err != nil {
 		return nil, err
 	}
 	described := linkeddata.New(linkeddata.Options{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document, Dumps: a.dumps})
-	observed := newMetrics(a)
+	observed := newMetrics(a, a.seen)
+	a.seen = observed
 	mementos := &memento.Memento{Archive: a.store.Archive, Mint: a.store.Mint}
 	versions := &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: a.signposted(mementos), IRI: a.store.Mint.Version, Log: a.store.Log}
 	mementos.Serve = versions.Version
+	assistants := sync.OnceValue(func() http.Handler { return a.assistant(tables).Handler() }) // takes milliseconds, and states of replicas are many
+	var refuse func(*http.Request) error
+	if a.Replica != nil {
+		refuse = a.refuseWrite
+	}
 	graphs, err := graphstore.New(a.store.Triples, graphstore.Options{
 		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.For(access.Update), MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Owned: a.owned, Prefixes: vocab.Prefixes(), Log: a.store.Log, LogID: a.store.DB.Lineage()})
 	if err != nil {
@@ -111,7 +122,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Rows:       tables,
 		Histories:  histories,
 		Search:     &search.API{Archive: a.store.Archive, Mint: a.store.Mint, Now: a.store.Clock},
-		Assistants: a.assistant(tables).Handler(),
+		Assistants: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { assistants().ServeHTTP(w, r) }),
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
 		Push:       &push.API{Subscriber: a.crawl.WebSub},
 		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},
@@ -123,6 +134,8 @@ func (a *Faces) Handler() (http.Handler, error) {
 		LinkedData: described,
 		UI:         pages,
 		Ready:      a.Ready,
+		Replicate:  a.replicator(),
+		Refuse:     refuse,
 		Check:      a.checkHandler(),
 		Commands:   &commands{byName: a.Commands, guard: guard, faces: a, running: map[string]context.CancelFunc{}},
 		Figures:    a.figuresHandler(),
@@ -176,9 +189,13 @@ func (a *Faces) errorTable() problem.Table {
 // protocol returns the SPARQL endpoint.
 func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 	q := a.store.Config.Serve.Queries
+	authorise := guard.For(access.Update)
+	if a.Replica != nil {
+		authorise = a.refuseWrite
+	}
 	return protocol.New(protocol.Options{
 		Engine: a.Engine, Snapshot: snapshots(a.store.Triples), Store: updatable(a.store.Triples),
-		Authorise: guard.For(access.Update), Begin: func(ctx context.Context) error { return audit.Begin(ctx, "") }, Known: func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
+		Authorise: authorise, Begin: func(ctx context.Context) error { return audit.Begin(ctx, "") }, Known: func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
 		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Anonymous: a.anonymous(), Places: a.places, Strict: q.Strict,
 		Console: http.HandlerFunc(toConsole), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
 	})

@@ -26,7 +26,8 @@ type metrics struct {
 	bytes    *prometheus.CounterVec
 }
 
-func newMetrics(a *Faces) *metrics {
+// newMetrics returns the metrics of faces. before, if not nil, has what was counted in an earlier state.
+func newMetrics(a *Faces, before *metrics) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -35,6 +36,9 @@ func newMetrics(a *Faces) *metrics {
 		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "odarchive_http_response_bytes_total", Help: "Bytes of response bodies.",
 		}, []string{"route"}),
+	}
+	if before != nil {
+		m.requests, m.bytes = before.requests, before.bytes
 	}
 	m.registry.MustRegister(m.requests, m.bytes, &figuresCollector{a}, collectors.NewGoCollector(), collectors.NewBuildInfoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -68,6 +72,11 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 		collectBucket(out, s)
 	}
 	c.operation(out)
+	if r := c.faces.Replica; r != nil {
+		r.Collect(func(name, help string, value float64) {
+			out <- prometheus.MustNewConstMetric(description(name, help), prometheus.GaugeValue, value)
+		})
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s, err := c.faces.store.Archive.Stats(ctx)

@@ -55,7 +55,12 @@ func (s *Store) openDirectory(opts Options) (err error) {
 func (s *Store) openDatabase(reads Reading) (err error) {
 	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), BlockCache: memory.ForCache(32<<20, 16)}
 	s.prepareBackup(&options)
-	if reads != AlwaysReadOnly {
+	if kv.IsReplica(s.Config.Data) && reads != AlwaysReadOnly {
+		if reads == NeverReadOnly {
+			return fmt.Errorf("%w: %s follows another archive; write to that one, or ask the server of this directory ('odarchive serve --follow')", kv.ErrReplica, s.Config.Data)
+		}
+		s.ReadOnlyReason = "the archive is a replica, which only 'odarchive serve --follow' changes"
+	} else if reads != AlwaysReadOnly {
 		if err = s.raiseFormat(); err == nil {
 			s.DB, err = kv.Open(s.Config.Data, options)
 		}

@@ -32,6 +32,14 @@ type Options struct {
 	Create bool             // make the archive if there is none
 	Clock  func() time.Time // the archive's time; nil means the system's
 	Reads  Reading          // whether, and when, the archive is opened without writing
+	State  *State           // a state of a replica; nil to open the database of the directory
+}
+
+// State is what Open opens instead of the database of the directory.
+type State struct {
+	DB     *kv.DB // pinned; the Store closes it, also if Open fails
+	From   *Store // of an earlier state, which lends what it has read; nil for the first one
+	Reason string // why nothing can be written, as a sentence
 }
 
 // Store is an opened archive. Its parts may be used by several goroutines. The caller closes it, and not the parts.
@@ -70,7 +78,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options
 	if err := s.openDirectory(opts); err != nil {
 		return nil, err
 	}
-	if err = errors.Join(s.openParts(opts.Reads), ctx.Err()); err == nil {
+	if err = errors.Join(s.openParts(opts), ctx.Err()); err == nil {
 		err = s.upgrade(ctx, opts)
 	}
 	if err != nil {
@@ -92,12 +100,18 @@ func (s *Store) Close() error {
 
 func (s *Store) onClose(f func() error) { s.closers = append(s.closers, f) }
 
-func (s *Store) openParts(reads Reading) (err error) {
-	if err := s.openDatabase(reads); err != nil {
+func (s *Store) openParts(opts Options) (err error) {
+	var from *triplestore.Store
+	if st := opts.State; st != nil {
+		s.DB, s.ReadOnlyReason = st.DB, st.Reason
+		if st.From != nil {
+			from = st.From.Triples
+		}
+	} else if err := s.openDatabase(opts.Reads); err != nil {
 		return err
 	}
 	s.onClose(s.DB.Close)
-	if s.Triples, err = triplestore.Open(s.DB, triplestore.Options{Log: s.Log, KeepChanges: int64(s.Config.KeepChanges), TextPredicates: s.Config.TextPredicates,
+	if s.Triples, err = triplestore.Open(s.DB, triplestore.Options{Log: s.Log, From: from, KeepChanges: int64(s.Config.KeepChanges), TextPredicates: s.Config.TextPredicates,
 		CacheBytes: memory.ForCache(128<<20, 8), DictCacheBytes: memory.ForCache(64<<20, 16)}); err != nil {
 		return err
 	}

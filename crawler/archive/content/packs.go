@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"odarchive/triplestore/disk"
 )
@@ -28,6 +29,8 @@ type packs struct {
 	name map[uint64]string
 	open map[uint64]*handle
 	tick uint64
+
+	version atomic.Uint64 // of the names, also of parity files
 }
 
 // handle is an open pack. A pack that is removed while in use stays readable through its handle.
@@ -48,6 +51,7 @@ func (p *packs) add(num uint64, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.name[num] = name
+	p.version.Add(1)
 }
 
 // rename renames a pack's file while no reader can open it.
@@ -58,6 +62,7 @@ func (p *packs) rename(num uint64, from, to string) error {
 		return err
 	}
 	p.name[num] = to
+	p.version.Add(1)
 	return nil
 }
 
@@ -66,6 +71,7 @@ func (p *packs) remove(num uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.name, num)
+	p.version.Add(1)
 	p.retire(num)
 }
 

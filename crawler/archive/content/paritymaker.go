@@ -156,6 +156,7 @@ func (h *parityMaker) waitIdle(ctx context.Context) {
 func (h *parityMaker) remove(pack string) {
 	h.naming.Lock()
 	defer h.naming.Unlock()
+	defer h.s.packs.version.Add(1)
 	if !h.exists(pack) {
 		return
 	}
@@ -307,6 +308,7 @@ func (h *parityMaker) write(job parityJob, shards [parityShards][]byte) error {
 func (h *parityMaker) publish(job parityJob, name, path string) error {
 	h.naming.Lock()
 	defer h.naming.Unlock()
+	defer h.s.packs.version.Add(1)
 	if !h.s.packs.has(job.num, job.name) {
 		return h.s.fs.Remove(path + tempSuffix)
 	}

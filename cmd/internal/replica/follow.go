@@ -1,0 +1,441 @@
+// Package replica keeps a replica of another archive: a complete copy of its database and packs, which follows the writer's
+// log over HTTP and is served meanwhile.
+//
+// A Follower owns the data directory. Run restores the writer's state into an empty directory and then applies its log for
+// ever: it copies the bytes of packs, appends the write sets to its own log, and opens a new state for readers. Readers see
+// pinned states (kv.DB.Pin): each request is answered from one state of the writer, and states only go forward. A state is a
+// whole node over the pinned database, opened for reading only; so nothing that the layers above the database keep in
+// memory can differ from it.
+//
+// Whatever ends in between, the directory is a consistent older state, and the next Run goes on. If the writer's log does
+// not reach back to that state, or has another history, a new state is restored beside the old one, which is served until
+// then. The package writes nothing of its own to the archive, and never fetches from anybody but the writer.
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/config"
+	"odarchive/crawler/archive/content"
+	"odarchive/sparqlapi/replicate"
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/kv"
+)
+
+// Options of New.
+type Options struct {
+	Config config.Config // Data is the replica's own directory; Base is replaced by the writer's
+	Writer string        // address of the writer
+	Token  string        // with the right admin, for the writer
+	MaxLag time.Duration // beyond it the replica is not ready; 0 means no limit
+	Log    *slog.Logger
+	// Open makes the node of a state and its handler. before is the node of the state before, nil for the first one.
+	Open func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error)
+}
+
+// Pace of following.
+const (
+	pollWait    = time.Second            // how long the writer waits for records; also the precision of the lag at rest
+	pollRest    = 10 * time.Millisecond  // between two requests, so that commits are grouped
+	openRest    = 100 * time.Millisecond // at least between two states
+	openShare   = 4                      // and this many times what opening the last one took
+	maxOpenRest = time.Second            // but not more: the process may have been stopped meanwhile
+	firstRetry  = 200 * time.Millisecond
+	maxRetry    = time.Second
+	fullRetry   = 10 * time.Second
+	goneAfter   = 2 * time.Minute // how long files that the writer has removed stay for older states that are in use
+	purgeReopen = time.Second     // while old tables wait for their last reader
+)
+
+// Follower is a replica. Run follows, ServeHTTP serves.
+type Follower struct {
+	opts   Options
+	log    *slog.Logger
+	dir    string
+	client *client
+	mirror *mirror
+	served served
+	status status
+
+	db      *kv.DB // nil while there is none
+	purging chan error
+
+	opened   time.Time     // when the newest state was opened
+	openTook time.Duration // what that took
+}
+
+// New returns a follower of the archive at Options.Writer. The directory must be empty or that of a replica of it; ErrOther
+// says that it is not.
+func New(o Options) (*Follower, error) {
+	f := &Follower{opts: o, log: o.Log, dir: o.Config.Data}
+	marked, err := readMark(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	if marked.ID == "" {
+		if err := f.checkEmpty(); err != nil {
+			return nil, err
+		}
+		marked = newMark(o.Writer)
+	}
+	f.client = newClient(o.Writer, o.Token, marked.ID)
+	f.mirror = &mirror{dir: filepath.Join(f.dir, "packs"), fs: disk.OS{}, client: f.client, grown: map[string]openPack{}}
+	f.served.changed = make(chan struct{})
+	return f, nil
+}
+
+// Run follows until ctx ends, or until it cannot go on without a person: ErrOther. It opens what the directory holds
+// first, so that it is served while the writer is away.
+func (f *Follower) Run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, f.close()) }()
+	if err := finishSwap(f.dir); err != nil {
+		return fmt.Errorf("replica %s: %w", f.dir, err)
+	}
+	retry := firstRetry
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := f.follow(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err == nil { // restored
+			continue
+		}
+		if errors.Is(err, ErrOther) {
+			return err
+		}
+		f.status.failed(err)
+		if time.Since(began) > 2*maxRetry {
+			retry = firstRetry
+		}
+		rest := retry
+		switch {
+		case errors.Is(err, errTrimmed), errors.Is(err, errHistory), errors.Is(err, kv.ErrOtherHistory):
+			f.log.Warn("the replica begins again with the writer's state; it serves its own until then", "because", err)
+			if err = f.restore(ctx); err == nil {
+				retry = firstRetry
+				continue
+			}
+			f.log.Error("cannot restore the writer's state", "error", err, "retry", rest)
+		case errors.Is(err, kv.ErrDiskFull), disk.IsFull(err):
+			rest = fullRetry
+			f.log.Error("the disk of the replica is full: it stays behind", "error", err)
+		case errors.Is(err, kv.ErrWritesStopped):
+			f.log.Error("a write failed: the replica's database is opened again", "error", err)
+			err = f.shut()
+			if err != nil {
+				f.log.Error("cannot close the replica's database", "error", err)
+			}
+		default:
+			f.log.Warn("cannot follow the writer", "error", err, "retry", rest)
+		}
+		retry = min(2*retry, maxRetry)
+		select {
+		case <-ctx.Done():
+		case <-time.After(rest):
+		}
+	}
+	return nil
+}
+
+// follow applies the writer's log until an error or until ctx ends.
+func (f *Follower) follow(ctx context.Context) error {
+	if f.db == nil {
+		if err := f.openDatabase(ctx); err != nil {
+			return err
+		}
+	}
+	id, err := f.client.identity(ctx)
+	if err != nil {
+		return err
+	}
+	if f.db == nil {
+		return f.restore(ctx)
+	}
+	if err := f.sameArchive(id); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		if err := f.step(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollRest):
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// step asks once for records, applies them, and opens a new state when that is due.
+func (f *Follower) step(ctx context.Context) error {
+	f.purge(ctx)
+	due := f.openDue()
+	wait := pollWait
+	if f.behind() || f.purging != nil {
+		wait = min(wait, max(time.Millisecond, time.Until(due)))
+	}
+	records, end, err := f.client.log(ctx, f.db.Position(), wait)
+	if err != nil {
+		return err
+	}
+	at := time.Now()
+	f.status.heard(end.Number, records)
+	if err := f.mirror.catchUp(ctx, end); err != nil {
+		return err
+	}
+	if len(records) > 0 {
+		if err := f.db.Apply(ctx, records); err != nil {
+			return err
+		}
+	}
+	if end.More || f.mirror.lacks { // a state in between may name files that are gone by now
+		f.status.caughtUp(f.served.number(), time.Time{})
+		return nil
+	}
+	number := f.db.Position().Number
+	if f.behind() && !time.Now().Before(due) || f.served.newest() == nil || f.purging != nil {
+		if err := f.openState(ctx); err != nil {
+			return err
+		}
+	}
+	if f.served.number() >= number && number >= end.Number {
+		f.status.caughtUp(f.served.number(), at)
+	}
+	return f.removeGone()
+}
+
+// behind reports whether what is applied is not served yet.
+func (f *Follower) behind() bool { return f.db.Position().Number > f.served.number() }
+
+// openDue returns when the next state may be opened.
+func (f *Follower) openDue() time.Time { return f.opened.Add(min(max(openRest, openShare*f.openTook), maxOpenRest)) }
+
+// openState opens the newest state for readers.
+func (f *Follower) openState(ctx context.Context) error {
+	began := time.Now()
+	state, err := f.db.Pin()
+	if err != nil {
+		return err
+	}
+	var before *app.Node
+	if g := f.served.newest(); g != nil {
+		before = g.node
+	}
+	cfg := f.opts.Config
+	if marked, err := readMark(f.dir); err == nil && marked.Base != "" {
+		cfg.Base = marked.Base
+	}
+	node, handler, err := f.opts.Open(ctx, cfg, state, before)
+	if err != nil {
+		return errors.Join(fmt.Errorf("open write set %d: %w", state.Number(), err), state.Close())
+	}
+	f.served.publish(&generation{node: node, handler: handler, number: state.Number(), users: map[*request]bool{}, left: make(chan struct{})})
+	f.opened, f.openTook = time.Now(), time.Since(began)
+	f.status.opened(f.openTook)
+	return nil
+}
+
+// purge rewrites the database without what the writer has purged. It runs beside the rest, since it waits for readers.
+func (f *Follower) purge(ctx context.Context) {
+	if f.purging != nil {
+		select {
+		case err := <-f.purging:
+			f.purging = nil
+			if err != nil && ctx.Err() == nil {
+				f.log.Error("what the writer has purged is still on this disk; the next attempt follows", "error", err)
+			}
+		default:
+		}
+		return
+	}
+	if !f.db.PurgeDue() {
+		return
+	}
+	done, db := make(chan error, 1), f.db
+	f.purging = done
+	go func() { done <- db.Purge(ctx) }() // waited for by shut
+}
+
+// removeGone removes the files that the writer has removed, when no older state is in use.
+func (f *Follower) removeGone() error {
+	if len(f.mirror.gone) == 0 || f.behind() {
+		return nil
+	}
+	if f.served.older() > 0 && time.Since(f.opened) < goneAfter {
+		return nil
+	}
+	return f.mirror.removeGone()
+}
+
+// openDatabase opens the replica's database, if there is one, and serves its state.
+func (f *Follower) openDatabase(ctx context.Context) error {
+	if !kv.IsReplica(f.dir) {
+		return nil
+	}
+	fresh := lastContact(f.dir)
+	db, err := kv.Open(f.dir, f.kvOptions())
+	if err != nil {
+		return err
+	}
+	f.db = db
+	if err := content.TruncateOpenPacks(disk.OS{}, f.mirror.dir, db); err != nil {
+		return err
+	}
+	f.status.since(fresh)
+	return f.openState(ctx)
+}
+
+func (f *Follower) kvOptions() kv.Options {
+	return kv.Options{Replica: true, Log: f.log}
+}
+
+// shut closes the states and the database. Requests in progress have some time to end.
+func (f *Follower) shut() error {
+	err := f.served.retireAll(shutPatience)
+	if f.db != nil {
+		err = errors.Join(err, f.db.Close())
+		f.db = nil
+	}
+	if f.purging != nil {
+		<-f.purging
+		f.purging = nil
+	}
+	return errors.Join(err, f.mirror.close())
+}
+
+const shutPatience = 10 * time.Second
+
+func (f *Follower) close() error {
+	err := f.shut()
+	f.client.http.CloseIdleConnections()
+	return err
+}
+
+// sameArchive checks that the writer is the archive that this is a replica of, and follows changes of its description.
+func (f *Follower) sameArchive(id replicate.Identity) error {
+	marked, err := readMark(f.dir)
+	if err != nil {
+		return err
+	}
+	created, err := createdOf(id.Description)
+	if err != nil {
+		return err
+	}
+	if marked.Created != created {
+		return fmt.Errorf("%w: %s holds a replica of %s (created %s), and the archive at %s is %s (created %s): give an empty --data directory", ErrOther, f.dir, marked.Base, marked.Created, f.opts.Writer, id.Base, created)
+	}
+	marked.Writer, marked.Base = f.opts.Writer, id.Base
+	return errors.Join(marked.write(f.dir), writeDescription(f.dir, id.Description))
+}
+
+// ErrOther means that the directory is that of another archive.
+var ErrOther = errors.New("not a replica of this archive")
+
+// checkEmpty returns an error if the directory holds something that is no replica.
+func (f *Follower) checkEmpty() error {
+	entries, err := os.ReadDir(f.dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case restoreDir, "OWNER", "tmp", "lost+found", "odarchive.sock":
+		default:
+			return fmt.Errorf("%w: %s holds %s, and no replica: --follow needs an empty --data directory, or that of a replica", ErrOther, f.dir, e.Name())
+		}
+	}
+	return nil
+}
+
+// status is what a replica knows of its lag.
+type status struct {
+	mu     sync.Mutex
+	fresh  time.Time // when the state that is served was the writer's newest; zero if unknown
+	number uint64    // of the state that is served
+	writer uint64    // number of the writer's last write set, as far as is known
+	bytes  int64     // of records that arrived and are not served yet
+	took   time.Duration
+	err    error // of the last attempt; nil while it follows
+	began  time.Time
+	states uint64
+}
+
+// Lag is how far a replica is behind.
+type Lag struct {
+	Time    time.Duration // since the state that is served was the writer's newest
+	Known   bool          // false if it never was
+	Records uint64        // write sets that are known and not served
+	Bytes   int64         // of those of them that are here
+	Number  uint64        // of the last write set that is served
+	Err     error         // why it does not follow now
+	Opening time.Duration // what opening the newest state took
+	States  uint64        // opened since the start
+}
+
+func (s *status) heard(writer uint64, records []kv.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writer, s.err = writer, nil
+	for _, r := range records {
+		s.bytes += int64(len(r.Body))
+	}
+}
+
+// caughtUp notes which state is served, and when it was the newest, if at is not zero.
+func (s *status) caughtUp(number uint64, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.number = number
+	if !at.IsZero() {
+		s.fresh, s.bytes = at, 0
+	}
+}
+
+func (s *status) opened(took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.took = took
+	s.states++
+}
+
+func (s *status) since(fresh time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fresh.IsZero() {
+		s.fresh = fresh
+	}
+}
+
+func (s *status) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// Lag returns how far the replica is behind its writer.
+func (f *Follower) Lag() Lag {
+	s := &f.status
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := Lag{Known: !s.fresh.IsZero(), Number: f.served.number(), Bytes: s.bytes, Err: s.err, Opening: s.took, States: s.states}
+	if l.Known {
+		l.Time = max(0, time.Since(s.fresh))
+	}
+	if s.writer > l.Number {
+		l.Records = s.writer - l.Number
+	}
+	return l
+}

@@ -1,0 +1,92 @@
+package replica
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/kv"
+)
+
+// mark is the content of replica.json, which makes a data directory that of a replica.
+type mark struct {
+	Writer  string `json:"writer"`  // address of the writer
+	ID      string `json:"id"`      // random name of the replica
+	Base    string `json:"base"`    // of the archive's IRIs
+	Created string `json:"created"` // of the archive; tells archives apart
+}
+
+const maxMark = 64 << 10 // bytes
+
+func newMark(writer string) mark { return mark{Writer: writer, ID: "replica-" + rand.Text()[:10]} }
+
+// readMark reads the mark of a directory. It is zero if there is none.
+func readMark(dir string) (m mark, err error) {
+	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, kv.ReplicaFile), maxMark)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &m)
+	}
+	if err == nil && m.ID == "" {
+		err = errors.New("it names no replica")
+	}
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", filepath.Join(dir, kv.ReplicaFile), err)
+	}
+	return m, nil
+}
+
+// write replaces the mark of a directory if it has changed.
+func (m mark) write(dir string) error {
+	if old, err := readMark(dir); err == nil && old == m {
+		return nil
+	}
+	raw, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return disk.WriteFile(disk.OS{}, filepath.Join(dir, kv.ReplicaFile), append(raw, '\n'), 0o644)
+}
+
+// The description of an archive, which is stored twice.
+var descriptionFiles = []string{"odarchive.json", "odarchive.json.copy"}
+
+// createdOf returns when the archive of a description was created.
+func createdOf(description string) (string, error) {
+	var d struct{ Created string }
+	if err := json.Unmarshal([]byte(description), &d); err != nil || d.Created == "" {
+		return "", fmt.Errorf("the writer's description of the archive cannot be read: %w", err)
+	}
+	return d.Created, nil
+}
+
+// writeDescription writes the description of an archive, where it has changed.
+func writeDescription(dir, description string) error {
+	for _, name := range descriptionFiles {
+		path := filepath.Join(dir, name)
+		if old, err := os.ReadFile(path); err == nil && string(old) == description {
+			continue
+		}
+		if err := disk.WriteFile(disk.OS{}, path, []byte(description), 0o640); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastContact returns when the replica in a directory last applied something; zero if that is unknown.
+func lastContact(dir string) time.Time {
+	info, err := os.Stat(filepath.Join(dir, "log", "tip"))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
