@@ -91,7 +91,7 @@ func (w *benchWeb) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	out.Write(rest)
 }
 
-func newBenchWeb(b *testing.B, hosts, files, size int, tags bool) *benchWeb {
+func newBenchWeb(b testing.TB, hosts, files, size int, tags bool) *benchWeb {
 	w := &benchWeb{tags: tags}
 	for i := range 500 {
 		body := table(uint64(i), size-130)
