@@ -95,19 +95,17 @@ func benchmarkWriter(b *testing.B, again, elsewhere bool) {
 		runtime.GC()
 		began, cpu = time.Now(), cputime.Used()
 		b.ResetTimer()
-		joined := make(chan struct{})
-		go func() {
-			defer close(joined)
-			_, _ = n.Run(ctx, RunOptions{Until: func(bool) bool { return ctx.Err() != nil || true }})
-		}()
 		go func() { ended <- w.Run(ctx) }()
-		for n.figures().Visits < want {
-			time.Sleep(5 * time.Millisecond)
+		for w.Desk.Status().Counts.Results < b.N {
+			time.Sleep(10 * time.Millisecond)
 			if time.Since(began) > 5*time.Minute {
-				b.Fatalf("%d of %d visits; %+v", n.figures().Visits, want, w.Desk.Status())
+				b.Fatalf("%+v", w.Desk.Status())
 			}
 		}
-		defer func() { stop(); <-ended; <-joined }()
+		if err := n.joinAll(ctx, nil); err != nil { // as Run does
+			b.Fatal(err)
+		}
+		defer func() { stop(); <-ended }()
 	}
 	b.StopTimer()
 	b.ReportMetric(float64((cputime.Used()-cpu).Microseconds())/float64(b.N), "cpu-µs/file")
