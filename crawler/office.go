@@ -71,17 +71,20 @@ func (p *Pipeline) isOwn(job frontier.Job) bool {
 	return false
 }
 
-// OwnOnly selects the jobs that only the writer can do, for Pipeline.Pick of a writer that leaves the others to workers.
-func (p *Pipeline) OwnOnly(group string, jobs []frontier.Job) (own []frontier.Job) {
-	if !p.forWorkers(group) {
-		return jobs
-	}
-	for _, job := range jobs {
-		if p.isOwn(job) {
-			own = append(own, job)
+// OwnOnly returns what selects the jobs that only the writer can do, for Pipeline.Pick of a writer that leaves the others to
+// the workers of a desk.
+func (p *Pipeline) OwnOnly(desk *dispatch.Desk) func(group string, jobs []frontier.Job) []frontier.Job {
+	return func(group string, jobs []frontier.Job) (own []frontier.Job) {
+		if !p.forWorkers(group) || desk.Welcome().TooMany {
+			return jobs
 		}
+		for _, job := range jobs {
+			if p.isOwn(job) || desk.IsOwn(job.Key) {
+				own = append(own, job)
+			}
+		}
+		return own
 	}
-	return own
 }
 
 // Host implements dispatch.Office.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,7 +52,11 @@ type Desk struct {
 	next    uint64 // epoch of the next host that is borrowed
 	closing bool
 	counts  Counts
+	own     map[string]bool // keys of jobs that workers cannot do
 }
+
+// maxOwn bounds the jobs that are known to be only the writer's.
+const maxOwn = 100_000
 
 // loan is a host that a worker asks.
 type loan struct {
@@ -97,7 +102,7 @@ func NewDesk(o DeskOptions) *Desk {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Desk{o: o, loans: map[Ref]*loan{}, workers: map[string]*worker{}, next: rand.Uint64() >> 2}
+	return &Desk{o: o, loans: map[Ref]*loan{}, workers: map[string]*worker{}, own: map[string]bool{}, next: rand.Uint64() >> 2}
 }
 
 // Hello answers a Hello.
@@ -227,7 +232,7 @@ func (d *Desk) grantOne(ctx context.Context, worker string) (g *Grant, next time
 		return nil, next, fmt.Errorf("%w: the writer grants no more leases now", frontier.ErrPaused)
 	}
 	for range 64 {
-		lease, next, err := d.o.Frontier.TryLeaseWith(context.WithoutCancel(ctx), frontier.LeaseOptions{Time: d.o.Lease, Pick: d.o.Office.Pick})
+		lease, next, err := d.o.Frontier.TryLeaseWith(context.WithoutCancel(ctx), frontier.LeaseOptions{Time: d.o.Lease, Pick: d.pick})
 		if err != nil || lease == nil {
 			return nil, next, err
 		}
@@ -244,6 +249,27 @@ func (d *Desk) grantOne(ctx context.Context, worker string) (g *Grant, next time
 		}
 	}
 	return nil, next, nil
+}
+
+// pick returns the jobs that workers can do.
+func (d *Desk) pick(group string, jobs []frontier.Job) []frontier.Job {
+	jobs = d.o.Office.Pick(group, jobs)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.own) == 0 {
+		return jobs
+	}
+	return slices.DeleteFunc(slices.Clone(jobs), func(j frontier.Job) bool { return d.own[j.Key] })
+}
+
+// Welcome returns the settings that workers are told.
+func (d *Desk) Welcome() Welcome { return d.o.Office.Settings() }
+
+// IsOwn reports whether workers have found that they cannot do a job.
+func (d *Desk) IsOwn(key string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.own[key]
 }
 
 // lend lends the host of a lease to a worker.
@@ -273,7 +299,7 @@ func (d *Desk) lend(ctx context.Context, worker string, lease *frontier.Lease) (
 func (d *Desk) open(ctx context.Context, g *Grant, urls []string) (lent *politeness.Lent, err error) {
 	var ok bool
 	if g.Host, ok = d.o.Office.Host(g.Group); !ok {
-		return nil, fmt.Errorf("dispatch: only the writer may ask %s", g.Group)
+		return nil, fmt.Errorf("dispatch: %s: %w", g.Group, errOwn)
 	}
 	if g.Robots, err = d.o.Gate.Robots.Copies(urls); err != nil {
 		return nil, err
@@ -306,8 +332,10 @@ func (d *Desk) Borrow(ctx context.Context, b Borrow) Borrowed {
 	switch {
 	case errors.As(err, &wait):
 		return Borrowed{Wait: max(time.Until(wait.Until), time.Millisecond), Why: wait.Why}
+	case errors.Is(err, errOwn):
+		return Borrowed{Own: true}
 	case err != nil:
-		return Borrowed{Wait: time.Hour, Why: err.Error()}
+		return Borrowed{Wait: time.Second, Why: err.Error()}
 	}
 	d.add(&loan{Ref: g.Ref, worker: b.Worker, lent: lent})
 	return Borrowed{Grant: g}
@@ -353,6 +381,12 @@ func (d *Desk) Return(ctx context.Context, r Return) {
 	}
 	delete(d.loans, r.Lease)
 	d.counts.Returned++
+	if _, mine := l.jobs[r.Own]; mine && r.Own != "" {
+		if len(d.own) >= maxOwn {
+			clear(d.own) // they come back
+		}
+		d.own[r.Own] = true
+	}
 	d.mu.Unlock()
 	d.takeBack(l, r.Passages, r.Robots, true)
 	if l.lease == nil {

@@ -142,6 +142,7 @@ type Borrow struct {
 type Borrowed struct {
 	Wait  time.Duration `json:"wait,omitempty"` // the host must not be asked for so long; then Grant is not set
 	Why   string        `json:"why,omitempty"`
+	Own   bool          `json:"own,omitempty"` // only the writer may ask the host
 	Grant *Grant        `json:"grant,omitempty"`
 }
 
@@ -154,6 +155,7 @@ type Return struct {
 	Robots   []politeness.RobotsCopy `json:"robots,omitempty"`
 	Wait     time.Duration           `json:"wait,omitempty"` // the host must not be asked for so long
 	Why      string                  `json:"why,omitempty"`  // it waits
+	Own      string                  `json:"own,omitempty"`  // key of a job that leads to a host which only the writer may ask
 }
 
 // Done tells a worker which results were dealt with.

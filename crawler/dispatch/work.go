@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
@@ -236,17 +235,12 @@ func (w *Worker) lease(ctx, visits context.Context, kit Kit, g Grant, asked time
 	w.counts.Leases++
 	w.mu.Unlock()
 	w.adopt(own, &g)
-	objects, err := w.c.js.ObjectStore(own, w.c.bucket())
-	if err != nil {
-		w.giveBack(h, 0, "")
-		return
-	}
 	for i, job := range g.Jobs {
 		if w.ends(ctx) {
 			w.giveBack(h, 0, "")
 			return
 		}
-		err := w.visit(own, kit, objects, h, job, i == len(g.Jobs)-1)
+		err := w.visit(own, kit, h, job, i == len(g.Jobs)-1)
 		var wait *politeness.Wait
 		var trouble *fetch.OwnTrouble
 		switch {
@@ -254,6 +248,8 @@ func (w *Worker) lease(ctx, visits context.Context, kit Kit, g Grant, asked time
 			continue
 		case errors.As(err, &wait):
 			w.giveBack(h, max(time.Until(wait.Until), time.Millisecond), wait.Why)
+		case errors.Is(err, errOwn):
+			w.returnHolding(h, Return{Own: job.Key, Wait: time.Millisecond, Why: "the archive visits it itself"})
 		case errors.As(err, &trouble):
 			w.o.Log.Warn("this machine is in trouble; nothing is recorded of the host", "host", g.Group, "trouble", trouble)
 			w.giveBack(h, time.Second, "network")
@@ -268,7 +264,7 @@ func (w *Worker) lease(ctx, visits context.Context, kit Kit, g Grant, asked time
 }
 
 // visit makes one visit and sends its result.
-func (w *Worker) visit(ctx context.Context, kit Kit, objects jetstream.ObjectStore, h *holding, job Job, last bool) (err error) {
+func (w *Worker) visit(ctx context.Context, kit Kit, h *holding, job Job, last bool) (err error) {
 	if trace.Enabled(ctx) {
 		var end func(error)
 		ctx, end = trace.Start(ctx, "visit", trace.String("url.full", trace.URL(job.URL)))
@@ -295,7 +291,7 @@ func (w *Worker) visit(ctx context.Context, kit Kit, objects jetstream.ObjectSto
 		w.finish(h)
 	}
 	r.Age = max(0, time.Since(s.Ended))
-	if err := w.send(ctx, objects, r, s); err != nil {
+	if err := w.send(ctx, r, s); err != nil {
 		w.mu.Lock()
 		delete(h.open, job.Key)
 		h.passages, h.robots = r.Passages, r.Robots

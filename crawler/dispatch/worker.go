@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore/trace"
@@ -92,8 +92,12 @@ type holding struct {
 	robots   []politeness.RobotsCopy
 }
 
-// ErrLeaseOver is the error of what was done under a lease that has ended.
-var ErrLeaseOver = errors.New("the lease has ended")
+// ErrLeaseOver is the error of what was to be done under a lease that has ended. A visit that meets it is made again.
+var ErrLeaseOver = frontier.ErrLeaseLost
+
+// errOwn is the error of a visit that leads to a host which only the archive itself may ask.
+// Like ErrLeaseOver, it is recorded nowhere.
+var errOwn = fmt.Errorf("only the archive may ask the host: %w", ErrLeaseOver)
 
 // NewWorker returns a Worker. Run makes it work.
 func NewWorker(o WorkerOptions) *Worker {
@@ -169,6 +173,8 @@ func (w *Worker) Borrow(ctx context.Context, host string, patience time.Duration
 			return nil, context.Cause(ctx)
 		case err != nil:
 			b = Borrowed{Wait: time.Second, Why: "busy"}
+		case b.Own:
+			return nil, fmt.Errorf("%s: %w", host, errOwn)
 		case b.Grant != nil:
 			h, err := w.borrowed(ctx, b.Grant, asked)
 			if err != nil {
@@ -251,12 +257,18 @@ func (w *Worker) finish(h *holding) (passages []politeness.Result, robots []poli
 
 // giveBack returns a holding to the writer. If the message is lost, the lease ends by itself.
 func (w *Worker) giveBack(h *holding, wait time.Duration, why string) {
+	w.returnHolding(h, Return{Wait: wait, Why: why})
+}
+
+// returnHolding is giveBack with more to say.
+func (w *Worker) returnHolding(h *holding, r Return) {
 	passages, robots := w.finish(h)
 	w.drop(h)
 	w.mu.Lock()
 	w.counts.Returned++
 	w.mu.Unlock()
-	b, err := json.Marshal(Return{Version: Version, Worker: w.id, Lease: h.Ref, Passages: passages, Robots: robots, Wait: wait, Why: why})
+	r.Version, r.Worker, r.Lease, r.Passages, r.Robots = Version, w.id, h.Ref, passages, robots
+	b, err := json.Marshal(r)
 	if err == nil {
 		err = w.c.nc.Publish(w.c.name+subjectReturn, b)
 	}
@@ -430,7 +442,7 @@ func (w *Worker) setState(s string) (before string) {
 }
 
 // send sends a result, and returns when the queue has it.
-func (w *Worker) send(ctx context.Context, objects jetstream.ObjectStore, r *Result, s *Sent) (err error) {
+func (w *Worker) send(ctx context.Context, r *Result, s *Sent) (err error) {
 	ctx, end := trace.Start(ctx, "send", trace.Of(trace.Producer))
 	defer func() { end(err) }()
 	id := fmt.Sprintf("%s/%d/%s", r.Job.Group, r.Job.Epoch, r.Job.Key)
@@ -444,6 +456,10 @@ func (w *Worker) send(ctx context.Context, objects jetstream.ObjectStore, r *Res
 			r.Parcel = b
 		} else {
 			r.Object, r.Size = name, s.Parcel.Size()
+			objects, err := w.c.js.ObjectStore(ctx, w.c.bucket())
+			if err != nil {
+				return fmt.Errorf("a parcel: %w", err)
+			}
 			if _, err := objects.Put(ctx, jetstream.ObjectMeta{Name: name}, s.Parcel); err != nil {
 				return fmt.Errorf("a parcel: %w", err)
 			}
@@ -451,6 +467,10 @@ func (w *Worker) send(ctx context.Context, objects jetstream.ObjectStore, r *Res
 	}
 	if r.Inside = s.Inside; len(r.Inside) > maxInline {
 		r.Beside = name + "-inside"
+		objects, err := w.c.js.ObjectStore(ctx, w.c.bucket())
+		if err != nil {
+			return fmt.Errorf("what is inside a file: %w", err)
+		}
 		if _, err := objects.PutBytes(ctx, r.Beside, r.Inside); err != nil {
 			return fmt.Errorf("what is inside a file: %w", err)
 		}

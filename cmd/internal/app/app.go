@@ -75,7 +75,7 @@ func (n *Node) Background(ctx context.Context, crawling bool) {
 		job("workers", n.Workers.Run)
 	}
 	if n.Workers != nil && !crawling { // what only this process can do
-		n.Pipeline.Pick = n.Pipeline.OwnOnly
+		n.Pipeline.Pick = n.Pipeline.OwnOnly(n.Workers.Desk)
 	}
 	if crawling || n.Workers != nil {
 		job("crawling", func(ctx context.Context) error {

@@ -9,6 +9,8 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+
+	"odarchive/triplestore/compression"
 )
 
 // A parcel is a file as it will be in a pack, made where there is no store: the segments with their heads, of which only
@@ -87,13 +89,14 @@ type parcel struct {
 	left int64 // of size
 	buf  []byte
 
-	sum hash.Hash // of the file so far
-	crc uint32    // likewise
-	raw []byte    // of the last segment
+	deep bool      // segments are inflated
+	sum  hash.Hash // of the file so far, if deep
+	crc  uint32    // of the file so far
+	raw  []byte    // of the last segment, if deep
 }
 
-// openParcel reads the head of a parcel.
-func openParcel(r io.Reader) (*parcel, error) {
+// openParcel reads the head of a parcel. With deep, next inflates the segments and compares the bytes with all digests.
+func openParcel(r io.Reader, deep bool) (*parcel, error) {
 	b := make([]byte, parcelHead)
 	if _, err := io.ReadFull(r, b); err != nil {
 		return nil, errParcel("its head cannot be read (%v)", err)
@@ -101,7 +104,7 @@ func openParcel(r io.Reader) (*parcel, error) {
 	if string(b[:len(parcelMagic)]) != parcelMagic {
 		return nil, errParcel("it begins with %q", b[:len(parcelMagic)])
 	}
-	p := &parcel{r: r, sum: sha256.New()}
+	p := &parcel{r: r, deep: deep, sum: sha256.New()}
 	rest := b[len(parcelMagic):]
 	copy(p.d.sha[:], rest)
 	copy(p.d.md5[:], rest[32:])
@@ -115,7 +118,8 @@ func openParcel(r io.Reader) (*parcel, error) {
 }
 
 // next reads the next segment and compares it with its checksums. The error is io.EOF after the last one, if all of them
-// together are the file. body and the inflated bytes in p.raw are valid until the next call.
+// together are the file, as far as the checksums tell. body, and the inflated bytes in p.raw, are valid until the next
+// call.
 func (p *parcel) next() (h head, body []byte, err error) {
 	if p.left == 0 {
 		return h, nil, p.finish()
@@ -139,6 +143,11 @@ func (p *parcel) next() (h head, body []byte, err error) {
 	if wrong != "" {
 		return h, nil, errParcel("a segment: %s", wrong)
 	}
+	p.left -= int64(h.raw)
+	if !p.deep {
+		p.crc = compression.CombineCRC(p.crc, h.crc, int64(h.raw))
+		return h, body, nil
+	}
 	if cap(p.raw) < h.raw {
 		p.raw = make([]byte, maxRaw)
 	}
@@ -151,7 +160,6 @@ func (p *parcel) next() (h head, body []byte, err error) {
 	}
 	p.sum.Write(p.raw)
 	p.crc = crc32.Update(p.crc, crc32.IEEETable, p.raw)
-	p.left -= int64(h.raw)
 	return h, body, nil
 }
 
@@ -160,7 +168,7 @@ func (p *parcel) finish() error {
 	if n, _ := io.ReadFull(p.r, more[:]); n > 0 {
 		return errParcel("it continues after its file")
 	}
-	if Digest(p.sum.Sum(nil)) != p.d.sha || p.crc != p.d.crc {
+	if p.crc != p.d.crc || p.deep && Digest(p.sum.Sum(nil)) != p.d.sha {
 		return errParcel("its bytes are not those of its digests")
 	}
 	return io.EOF
@@ -169,7 +177,7 @@ func (p *parcel) finish() error {
 // Unwrap writes the file of a parcel, and returns its digests. An error that wraps ErrParcel may come after some bytes
 // have been written.
 func Unwrap(ctx context.Context, r io.Reader, to io.Writer) (Digests, error) {
-	p, err := openParcel(r)
+	p, err := openParcel(r, true)
 	if err != nil {
 		return Digests{}, err
 	}
@@ -190,14 +198,15 @@ func Unwrap(ctx context.Context, r io.Reader, to io.Writer) (Digests, error) {
 	}
 }
 
-// PlaceParcel is Place for a file in a parcel, whose segments are stored as they are. Options.Previous has no effect: a
-// parcel is stored whole. The error wraps ErrParcel if the parcel is not sound, and ErrDigest if it is that of another
+// PlaceParcel is Place for a file in a parcel, whose segments are stored as they are. It compares sizes and checksums, but
+// inflates nothing: whoever wrapped the file has computed its SHA-256, which Verify compares later, as for any file.
+// Options.Previous has no effect: a parcel is stored whole. The error wraps ErrParcel if the parcel is not sound, and ErrDigest if it is that of another
 // file than Options.Known; then nothing is stored.
 func (s *Store) PlaceParcel(ctx context.Context, r io.Reader, o PutOptions) (*Placed, error) {
 	if err := s.writable(); err != nil {
 		return nil, err
 	}
-	src, err := openParcel(r)
+	src, err := openParcel(r, false)
 	if err != nil {
 		return nil, err
 	}
