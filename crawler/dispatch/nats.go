@@ -158,6 +158,23 @@ func connect(a Address, c Credentials, who string, log *slog.Logger, more ...nat
 	return &connection{name: a.Name, nc: nc, js: js, log: log}, nil
 }
 
+// why returns what is wrong with the connection, or else err.
+func (c *connection) why(err error) error {
+	if last := c.nc.LastError(); !c.nc.IsConnected() && last != nil {
+		return last
+	}
+	if !c.nc.IsConnected() {
+		return nats.ErrNoServers
+	}
+	if errors.Is(err, nats.ErrNoResponders) {
+		return errors.New("the NATS server is there, the archive is not")
+	}
+	return err
+}
+
+// tried reports whether the server was reached, or could not be.
+func (c *connection) tried() bool { return c.nc.IsConnected() || c.nc.LastError() != nil }
+
 // ask sends a request and decodes the answer.
 func (c *connection) ask(ctx context.Context, subject string, question, answer any) error {
 	b, err := json.Marshal(question)

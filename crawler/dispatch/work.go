@@ -58,7 +58,7 @@ func (w *Worker) Run(ctx context.Context) error {
 func (w *Worker) join(ctx context.Context) (Welcome, error) {
 	w.setState("joining")
 	said := false
-	for wait := firstPause; ; wait = min(2*wait, 5*time.Second) {
+	for tries, wait := 1, firstPause; ; tries, wait = tries+1, min(2*wait, 2*time.Second) {
 		limited, cancel := context.WithTimeout(ctx, 2*time.Second)
 		var by Welcome
 		err := w.c.ask(limited, subjectHello, Hello{Version: Version, Worker: w.id, Name: w.name()}, &by)
@@ -74,8 +74,8 @@ func (w *Worker) join(ctx context.Context) (Welcome, error) {
 			w.o.Log.Info("joined", "nats", w.o.Address.String(), "archive", by.Archive, "lease", by.Lease, "name", w.name())
 			return by, nil
 		}
-		if !said {
-			w.o.Log.Warn("waiting for the archive", "nats", w.o.Address.String(), "error", err)
+		if !said && (tries > 3 || w.c.tried()) {
+			w.o.Log.Warn("waiting for the archive", "nats", w.o.Address.String(), "error", w.c.why(err))
 			said = true
 		}
 		if err := pause(ctx, wait); err != nil {
@@ -185,7 +185,7 @@ func (w *Worker) asking(ctx context.Context, start func(Grant, time.Time), outag
 		}
 		if err != nil {
 			if failures++; w.setState("waiting") != "waiting" || failures == 1 {
-				w.o.Log.Warn("waiting for the archive", "error", err)
+				w.o.Log.Warn("waiting for the archive", "error", w.c.why(err))
 			}
 			if time.Since(lastHeard) > 2*w.by.Lease && time.Since(lastHeard) > 10*time.Second { // its settings may be others by now
 				return errRejoin
