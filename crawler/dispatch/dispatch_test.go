@@ -458,3 +458,56 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAWorkerThatWasStoppedAsksForNothingForTheTimeOfALease(t *testing.T) {
+	w := NewWorker(WorkerOptions{Log: slog.New(slog.DiscardHandler)})
+	w.by.Lease = 4 * time.Second
+	at := time.Now()
+	for _, c := range []struct {
+		after time.Duration
+		rests bool
+	}{{0, false}, {time.Second, false}, {3 * time.Second, true}, {3500 * time.Millisecond, true}, {4500 * time.Millisecond, true}, {5500 * time.Millisecond, true}, {6500 * time.Millisecond, true}, {7100 * time.Millisecond, false}} {
+		if got := w.rests(at.Add(c.after)); got != c.rests {
+			t.Errorf("after %s: rests %v", c.after, got)
+		}
+	}
+}
+
+func TestARequestIsPermittedOnlyUnderALease(t *testing.T) {
+	w := NewWorker(WorkerOptions{Log: slog.New(slog.DiscardHandler)})
+	w.by.Lease = 8 * time.Second
+	if w.Permit("a.example") == nil {
+		t.Error("a request without a lease is permitted")
+	}
+	lost := error(nil)
+	asked := time.Now()
+	h := w.hold(&Grant{Ref: Ref{"a.example", 1}}, asked, func(cause error) { lost = cause })
+	if not := w.Permit("a.example"); not != nil {
+		t.Errorf("a request under a lease is not permitted: %v", not)
+	}
+	w.mu.Lock()
+	if h.over(asked.Add(6900*time.Millisecond)) || !h.over(asked.Add(7*time.Second)) {
+		t.Error("a lease of 8 s does not end a second earlier")
+	}
+	h.set(asked.Add(-10*time.Second), w.by.Lease)
+	w.mu.Unlock()
+	if w.Permit("a.example") == nil {
+		t.Error("a request under a lease that has ended is permitted, before anybody noticed its end")
+	}
+	w.mu.Lock()
+	h.set(time.Now(), w.by.Lease)
+	h.wall = time.Now().Add(-time.Second).Round(0) // the machine was suspended, and its monotonic clock with it
+	w.mu.Unlock()
+	if w.Permit("a.example") == nil {
+		t.Error("a request is permitted although the lease has ended by the wall clock")
+	}
+	w.mu.Lock()
+	w.lose(h)
+	w.mu.Unlock()
+	if !errors.Is(lost, ErrLeaseOver) || w.Permit("a.example") == nil {
+		t.Errorf("after its loss: visit ended with %v", lost)
+	}
+	if late := w.hold(&Grant{Ref: Ref{"b.example", 2}}, time.Now().Add(-time.Minute), func(error) {}); late != nil {
+		t.Error("an answer that came after the end of its lease is used")
+	}
+}

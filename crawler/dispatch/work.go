@@ -96,7 +96,7 @@ func (w *Worker) turn(ctx context.Context) error {
 		}
 	}()
 	w.mu.Lock()
-	w.rejoin, w.closing = false, time.Time{}
+	w.rejoin, w.closing, w.ran = false, time.Time{}, time.Time{}
 	w.mu.Unlock()
 	done, err := w.c.nc.Subscribe(w.c.name+subjectDone+w.id, w.settled)
 	if err != nil {
@@ -170,6 +170,10 @@ func (w *Worker) asking(ctx context.Context, start func(Grant, time.Time), outag
 			case <-ctx.Done():
 			case <-time.After(time.Second):
 			}
+			continue
+		}
+		if w.rests(time.Now()) {
+			_ = pause(ctx, 100*time.Millisecond)
 			continue
 		}
 		asked := time.Now()

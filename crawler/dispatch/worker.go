@@ -69,6 +69,8 @@ type Worker struct {
 	slots   int // hosts that are being visited
 	changed chan struct{}
 	closing time.Time // the writer said that it ends
+	ran     time.Time // when the Worker was last seen to run
+	rest    time.Time // it asks for nothing until then, because it did not run for a while
 	rejoin  bool      // the writer's settings have changed, or it does not know this worker
 	counts  WorkerCounts
 	state   string
@@ -336,6 +338,7 @@ func (w *Worker) beat(ctx context.Context) {
 			return
 		}
 		now := time.Now()
+		w.rests(now)
 		var refs []Ref
 		w.mu.Lock()
 		for ref, h := range w.held {
@@ -356,6 +359,18 @@ func (w *Worker) beat(ctx context.Context) {
 		default:
 		}
 	}
+}
+
+// rests notes that the Worker runs, and reports whether it should ask for nothing: if it did not run for a while, because
+// it or its machine was stopped, that may happen again, and each host that it then has rests for the time of a lease.
+func (w *Worker) rests(now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ran.IsZero() && now.Sub(w.ran) > max(w.by.Lease/4, time.Second) {
+		w.rest = now.Add(w.by.Lease)
+	}
+	w.ran = now
+	return now.Before(w.rest)
 }
 
 // lose ends a holding whose time is over. The caller holds mu.
