@@ -18,8 +18,7 @@ import (
 
 const deploy = "../deploy"
 
-// awaited are flags that the next commits bring.
-var awaited = []string{"follow"}
+var awaited []string
 
 // line is a command line of a file below cmd/deploy.
 type line struct {
