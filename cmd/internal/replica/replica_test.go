@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -75,6 +76,20 @@ func (w *writer) start() {
 	}
 	w.node = n
 	w.live.Store(&h)
+}
+
+// created returns when the archive was created, as its description has it.
+func (w *writer) created() string {
+	w.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.dir, "odarchive.json"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var d struct{ Created string }
+	if err := json.Unmarshal(raw, &d); err != nil {
+		w.t.Fatal(err)
+	}
+	return d.Created
 }
 
 func (w *writer) stop() {
@@ -360,6 +375,9 @@ func TestADirectoryOfAnotherArchiveIsLeftAlone(t *testing.T) {
 	f.same(w, nil)
 	f.end()
 	other := newWriter(t)
+	for other.created() == w.created() { // archives are told apart by the second of their creation
+		other = newWriter(t)
+	}
 	f.of = other.web.URL + "/"
 	f.start()
 	if err := <-f.done; !errors.Is(err, replica.ErrOther) {
