@@ -355,6 +355,9 @@ func TestAReplicaSaysHowOldItIsAndTakesNoWrites(t *testing.T) {
 	for f.f.Lag().Err == nil {
 		time.Sleep(10 * time.Millisecond)
 	}
+	if resp, text := f.get("/metrics"); resp.StatusCode != 200 {
+		t.Errorf("metrics: %s: %.300s", resp.Status, text)
+	}
 	if resp, _ := f.get("/readyz"); resp.StatusCode != 200 {
 		t.Errorf("restarted without the writer: /readyz %d", resp.StatusCode)
 	}
