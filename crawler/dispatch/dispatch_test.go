@@ -9,11 +9,14 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
@@ -437,7 +440,14 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 		"no parcel": func(r *Result) { r.Parcel = nil }, "no body": func(r *Result) { r.Finding.Body = nil }, "an empty body": func(r *Result) { r.Finding.Body.Size = 0 },
 		"a negative time": func(r *Result) { r.Age = -1 }, "a long text": func(r *Result) { r.Finding.Exchange.Why = strings.Repeat("x", maxText+1) },
 		"half a digest": func(r *Result) { r.Finding.Kept.Head = []byte{1} }, "many requests": func(r *Result) { r.Passages = make([]politeness.Result, maxPassages+1) },
-		"an impossible status": func(r *Result) { r.Finding.Exchange.Status = 1000 },
+		"an impossible status":     func(r *Result) { r.Finding.Exchange.Status = 1000 },
+		"a final URL that is none": func(r *Result) { r.Finding.Exchange.FinalURL = `x"\` }, "a final URL of a file": func(r *Result) { r.Finding.Exchange.FinalURL = "file:///etc/passwd" },
+		"a final URL without a host": func(r *Result) { r.Finding.Exchange.FinalURL = "http:///x" }, "a final URL with a space": func(r *Result) { r.Finding.Exchange.FinalURL = "http://x/ y>z" },
+		"a final URL with a line": func(r *Result) { r.Finding.Exchange.FinalURL = "http://x/\n" }, "a request of no URL": func(r *Result) { r.Finding.Exchange.Hops = []Hop{{Status: 200}} },
+		"a request of another scheme": func(r *Result) { r.Finding.Exchange.Hops = []Hop{{URL: "ldap://x/", Status: 200}} },
+		"an invented error class":     func(r *Result) { r.Finding.Exchange.ErrorClass = "evil" },
+		"a field of two lines":        func(r *Result) { r.Finding.Exchange.ResponseHeader = http.Header{"X": {"a\r\nEvil: 1"}} },
+		"a field with a bad name":     func(r *Result) { r.Finding.Exchange.RequestHeader = http.Header{"X: a\r\nY": {"a"}} },
 	} {
 		r := good()
 		change(r)
@@ -456,6 +466,54 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 	}
 	if _, err := json.Marshal(r); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestOnlyWhatNamesAHostIsLent(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.example": true, "a.example:8080": true, "a.example:443": true, "a.example:80": true, "127.0.0.1:41000": true, "[::1]:41000": true, "xn--bcher-kva.example": true,
+		"": false, "[::1": false, "%zz": false, "127.0.0.1:1/../x": false, "a.example/": false, "user@a.example": false, "A.example": false, "a b": false,
+		strings.Repeat("a", 20_000): false,
+	} {
+		if got := isHost(name); got != want {
+			t.Errorf("%.40q: %v", name, got)
+		}
+	}
+}
+
+func TestWorkersThatOnlySayHelloKeepNobodyOut(t *testing.T) {
+	b := newBench(t, time.Minute, "http://a.example/1", "http://b.example/1")
+	b.Hello(Hello{Version: Version, Worker: "first"})
+	if g := b.grant(t, "first"); g == nil {
+		t.Fatal("nothing was granted")
+	}
+	for i := range maxWorkers + 10 {
+		b.Hello(Hello{Version: Version, Worker: fmt.Sprint("flood ", i)})
+	}
+	b.Hello(Hello{Version: Version, Worker: "last"})
+	if b.workers["first"] == nil || b.workers["last"] == nil || len(b.workers) > maxWorkers {
+		t.Errorf("of %d workers: the one with a lease %v, the last one %v", len(b.workers), b.workers["first"] != nil, b.workers["last"] != nil)
+	}
+}
+
+// TestAWorkerSaysWhyTheArchiveCannotBeReached is about its first sentence, when it starts before the archive.
+func TestAWorkerSaysWhyTheArchiveCannotBeReached(t *testing.T) {
+	a, err := ParseAddress("nats://" + freePort(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := connect(a, Credentials{}, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.nc.Close()
+	for range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		err = c.ask(ctx, subjectHello, Hello{}, &Welcome{})
+		cancel()
+		if why := c.why(err); errors.Is(why, nats.ErrReconnectBufExceeded) || why == nil {
+			t.Fatalf("the reason is said to be %v", why)
+		}
 	}
 }
 
