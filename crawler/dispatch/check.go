@@ -34,8 +34,12 @@ func (r *Result) check() error {
 		return malformed("a field of a message that is none")
 	case ex.FinalURL != "" && !isURL(ex.FinalURL): // it is empty if nothing was asked for
 		return malformed("final URL %.100q", ex.FinalURL)
-	case f.Body != nil && f.Body.Size <= 0:
+	case f.Body != nil && (f.Body.Size <= 0 || f.Body.Size > 1<<50):
 		return malformed("a body of %d bytes", f.Body.Size)
+	case r.Object != "" && !isPartName(r.Object) || r.Beside != "" && !isPartName(r.Beside):
+		return malformed("a part that is called %.40q", r.Object+" "+r.Beside)
+	case r.Object != "" && f.Body == nil:
+		return malformed("a parcel of no body")
 	case len(r.Inside) > maxPart:
 		return malformed("too much inside")
 	}

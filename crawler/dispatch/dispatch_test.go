@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/web/politeness"
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 )
 
@@ -283,8 +285,84 @@ func freePort(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// TestWorkersOverNATS runs a writer with an embedded server and workers, one of which vanishes with what it has.
+// TestWorkersOverNATS runs a writer with an embedded server and workers, with large parcels in JetStream or in a bucket.
 func TestWorkersOverNATS(t *testing.T) {
+	t.Run("without a bucket", func(t *testing.T) { testWorkersOverNATS(t, nil, nil) })
+	shared := openBucket(t)
+	t.Run("with a bucket", func(t *testing.T) { testWorkersOverNATS(t, shared, shared) })
+	if got := shared.puts.Load(); got != 12+1 {
+		t.Errorf("%d objects were stored, expected 12 parcels and the beacon", got)
+	}
+	if left := keys(t, shared); len(left) > 0 {
+		t.Errorf("the bucket still has %v", left)
+	}
+	other := openBucket(t)
+	t.Run("with another bucket", func(t *testing.T) { testWorkersOverNATS(t, openBucket(t), other) })
+	if got := other.puts.Load(); got != 0 {
+		t.Errorf("%d objects were stored in a bucket that is not the writer's", got)
+	}
+}
+
+// counted is a bucket that counts what is stored.
+type countedBucket struct {
+	bucket.Bucket
+	puts atomic.Int32
+}
+
+func (c *countedBucket) Put(ctx context.Context, key string, size int64, body io.ReadSeeker, o bucket.PutOptions) error {
+	c.puts.Add(1)
+	return c.Bucket.Put(ctx, key, size, body, o)
+}
+
+func openBucket(t *testing.T) *countedBucket {
+	b, err := bucket.Open(t.Context(), "file://"+t.TempDir(), bucket.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &countedBucket{Bucket: b}
+}
+
+// keys returns the keys of a bucket.
+func keys(t *testing.T, b bucket.Bucket) (all []string) {
+	for info, err := range b.List(t.Context(), "", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, info.Key)
+	}
+	return all
+}
+
+func TestOldParcelsAreRemovedFromTheBucketAndNothingElse(t *testing.T) {
+	b := openBucket(t)
+	for _, key := range []string{"parcels/LEFTBYAWORKERTHATWASKILLED", "000000000001-pack", "parcels-of-another/x"} {
+		if err := b.Put(t.Context(), key, 1, strings.NewReader("x"), bucket.PutOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	light := &beacon{bucket: b, log: slog.New(slog.DiscardHandler)}
+	light.light(t.Context())
+	own := parcelPrefix + *light.name.Load()
+	if n, err := light.sweep(t.Context(), time.Now().Add(parcelAge/2)); n != 0 || err != nil {
+		t.Errorf("young parcels: %d were removed, %v", n, err)
+	}
+	if n, err := light.sweep(t.Context(), time.Now().Add(2*parcelAge)); n != 1 || err != nil {
+		t.Errorf("old parcels: %d were removed, %v", n, err)
+	}
+	if got, want := keys(t, b), []string{"000000000001-pack", "parcels-of-another/x", own}; !slices.Equal(got, want) {
+		t.Errorf("left are %v, expected %v", got, want)
+	}
+}
+
+// orNil returns a bucket as an Option wants it.
+func orNil(b *countedBucket) bucket.Bucket {
+	if b == nil {
+		return nil
+	}
+	return b
+}
+
+func testWorkersOverNATS(t *testing.T, ofWriter, ofWorkers *countedBucket) {
 	var urls []string
 	for h := range 12 {
 		for i := range 5 {
@@ -293,7 +371,7 @@ func TestWorkersOverNATS(t *testing.T) {
 	}
 	b := newBench(t, 2*time.Second, urls...)
 	address := freePort(t)
-	w := NewWriter(WriterOptions{DeskOptions: b.o, Embedded: &ServerOptions{Listen: address, Dir: t.TempDir(), Token: "secret"}})
+	w := NewWriter(WriterOptions{DeskOptions: b.o, Bucket: orNil(ofWriter), Embedded: &ServerOptions{Listen: address, Dir: t.TempDir(), Token: "secret"}})
 	b.Desk = w.Desk
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
@@ -327,7 +405,7 @@ func TestWorkersOverNATS(t *testing.T) {
 			t.Fatal(err)
 		}
 		done := make(chan error, 1)
-		work := NewWorker(WorkerOptions{Address: a, Name: name, Hosts: 4, Log: slog.New(slog.DiscardHandler), Build: func(w *Worker, by Welcome) (Kit, error) {
+		work := NewWorker(WorkerOptions{Address: a, Name: name, Hosts: 4, Bucket: orNil(ofWorkers), Log: slog.New(slog.DiscardHandler), Build: func(w *Worker, by Welcome) (Kit, error) {
 			gate := politeness.New(politeness.Options{Delay: -1, Borrow: w.Borrow, Fetched: w.Fetched})
 			return Kit{Gate: gate, Visit: func(ctx context.Context, j Job) (*Sent, error) { return visit(ctx, gate, j) }, Outage: func() (string, time.Time) { return "", time.Time{} }, Close: func() error { return nil }}, nil
 		}})
@@ -439,6 +517,7 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 		"no outcome": func(r *Result) { r.Finding.Kept = nil }, "an archived version": func(r *Result) { r.Finding.Exchange.Outcome = catalog.Archived },
 		"no parcel": func(r *Result) { r.Parcel = nil }, "no body": func(r *Result) { r.Finding.Body = nil }, "an empty body": func(r *Result) { r.Finding.Body.Size = 0 },
 		"a negative time": func(r *Result) { r.Age = -1 }, "a long text": func(r *Result) { r.Finding.Exchange.Why = strings.Repeat("x", maxText+1) },
+		"a part that is another key of the bucket": func(r *Result) { r.Object = "../000000000001" }, "a part that is the writer's": func(r *Result) { r.Beside = beaconPrefix + strings.Repeat("A", 26) },
 		"half a digest": func(r *Result) { r.Finding.Kept.Head = []byte{1} }, "many requests": func(r *Result) { r.Passages = make([]politeness.Result, maxPassages+1) },
 		"an impossible status":     func(r *Result) { r.Finding.Exchange.Status = 1000 },
 		"a final URL that is none": func(r *Result) { r.Finding.Exchange.FinalURL = `x"\` }, "a final URL of a file": func(r *Result) { r.Finding.Exchange.FinalURL = "file:///etc/passwd" },

@@ -57,6 +57,7 @@ type Welcome struct {
 	ScopeAllow []string `json:"scope_allow,omitempty"`
 	ScopeDeny  []string `json:"scope_deny,omitempty"`
 	Hubs       bool     `json:"hubs,omitempty"`     // the beginnings of pages and feeds are wanted
+	Bucket     string   `json:"bucket,omitempty"`   // an object by which a worker sees that it has the same bucket; "" if the writer has none
 	TooMany    bool     `json:"too_many,omitempty"` // rules of the scope: the writer visits everything itself
 }
 
@@ -185,6 +186,9 @@ type Result struct {
 	Object string `json:"object,omitempty"`
 	Size   int64  `json:"object_size,omitempty"` // of the object: the parcel
 	Beside string `json:"beside,omitempty"`      // an object that holds Inside
+
+	ObjectInBucket bool `json:"object_in_bucket,omitempty"` // Object is in the bucket rather than in JetStream
+	BesideInBucket bool `json:"beside_in_bucket,omitempty"`
 }
 
 // Finding is the first half of a visit.
