@@ -280,13 +280,17 @@ func (w *Writer) take(ctx context.Context, c *connection, consumer jetstream.Con
 		free <- struct{}{}
 		group.Go(func() {
 			defer func() { <-free }()
+			var missing error
 			if r.Beside != "" {
-				if r.Inside, err = fetchBeside(ctx, parts, r); err != nil {
-					w.o.Log.Warn("what is inside a file has not arrived", "error", err)
-				}
+				r.Inside, missing = fetchBeside(ctx, parts, r)
 			}
 			ctx, end := trace.Start(trace.Extract(ctx, m.Headers().Get), "result", trace.Of(trace.Consumer), trace.String("server.address", r.Job.Group))
-			verdict := w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) { return openParcel(ctx, parts, r) })
+			verdict := w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) {
+				if missing != nil {
+					return nil, fmt.Errorf("what is inside a file: %w", missing)
+				}
+				return openParcel(ctx, parts, r)
+			})
 			trace.Set(ctx, trace.String("odarchive.verdict", string(verdict)))
 			end(nil)
 			w.settle(c, parts, m, r)
