@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"odarchive/crawler/archive"
@@ -109,12 +108,12 @@ func exchangeElsewhere(ex *fetch.Exchange) dispatch.Exchange {
 // parcel is a spooled parcel.
 type parcel struct {
 	file *spool.File
-	io.ReadCloser
+	spool.Reader
 }
 
 func (p *parcel) Size() int64 { return p.file.Size() }
 
-func (p *parcel) Close() error { return errors.Join(p.ReadCloser.Close(), p.file.Remove()) }
+func (p *parcel) Close() error { return errors.Join(p.Reader.Close(), p.file.Remove()) }
 
 var _ before = (*asTold)(nil)
 

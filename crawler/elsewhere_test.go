@@ -1,9 +1,11 @@
 package crawler
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/dispatch"
 	"odarchive/crawler/web/spool"
@@ -132,6 +135,90 @@ func recorded(t *testing.T, n *node, url string) string {
 		s += fmt.Sprintf(" change %s", change.Kind)
 	}
 	return s
+}
+
+// TestNothingThatASoundWorkerSendsIsRefused has hosts answer with all kinds of odd redirects and fields. Each visit must
+// give a result that passes, after it was encoded and decoded: a URL whose result is refused would be visited for ever.
+func TestNothingThatASoundWorkerSendsIsRefused(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	odd := func() string {
+		b := make([]byte, 1+random.IntN(40))
+		for i := range b {
+			for b[i] = byte(random.Uint32()); b[i] == '\n' || b[i] == '\r' || b[i] == 0; b[i] = byte(random.Uint32()) {
+			}
+		}
+		return string(b)
+	}
+	locations := []string{"", "/a b", "/a|b^c`{d}<e>\"f\\g", "//", "http://", "http:///x", "file:///etc/passwd", "javascript:alert(1)", "ftp://127.0.0.1:1/x", "http://[::1", "http://%zz/", "/ü?ä=ö#ß",
+		"http://127.0.0.1:99999/", "HTTP://127.0.0.1:1/", "http://user:secret@127.0.0.1:1/", "/\xff\xfe", "/?" + strings.Repeat("a", 7000), "/?" + strings.Repeat("ü ", 2500), "/?" + strings.Repeat("x", 9000), "mailto:a@b", "x\"\\", "?", "#"}
+	for range 100 {
+		locations = append(locations, odd(), "/"+odd(), "//"+odd(), "http://127.0.0.1:1/"+odd())
+	}
+	n := newNode(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				r, err := http.ReadRequest(bufio.NewReader(c))
+				if err != nil {
+					return
+				}
+				if r.URL.Path == "/robots.txt" {
+					fmt.Fprint(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+					return
+				}
+				if r.URL.Path != "/begin" {
+					fmt.Fprint(c, "HTTP/1.1 404 \xff\x00\x7f\r\nX: \xff\xfe\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+					return
+				}
+				at := 0
+				fmt.Sscan(r.URL.RawQuery, &at)
+				if at%2 == 1 {
+					fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nETag: %[1]s\r\nLast-Modified: %[1]s\r\nContent-Type: %[1]s\r\nContent-Disposition: attachment; filename=\"%[1]s\"\r\nContent-Length: 6\r\nConnection: close\r\n\r\na,b\n1\n", locations[at])
+					return
+				}
+				fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", locations[at])
+			}()
+		}
+	}()
+	bodies, err := spool.New(t.TempDir(), spool.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &Elsewhere{Pipeline: n.Pipeline, Spool: bodies, Wrapper: content.NewWrapper(0)}
+	outcomes := map[catalog.Outcome]int{}
+	for now := range locations {
+		url := fmt.Sprintf("http://%s/begin?%d", listener.Addr(), now)
+		s, err := e.Visit(t.Context(), dispatch.Job{URL: url, Key: "k"})
+		if err != nil {
+			t.Fatalf("%q: %v", locations[now], err)
+		}
+		r := &dispatch.Result{Version: dispatch.Version, Worker: "w", Job: dispatch.Key{Ref: dispatch.Ref{Group: "127.0.0.1", Epoch: 1}, Key: "k"}, Finding: s.Finding, Inside: s.Inside}
+		if s.Parcel != nil {
+			r.Parcel = []byte("parcel")
+			s.Parcel.Close()
+		}
+		b, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := dispatch.DecodeResult(b); err != nil {
+			t.Errorf("%q: %v", locations[now], err)
+		}
+		outcomes[s.Finding.Exchange.Outcome]++
+	}
+	if outcomes[""] == 0 || outcomes[catalog.NoVersion] == 0 {
+		t.Errorf("outcomes: %v", outcomes)
+	}
 }
 
 // serveWithWorkers lets workers make all visits of a node. The returned function ends that.

@@ -20,7 +20,8 @@ process fetches, recognises and profiles the files, compresses them, and sends t
 matters: it can be killed at any time, and its URLs are visited again. While the archive or the NATS server is away, it waits.
 
 Its own settings are those of this machine's network: --allow-net, --allow-private-hosts, --resolver, --proxy, --bandwidth,
-and how many hosts it visits at a time (--workers). On SIGTERM it finishes its visits, or returns them, and exits with
+and how many hosts it visits at a time (--workers). With --bytes, the bucket of the archive's own --bytes, large files go
+through that bucket rather than over NATS; if it cannot be used, they go over NATS. On SIGTERM it finishes its visits, or returns them, and exits with
 status 0. Temporary files are in TMPDIR; what a killed process left there is removed at the next start.`,
 		Example: `  odarchive work --join nats://archive.example.org:4222 --nats-token-file token
   odarchive work --join nats://127.0.0.1:4222 --workers 64 --listen 127.0.0.1:9090

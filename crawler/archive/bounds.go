@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
+	"odarchive/triplestore/rdfio/iri"
 )
 
 // Bounds of what strangers say, in bytes. A record holds at most kv.MaxValue bytes, and JSON may need six for one.
@@ -32,11 +33,12 @@ const MaxETag = 2 << 10
 // keep.
 const omittedHeader = "Odarchive-Omitted-Headers"
 
-// boundActivity cuts what strangers say of a fetch.
+// boundActivity cuts what strangers say of a fetch. A final URL that RDF could not name is dropped: a dump of the whole
+// archive would fail at it.
 func boundActivity(a catalog.Activity) catalog.Activity {
 	a.Why, a.TLS = records.Cut(a.Why, records.MaxSentence), records.Cut(a.TLS, records.MaxSentence)
 	a.Robots = records.Cut(a.Robots, records.MaxSentence)
-	if len(a.FinalURL) > address.MaxURL {
+	if len(a.FinalURL) > address.MaxURL || a.FinalURL != "" && iri.Check(describe.IRI(a.FinalURL).Value()) != nil {
 		a.FinalURL = ""
 	}
 	return a

@@ -181,3 +181,11 @@ func bytesOf(t *testing.T, a *Archive, body string) content.Ref {
 	}
 	return ref
 }
+
+func TestAFinalURLThatRDFCannotNameIsDropped(t *testing.T) {
+	for url, kept := range map[string]bool{"http://h.example/a b|c": true, "http://h.example/ü": true, "ftp://h.example/x": true, `x"\`: false, "no scheme": false, "": true} {
+		if got := boundActivity(catalog.Activity{FinalURL: url}).FinalURL; (got == url) != kept {
+			t.Errorf("%q became %q", url, got)
+		}
+	}
+}

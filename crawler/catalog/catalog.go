@@ -61,6 +61,16 @@ const (
 	ErrInternal        ErrorClass = "internal"  // a fault of this program with the bytes, never of the host
 )
 
+// Known reports whether c is one of the constants above.
+func (c ErrorClass) Known() bool {
+	switch c {
+	case ErrProtocol, ErrTruncated, ErrNetwork, ErrTimeout, ErrTooLarge, ErrDecode, ErrHeaderTooLarge, ErrHTTPStatus, ErrTooManyRedirect, ErrBadURL,
+		ErrForbiddenTarget, ErrEmptyBody, ErrTLS, ErrDNS, ErrSoft404, ErrDiskFull, ErrBytesWithdrawn, ErrInternal:
+		return true
+	}
+	return false
+}
+
 // Source is one listing of a resource, by a dataset of a portal. Either may be empty.
 type Source struct {
 	Portal       string    `json:"portal,omitempty"`

@@ -132,13 +132,30 @@ const maxWorkers = 10_000
 func (d *Desk) see(id, name string) {
 	w := d.workers[id]
 	if w == nil {
-		if len(d.workers) >= maxWorkers {
+		if len(d.workers) >= maxWorkers && !d.forgetOne() {
 			return
 		}
 		w = &worker{joined: time.Now()}
 		d.workers[id] = w
 	}
 	w.name, w.seen = cmp.Or(name, w.name, id), time.Now()
+}
+
+// forgetOne forgets the worker that was heard of the longest time ago, of those without a lease, so that workers which only
+// say hello do not keep others out. ok is false if all have leases. The caller holds mu.
+func (d *Desk) forgetOne() (ok bool) {
+	busy := make(map[string]bool, len(d.loans))
+	for _, l := range d.loans {
+		busy[l.worker] = true
+	}
+	oldest := ""
+	for id, w := range d.workers {
+		if !busy[id] && (oldest == "" || w.seen.Before(d.workers[oldest].seen)) {
+			oldest, ok = id, true
+		}
+	}
+	delete(d.workers, oldest)
+	return ok
 }
 
 // longestWait is how long an Ask waits for something to become due.
@@ -324,8 +341,11 @@ func (d *Desk) Borrow(ctx context.Context, b Borrow) Borrowed {
 	d.next++
 	g := &Grant{Ref: Ref{b.Host, d.next}}
 	d.mu.Unlock()
-	if b.Version != Version || !known || full || b.Host == "" || len(b.Host) > maxText {
+	if b.Version != Version || !known || full {
 		return Borrowed{Wait: time.Second, Why: "busy"}
+	}
+	if !isHost(b.Host) {
+		return Borrowed{Own: true} // no sound worker asks for it
 	}
 	lent, err := d.open(ctx, g, []string{"http://" + b.Host + "/", "https://" + b.Host + "/"})
 	var wait *politeness.Wait

@@ -9,16 +9,21 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/web/politeness"
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 )
 
@@ -280,8 +285,84 @@ func freePort(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// TestWorkersOverNATS runs a writer with an embedded server and workers, one of which vanishes with what it has.
+// TestWorkersOverNATS runs a writer with an embedded server and workers, with large parcels in JetStream or in a bucket.
 func TestWorkersOverNATS(t *testing.T) {
+	t.Run("without a bucket", func(t *testing.T) { testWorkersOverNATS(t, nil, nil) })
+	shared := openBucket(t)
+	t.Run("with a bucket", func(t *testing.T) { testWorkersOverNATS(t, shared, shared) })
+	if got := shared.puts.Load(); got != 12+1 {
+		t.Errorf("%d objects were stored, expected 12 parcels and the beacon", got)
+	}
+	if left := keys(t, shared); len(left) > 0 {
+		t.Errorf("the bucket still has %v", left)
+	}
+	other := openBucket(t)
+	t.Run("with another bucket", func(t *testing.T) { testWorkersOverNATS(t, openBucket(t), other) })
+	if got := other.puts.Load(); got != 0 {
+		t.Errorf("%d objects were stored in a bucket that is not the writer's", got)
+	}
+}
+
+// counted is a bucket that counts what is stored.
+type countedBucket struct {
+	bucket.Bucket
+	puts atomic.Int32
+}
+
+func (c *countedBucket) Put(ctx context.Context, key string, size int64, body io.ReadSeeker, o bucket.PutOptions) error {
+	c.puts.Add(1)
+	return c.Bucket.Put(ctx, key, size, body, o)
+}
+
+func openBucket(t *testing.T) *countedBucket {
+	b, err := bucket.Open(t.Context(), "file://"+t.TempDir(), bucket.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &countedBucket{Bucket: b}
+}
+
+// keys returns the keys of a bucket.
+func keys(t *testing.T, b bucket.Bucket) (all []string) {
+	for info, err := range b.List(t.Context(), "", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, info.Key)
+	}
+	return all
+}
+
+func TestOldParcelsAreRemovedFromTheBucketAndNothingElse(t *testing.T) {
+	b := openBucket(t)
+	for _, key := range []string{"parcels/LEFTBYAWORKERTHATWASKILLED", "000000000001-pack", "parcels-of-another/x"} {
+		if err := b.Put(t.Context(), key, 1, strings.NewReader("x"), bucket.PutOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	light := &beacon{bucket: b, log: slog.New(slog.DiscardHandler)}
+	light.light(t.Context())
+	own := parcelPrefix + *light.name.Load()
+	if n, err := light.sweep(t.Context(), time.Now().Add(parcelAge/2)); n != 0 || err != nil {
+		t.Errorf("young parcels: %d were removed, %v", n, err)
+	}
+	if n, err := light.sweep(t.Context(), time.Now().Add(2*parcelAge)); n != 1 || err != nil {
+		t.Errorf("old parcels: %d were removed, %v", n, err)
+	}
+	if got, want := keys(t, b), []string{"000000000001-pack", "parcels-of-another/x", own}; !slices.Equal(got, want) {
+		t.Errorf("left are %v, expected %v", got, want)
+	}
+}
+
+// orNil returns a bucket as an Option wants it.
+func orNil(b *countedBucket) bucket.Bucket {
+	if b == nil {
+		return nil
+	}
+	return b
+}
+
+func testWorkersOverNATS(t *testing.T, ofWriter, ofWorkers *countedBucket) {
 	var urls []string
 	for h := range 12 {
 		for i := range 5 {
@@ -290,7 +371,7 @@ func TestWorkersOverNATS(t *testing.T) {
 	}
 	b := newBench(t, 2*time.Second, urls...)
 	address := freePort(t)
-	w := NewWriter(WriterOptions{DeskOptions: b.o, Embedded: &ServerOptions{Listen: address, Dir: t.TempDir(), Token: "secret"}})
+	w := NewWriter(WriterOptions{DeskOptions: b.o, Bucket: orNil(ofWriter), Embedded: &ServerOptions{Listen: address, Dir: t.TempDir(), Token: "secret"}})
 	b.Desk = w.Desk
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
@@ -324,7 +405,7 @@ func TestWorkersOverNATS(t *testing.T) {
 			t.Fatal(err)
 		}
 		done := make(chan error, 1)
-		work := NewWorker(WorkerOptions{Address: a, Name: name, Hosts: 4, Log: slog.New(slog.DiscardHandler), Build: func(w *Worker, by Welcome) (Kit, error) {
+		work := NewWorker(WorkerOptions{Address: a, Name: name, Hosts: 4, Bucket: orNil(ofWorkers), Log: slog.New(slog.DiscardHandler), Build: func(w *Worker, by Welcome) (Kit, error) {
 			gate := politeness.New(politeness.Options{Delay: -1, Borrow: w.Borrow, Fetched: w.Fetched})
 			return Kit{Gate: gate, Visit: func(ctx context.Context, j Job) (*Sent, error) { return visit(ctx, gate, j) }, Outage: func() (string, time.Time) { return "", time.Time{} }, Close: func() error { return nil }}, nil
 		}})
@@ -436,8 +517,16 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 		"no outcome": func(r *Result) { r.Finding.Kept = nil }, "an archived version": func(r *Result) { r.Finding.Exchange.Outcome = catalog.Archived },
 		"no parcel": func(r *Result) { r.Parcel = nil }, "no body": func(r *Result) { r.Finding.Body = nil }, "an empty body": func(r *Result) { r.Finding.Body.Size = 0 },
 		"a negative time": func(r *Result) { r.Age = -1 }, "a long text": func(r *Result) { r.Finding.Exchange.Why = strings.Repeat("x", maxText+1) },
+		"a part that is another key of the bucket": func(r *Result) { r.Object = "../000000000001" }, "a part that is the writer's": func(r *Result) { r.Beside = beaconPrefix + strings.Repeat("A", 26) },
 		"half a digest": func(r *Result) { r.Finding.Kept.Head = []byte{1} }, "many requests": func(r *Result) { r.Passages = make([]politeness.Result, maxPassages+1) },
-		"an impossible status": func(r *Result) { r.Finding.Exchange.Status = 1000 },
+		"an impossible status":     func(r *Result) { r.Finding.Exchange.Status = 1000 },
+		"a final URL that is none": func(r *Result) { r.Finding.Exchange.FinalURL = `x"\` }, "a final URL of a file": func(r *Result) { r.Finding.Exchange.FinalURL = "file:///etc/passwd" },
+		"a final URL without a host": func(r *Result) { r.Finding.Exchange.FinalURL = "http:///x" }, "a final URL with a space": func(r *Result) { r.Finding.Exchange.FinalURL = "http://x/ y>z" },
+		"a final URL with a line": func(r *Result) { r.Finding.Exchange.FinalURL = "http://x/\n" }, "a request of no URL": func(r *Result) { r.Finding.Exchange.Hops = []Hop{{Status: 200}} },
+		"a request of another scheme": func(r *Result) { r.Finding.Exchange.Hops = []Hop{{URL: "ldap://x/", Status: 200}} },
+		"an invented error class":     func(r *Result) { r.Finding.Exchange.ErrorClass = "evil" },
+		"a field of two lines":        func(r *Result) { r.Finding.Exchange.ResponseHeader = http.Header{"X": {"a\r\nEvil: 1"}} },
+		"a field with a bad name":     func(r *Result) { r.Finding.Exchange.RequestHeader = http.Header{"X: a\r\nY": {"a"}} },
 	} {
 		r := good()
 		change(r)
@@ -456,6 +545,54 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 	}
 	if _, err := json.Marshal(r); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestOnlyWhatNamesAHostIsLent(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.example": true, "a.example:8080": true, "a.example:443": true, "a.example:80": true, "127.0.0.1:41000": true, "[::1]:41000": true, "xn--bcher-kva.example": true,
+		"": false, "[::1": false, "%zz": false, "127.0.0.1:1/../x": false, "a.example/": false, "user@a.example": false, "A.example": false, "a b": false,
+		strings.Repeat("a", 20_000): false,
+	} {
+		if got := isHost(name); got != want {
+			t.Errorf("%.40q: %v", name, got)
+		}
+	}
+}
+
+func TestWorkersThatOnlySayHelloKeepNobodyOut(t *testing.T) {
+	b := newBench(t, time.Minute, "http://a.example/1", "http://b.example/1")
+	b.Hello(Hello{Version: Version, Worker: "first"})
+	if g := b.grant(t, "first"); g == nil {
+		t.Fatal("nothing was granted")
+	}
+	for i := range maxWorkers + 10 {
+		b.Hello(Hello{Version: Version, Worker: fmt.Sprint("flood ", i)})
+	}
+	b.Hello(Hello{Version: Version, Worker: "last"})
+	if b.workers["first"] == nil || b.workers["last"] == nil || len(b.workers) > maxWorkers {
+		t.Errorf("of %d workers: the one with a lease %v, the last one %v", len(b.workers), b.workers["first"] != nil, b.workers["last"] != nil)
+	}
+}
+
+// TestAWorkerSaysWhyTheArchiveCannotBeReached is about its first sentence, when it starts before the archive.
+func TestAWorkerSaysWhyTheArchiveCannotBeReached(t *testing.T) {
+	a, err := ParseAddress("nats://" + freePort(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := connect(a, Credentials{}, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.nc.Close()
+	for range 5 {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		err = c.ask(ctx, subjectHello, Hello{}, &Welcome{})
+		cancel()
+		if why := c.why(err); errors.Is(why, nats.ErrReconnectBufExceeded) || why == nil {
+			t.Fatalf("the reason is said to be %v", why)
+		}
 	}
 }
 

@@ -57,6 +57,7 @@ type Welcome struct {
 	ScopeAllow []string `json:"scope_allow,omitempty"`
 	ScopeDeny  []string `json:"scope_deny,omitempty"`
 	Hubs       bool     `json:"hubs,omitempty"`     // the beginnings of pages and feeds are wanted
+	Bucket     string   `json:"bucket,omitempty"`   // an object by which a worker sees that it has the same bucket; "" if the writer has none
 	TooMany    bool     `json:"too_many,omitempty"` // rules of the scope: the writer visits everything itself
 }
 
@@ -185,6 +186,9 @@ type Result struct {
 	Object string `json:"object,omitempty"`
 	Size   int64  `json:"object_size,omitempty"` // of the object: the parcel
 	Beside string `json:"beside,omitempty"`      // an object that holds Inside
+
+	ObjectInBucket bool `json:"object_in_bucket,omitempty"` // Object is in the bucket rather than in JetStream
+	BesideInBucket bool `json:"beside_in_bucket,omitempty"`
 }
 
 // Finding is the first half of a visit.
@@ -307,77 +311,4 @@ func decode(text []byte, into any) error {
 		return malformed("%.300v", err)
 	}
 	return nil
-}
-
-// check returns an error if the result is one that no worker sends.
-func (r *Result) check() error {
-	f, ex := &r.Finding, &r.Finding.Exchange
-	switch {
-	case r.Version != Version:
-		return malformed("a result of version %d, this is %d", r.Version, Version)
-	case r.Job.Group == "" || r.Job.Key == "" || len(r.Job.Group) > maxText || len(r.Job.Key) > maxText:
-		return malformed("no job")
-	case len(r.Passages) > maxPassages || len(r.Robots) > maxPassages:
-		return malformed("%d requests", len(r.Passages))
-	case r.Age < 0 || ex.Took < 0 || ex.Latency < 0 || ex.Took > 24*time.Hour || r.Age > 24*time.Hour:
-		return malformed("impossible times")
-	case !isOutcome(ex.Outcome):
-		return malformed("outcome %.40q", ex.Outcome)
-	case ex.Status < 0 || ex.Status > 999 || ex.Received < 0 || r.Size < 0:
-		return malformed("impossible numbers")
-	case len(ex.Hops) > maxHops || sizeOf(ex.RequestHeader) > maxHeaders || sizeOf(ex.ResponseHeader) > maxHeaders || len(f.Head) > 64<<10:
-		return malformed("too much about the exchange")
-	case f.Body != nil && f.Body.Size <= 0:
-		return malformed("a body of %d bytes", f.Body.Size)
-	case len(r.Inside) > maxPart:
-		return malformed("too much inside")
-	}
-	for _, text := range []string{ex.FinalURL, ex.Why, ex.Exception, ex.TLS, ex.ContentType, ex.ETag, ex.LastModified, ex.RemoteAddr, f.Accept, f.Fault, string(ex.ErrorClass), r.Object, r.Beside} {
-		if len(text) > maxText {
-			return malformed("a text of %d bytes", len(text))
-		}
-	}
-	for _, h := range ex.Hops {
-		if len(h.URL) > maxText || len(h.Head) > catalog.MaxExchangeHead || h.Before < 0 || h.Before > 24*time.Hour || h.Status < 0 || h.Status > 999 {
-			return malformed("an impossible request")
-		}
-	}
-	for _, p := range r.Passages {
-		if p.Latency < 0 || p.RetryAfter < 0 || p.Rest < 0 || p.RetryAfter > 48*time.Hour || p.Rest > 48*time.Hour {
-			return malformed("impossible pauses")
-		}
-	}
-	if k := f.Kept; k != nil {
-		switch {
-		case f.Body == nil || ex.Outcome != "":
-			return malformed("a version without bytes")
-		case len(r.Parcel) == 0 && r.Object == "":
-			return malformed("a version without a parcel")
-		case len(k.Head) != 0 && len(k.Head) != 8 || len(k.Block) != 0 && len(k.Block) != 32 || len(k.Head) == 0 && len(k.Block) > 0:
-			return malformed("a digest of %d bytes", len(k.Block))
-		case len(k.Type) > maxText || len(k.Charset) > maxText || len(k.Because) > maxText || len(k.FileName) > maxText:
-			return malformed("a long text")
-		}
-	} else if ex.Outcome == "" {
-		return malformed("no outcome")
-	}
-	return nil
-}
-
-// isOutcome reports whether a worker may report an outcome: "" for a body that is to be kept.
-func isOutcome(o catalog.Outcome) bool {
-	switch o {
-	case "", catalog.Unchanged, catalog.NoVersion, catalog.Blocked, catalog.RobotsDenied, catalog.RetryLater:
-		return true
-	}
-	return false
-}
-
-func sizeOf(h http.Header) (n int) {
-	for name, values := range h {
-		for _, v := range values {
-			n += len(name) + len(v)
-		}
-	}
-	return n
 }

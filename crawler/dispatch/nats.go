@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -103,6 +104,8 @@ type connection struct {
 	nc   *nats.Conn
 	js   jetstream.JetStream
 	log  *slog.Logger
+
+	unreached atomic.Pointer[error] // why the last try to connect failed
 }
 
 // maxReconnectWait bounds the pause between two tries to connect again.
@@ -110,12 +113,14 @@ const maxReconnectWait = 15 * time.Second
 
 // connect connects. If the server is not there, the connection is made when it is.
 func connect(a Address, c Credentials, who string, log *slog.Logger, more ...nats.Option) (*connection, error) {
+	con := &connection{name: a.Name, log: log}
 	options := []nats.Option{
 		nats.Name(who), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.Timeout(5 * time.Second),
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1), nats.IgnoreAuthErrorAbort(),
 		nats.CustomReconnectDelay(func(attempts int) time.Duration {
 			return min(100*time.Millisecond<<min(attempts, 10), maxReconnectWait)
 		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { con.unreached.Store(&err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Debug("NATS", "error", err) }),
 	}
 	if c.Token != "" {
@@ -155,15 +160,16 @@ func connect(a Address, c Credentials, who string, log *slog.Logger, more ...nat
 		nc.Close()
 		return nil, fmt.Errorf("NATS at %s: %w", a, err)
 	}
-	return &connection{name: a.Name, nc: nc, js: js, log: log}, nil
+	con.nc, con.js = nc, js
+	return con, nil
 }
 
 // why returns what is wrong with the connection, or else err.
 func (c *connection) why(err error) error {
-	if last := c.nc.LastError(); !c.nc.IsConnected() && last != nil {
-		return last
-	}
 	if !c.nc.IsConnected() {
+		if last := c.failure(); last != nil {
+			return last
+		}
 		return nats.ErrNoServers
 	}
 	if errors.Is(err, nats.ErrNoResponders) {
@@ -172,8 +178,20 @@ func (c *connection) why(err error) error {
 	return err
 }
 
+// failure returns why the server was not reached; nil if that is not known yet. That a message could not be sent without
+// a connection is not the reason.
+func (c *connection) failure() error {
+	if last := c.unreached.Load(); last != nil {
+		return *last
+	}
+	if last := c.nc.LastError(); !errors.Is(last, nats.ErrReconnectBufExceeded) {
+		return last
+	}
+	return nil
+}
+
 // tried reports whether the server was reached, or could not be.
-func (c *connection) tried() bool { return c.nc.IsConnected() || c.nc.LastError() != nil }
+func (c *connection) tried() bool { return c.nc.IsConnected() || c.failure() != nil }
 
 // ask sends a request and decodes the answer.
 func (c *connection) ask(ctx context.Context, subject string, question, answer any) error {

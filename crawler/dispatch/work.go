@@ -86,6 +86,7 @@ func (w *Worker) join(ctx context.Context) (Welcome, error) {
 
 // turn works under the settings of one Welcome.
 func (w *Worker) turn(ctx context.Context) error {
+	w.bucket = sharedBucket(ctx, w.o.Bucket, w.by.Bucket, w.o.Log)
 	kit, err := w.o.Build(w, w.by)
 	if err != nil {
 		return err

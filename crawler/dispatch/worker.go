@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -17,6 +18,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/trace"
 )
 
@@ -24,8 +26,9 @@ import (
 type WorkerOptions struct {
 	Address     Address
 	Credentials Credentials
-	Name        string // for people
-	Hosts       int    // how many are visited at a time
+	Name        string        // for people
+	Hosts       int           // how many are visited at a time
+	Bucket      bucket.Bucket // for large parcels, if the writer has the same; nil for none
 	// Build makes what visits by the settings of the writer. It is called again when these have changed, after the
 	// earlier Kit was closed.
 	Build func(w *Worker, by Welcome) (Kit, error)
@@ -49,7 +52,7 @@ type Sent struct {
 	Ended   time.Time // the fetch, by this machine's clock
 	Inside  []byte
 	Parcel  interface { // nil if there is none; the bytes may be on disk
-		io.Reader
+		io.ReadSeeker
 		Size() int64
 		Close() error
 	}
@@ -62,6 +65,8 @@ type Worker struct {
 
 	c  *connection // set by Run
 	by Welcome     // likewise
+
+	bucket bucket.Bucket // set by a turn; nil unless the writer has the same
 
 	mu      sync.Mutex // guards what follows, and the fields of holdings
 	active  map[string]*holding
@@ -462,6 +467,7 @@ func (w *Worker) send(ctx context.Context, r *Result, s *Sent) (err error) {
 	defer func() { end(err) }()
 	id := fmt.Sprintf("%s/%d/%s", r.Job.Group, r.Job.Epoch, r.Job.Key)
 	name := rand.Text()
+	parts := large{func(ctx context.Context) (jetstream.ObjectStore, error) { return w.c.js.ObjectStore(ctx, w.c.bucket()) }, w.bucket}
 	if s.Parcel != nil {
 		if s.Parcel.Size() <= maxInline {
 			b, err := io.ReadAll(io.LimitReader(s.Parcel, maxInline))
@@ -471,22 +477,14 @@ func (w *Worker) send(ctx context.Context, r *Result, s *Sent) (err error) {
 			r.Parcel = b
 		} else {
 			r.Object, r.Size = name, s.Parcel.Size()
-			objects, err := w.c.js.ObjectStore(ctx, w.c.bucket())
-			if err != nil {
-				return fmt.Errorf("a parcel: %w", err)
-			}
-			if _, err := objects.Put(ctx, jetstream.ObjectMeta{Name: name}, s.Parcel); err != nil {
+			if r.ObjectInBucket, err = parts.put(ctx, name, r.Size, s.Parcel); err != nil {
 				return fmt.Errorf("a parcel: %w", err)
 			}
 		}
 	}
 	if r.Inside = s.Inside; len(r.Inside) > maxInline {
-		r.Beside = name + "-inside"
-		objects, err := w.c.js.ObjectStore(ctx, w.c.bucket())
-		if err != nil {
-			return fmt.Errorf("what is inside a file: %w", err)
-		}
-		if _, err := objects.PutBytes(ctx, r.Beside, r.Inside); err != nil {
+		r.Beside = name + besideSuffix
+		if r.BesideInBucket, err = parts.put(ctx, r.Beside, int64(len(r.Inside)), bytes.NewReader(r.Inside)); err != nil {
 			return fmt.Errorf("what is inside a file: %w", err)
 		}
 		r.Inside = nil

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"odarchive/crawler/frontier"
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/trace"
 )
 
@@ -24,6 +25,7 @@ type WriterOptions struct {
 	Address     Address        // of the server; not used with Embedded
 	Credentials Credentials    // likewise
 	Embedded    *ServerOptions // nil for a server elsewhere
+	Bucket      bucket.Bucket  // for large parcels of workers that have the same; nil for none
 }
 
 // Writer serves workers: it connects a Desk with NATS.
@@ -32,11 +34,12 @@ type Writer struct {
 	Desk *Desk
 
 	connected atomic.Bool
+	beacon    beacon
 }
 
 // NewWriter returns a Writer. Run makes it work.
 func NewWriter(o WriterOptions) *Writer {
-	return &Writer{o: o, Desk: NewDesk(o.DeskOptions)}
+	return &Writer{o: o, Desk: NewDesk(o.DeskOptions), beacon: beacon{bucket: o.Bucket, log: o.Log}}
 }
 
 // Connected reports whether workers can be served now.
@@ -56,6 +59,10 @@ func (w *Writer) Run(ctx context.Context) error {
 	var sweeping sync.WaitGroup
 	sweeping.Go(func() { w.Desk.Run(desk) })
 	defer func() { stop(); sweeping.Wait() }()
+	if w.o.Bucket != nil {
+		w.beacon.light(ctx) // before the first worker asks for it
+		sweeping.Go(func() { w.beacon.keep(desk) })
+	}
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		began := time.Now()
 		err := w.serve(ctx)
@@ -104,6 +111,7 @@ func (w *Writer) serve(ctx context.Context) error {
 	}
 	defer c.nc.Close()
 	consumer, objects, err := w.prepare(ctx, c, ns == nil)
+	parts := large{func(context.Context) (jetstream.ObjectStore, error) { return objects, nil }, w.o.Bucket}
 	if err != nil {
 		return err
 	}
@@ -118,7 +126,7 @@ func (w *Writer) serve(ctx context.Context) error {
 	defer end()
 	failed := make(chan error, 1)
 	var taken sync.WaitGroup
-	taken.Go(func() { failed <- w.take(taking, c, consumer, objects, ns) })
+	taken.Go(func() { failed <- w.take(taking, c, consumer, parts, ns) })
 	defer taken.Wait()
 	defer end()
 	select {
@@ -210,14 +218,18 @@ func (w *Writer) hello(q Hello) Welcome {
 	if q.Worker == "" && q.Version == Version { // another writer looks whether there is one
 		return Welcome{Version: Version, Archive: w.o.Office.Settings().Archive}
 	}
-	return w.Desk.Hello(q)
+	welcome := w.Desk.Hello(q)
+	if name := w.beacon.name.Load(); name != nil && welcome.Why == "" {
+		welcome.Bucket = *name
+	}
+	return welcome
 }
 
 // Results are committed by so many goroutines, since the database makes one write of what is committed concurrently.
 const committers = 64
 
 // take commits results until ctx ends or the server fails. It waits for commits under way.
-func (w *Writer) take(ctx context.Context, c *connection, consumer jetstream.Consumer, objects jetstream.ObjectStore, ns *Server) error {
+func (w *Writer) take(ctx context.Context, c *connection, consumer jetstream.Consumer, parts large, ns *Server) error {
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(committers), jetstream.PullExpiry(5*time.Second))
 	if err != nil {
 		return fmt.Errorf("results: %w", err)
@@ -257,65 +269,72 @@ func (w *Writer) take(ctx context.Context, c *connection, consumer jetstream.Con
 		claimed, verdict, ok := w.Desk.Claim(r)
 		if !ok {
 			if verdict != Later { // else it is acknowledged when it is committed
-				w.settle(c, objects, m, r)
+				free <- struct{}{}
+				group.Go(func() {
+					defer func() { <-free }()
+					w.settle(c, parts, m, r)
+				})
 			}
 			continue
 		}
 		free <- struct{}{}
 		group.Go(func() {
 			defer func() { <-free }()
+			var missing error
 			if r.Beside != "" {
-				if r.Inside, err = fetchObject(ctx, objects, r.Beside, maxPart); err != nil {
-					w.o.Log.Warn("what is inside a file has not arrived", "error", err)
-				}
+				r.Inside, missing = fetchBeside(ctx, parts, r)
 			}
 			ctx, end := trace.Start(trace.Extract(ctx, m.Headers().Get), "result", trace.Of(trace.Consumer), trace.String("server.address", r.Job.Group))
-			verdict := w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) { return openParcel(ctx, objects, r) })
+			verdict := w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) {
+				if missing != nil {
+					return nil, fmt.Errorf("what is inside a file: %w", missing)
+				}
+				return openParcel(ctx, parts, r)
+			})
 			trace.Set(ctx, trace.String("odarchive.verdict", string(verdict)))
 			end(nil)
-			w.settle(c, objects, m, r)
+			w.settle(c, parts, m, r)
 		})
 	}
 }
 
-// settle acknowledges a result, tells its worker, and removes its objects.
-func (w *Writer) settle(c *connection, objects jetstream.ObjectStore, m jetstream.Msg, r *Result) {
+// settle acknowledges a result, tells its worker, and removes its parts.
+func (w *Writer) settle(c *connection, parts large, m jetstream.Msg, r *Result) {
 	_ = m.Ack() // else it is delivered again, and then refused
 	if b, err := json.Marshal(Done{Results: []Key{r.Job}}); err == nil {
 		_ = c.nc.Publish(c.name+subjectDone+r.Worker, b) // else the worker learns it when it renews
 	}
-	for _, name := range []string{r.Object, r.Beside} {
-		if name == "" {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		_ = objects.Delete(ctx, name) // else it is removed when it is old
-		cancel()
+	if r.Object != "" {
+		parts.delete(r.Object, r.ObjectInBucket)
+	}
+	if r.Beside != "" {
+		parts.delete(r.Beside, r.BesideInBucket)
 	}
 }
 
 // openParcel opens the parcel of a result, wherever it is.
-func openParcel(ctx context.Context, objects jetstream.ObjectStore, r *Result) (io.ReadCloser, error) {
+func openParcel(ctx context.Context, parts large, r *Result) (io.ReadCloser, error) {
 	if r.Object == "" {
 		return io.NopCloser(bytes.NewReader(r.Parcel)), nil
 	}
-	o, err := objects.Get(ctx, r.Object)
+	size := r.Finding.Body.Size // which has no parcel that is much larger
+	o, err := parts.open(ctx, r.Object, r.ObjectInBucket, size+size/16+1<<20)
 	if err != nil {
 		return nil, fmt.Errorf("the parcel of a result: %w", err)
 	}
 	return o, nil
 }
 
-// fetchObject returns an object of at most max bytes.
-func fetchObject(ctx context.Context, objects jetstream.ObjectStore, name string, max int64) ([]byte, error) {
-	o, err := objects.Get(ctx, name)
+// fetchBeside returns what is inside the file of a result, if that did not fit into the message.
+func fetchBeside(ctx context.Context, parts large, r *Result) ([]byte, error) {
+	o, err := parts.open(ctx, r.Beside, r.BesideInBucket, maxPart+1)
 	if err != nil {
 		return nil, err
 	}
 	defer o.Close()
-	b, err := io.ReadAll(io.LimitReader(o, max+1))
-	if err == nil && int64(len(b)) > max {
-		err = malformed("an object of more than %d bytes", max)
+	b, err := io.ReadAll(o)
+	if err == nil && len(b) > maxPart {
+		err = malformed("an object of more than %d bytes", maxPart)
 	}
 	return b, err
 }

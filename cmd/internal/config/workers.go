@@ -57,6 +57,7 @@ func (c *Config) JoinFlags(f *pflag.FlagSet) {
 	w := &c.Workers
 	f.StringVar(&w.Join, "join", w.Join, "address of the archive's NATS server, as nats://HOST:4222 or nats://HOST:4222/NAME")
 	f.StringVar(&w.Status, "listen", w.Status, "HOST:PORT on which to serve /metrics, /healthz, /readyz and /status; nowhere without it")
+	f.StringVar(&c.Bytes, "bytes", c.Bytes, "bucket of the archive's --bytes, through which large files go to it; over NATS without it")
 	w.flags(f)
 }
 

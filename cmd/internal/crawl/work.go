@@ -21,6 +21,7 @@ import (
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
 	"odarchive/crawler/web/spool"
+	"odarchive/triplestore/bucket"
 )
 
 // Work makes visits for an archive that is elsewhere, until ctx ends.
@@ -46,9 +47,15 @@ func Work(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	if err != nil {
 		machine = "worker"
 	}
+	var parcels bucket.Bucket
+	if cfg.Bytes != "" && cfg.Bytes != config.BytesHere {
+		if parcels, err = bucket.Open(ctx, cfg.Bytes, bucket.Options{Logger: log}); err != nil {
+			return fmt.Errorf("--bytes: %w", err)
+		}
+	}
 	b := &workshop{cfg: cfg, log: log, dir: dir}
 	w := dispatch.NewWorker(dispatch.WorkerOptions{
-		Address: address, Credentials: credentials, Name: fmt.Sprintf("%s/%d", machine, os.Getpid()), Hosts: cfg.Fetch.Workers, Build: b.build, Log: log,
+		Address: address, Credentials: credentials, Name: fmt.Sprintf("%s/%d", machine, os.Getpid()), Hosts: cfg.Fetch.Workers, Bucket: parcels, Build: b.build, Log: log,
 	})
 	stop, err := serveWorker(cfg.Workers.Status, w, log)
 	if err != nil {

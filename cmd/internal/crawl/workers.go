@@ -57,7 +57,7 @@ func (c *Crawl) openWorkers() error {
 	if set.NATS == "" || c.store.DB.ReadOnly() {
 		return nil
 	}
-	o := dispatch.WriterOptions{DeskOptions: dispatch.DeskOptions{
+	o := dispatch.WriterOptions{Bucket: c.store.Bucket, DeskOptions: dispatch.DeskOptions{
 		Frontier: c.Frontier, Gate: c.Gate, Lease: set.Lease, Now: c.store.Clock, Log: c.store.Log,
 		Office: &crawler.Office{Pipeline: c.Pipeline, Spool: c.Spool, Welcome: c.welcome},
 	}}

@@ -42,6 +42,9 @@ func (s *Store) openContent() (err error) {
 		return err
 	}
 	s.onClose(s.Content.Close)
+	if !options.Detach {
+		s.Bucket = options.Remote
+	}
 	if options.Detach {
 		return s.rememberBytes("")
 	}

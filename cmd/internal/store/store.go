@@ -23,6 +23,7 @@ import (
 	"odarchive/crawler/archive/transparency"
 	"odarchive/ns"
 	"odarchive/triplestore"
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )
@@ -51,6 +52,7 @@ type Store struct {
 	DB             *kv.DB
 	Triples        *triplestore.Store
 	Content        *content.Store
+	Bucket         bucket.Bucket // holds the closed packs; nil for none
 	Archive        *archive.Archive
 	Dumps          *dumps.Dir
 	ReadOnlyReason string // a sentence; empty if the archive can be written
