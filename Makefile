@@ -31,7 +31,8 @@ ui/dist/manifest.json: $(shell find ui/src -type f 2>/dev/null) ui/package.json 
 test: ui ## set up and run every test, as CI does
 	@$(GO) -C sparqlapi/openapi/client mod download || echo "a client generated from the OpenAPI document will not be tested"
 	$(GO) vet ./...
-	$(GO) test -race -timeout 20m ./...
+	$(GO) test -race -timeout 40m ./...
+	$(GO) test ./crawler/archive/content -run TestTheSuiteOver
 
 check: lint ## formatting, vet, staticcheck, deadcode and the tests
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt these:"; gofmt -l $$(git ls-files '*.go'); exit 1; }

@@ -72,6 +72,7 @@ func TestBothWaysOfAVisitRecordTheSame(t *testing.T) {
 	}
 	stop := serveWithWorkers(t, served, 2)
 	defer stop()
+	recognised := false
 	for r := range 4 {
 		round.Store(int32(r))
 		if _, err := alone.Run(t.Context(), RunOptions{Once: true}); err != nil {
@@ -85,6 +86,12 @@ func TestBothWaysOfAVisitRecordTheSame(t *testing.T) {
 			}
 		}
 		for _, u := range urls {
+			if strings.Contains(u, "/page") {
+				// Results of a host are committed side by side, so which of the same pages are kept before they are recognised
+				// depends on which result comes first.
+				recognised = recognised || outcome(t, served, u) == catalog.ErrSoft404
+				continue
+			}
 			if a, b := recorded(t, alone, u), recorded(t, served, u); a != b {
 				t.Errorf("round %d: %s\n alone: %s\nworker: %s", r, u, a, b)
 			}
@@ -93,6 +100,19 @@ func TestBothWaysOfAVisitRecordTheSame(t *testing.T) {
 		served.clock.advance(60 * 24 * time.Hour)
 		served.Pipeline.Frontier.MakeDue(t.Context()) // wakes who waits by the archive's clock
 	}
+	if !recognised {
+		t.Error("no page was recognised as one that the host sends for many URLs")
+	}
+}
+
+// outcome returns the error class of the last visit of a URL.
+func outcome(t *testing.T, n *node, url string) catalog.ErrorClass {
+	t.Helper()
+	r, err := n.Pipeline.Archive.Resource(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.ErrorClass
 }
 
 // recorded describes what an archive has of a URL.

@@ -49,7 +49,7 @@ var startsEmpty = []string{"tutorial"}
 var elsewhere = []string{"sudo", "make", "systemctl", "docker", "ssh", "git", "tar"}
 
 // unread are languages of blocks that are only looked at by people.
-var unread = []string{"ini", "nginx", "caddy", "html", "http", "yaml", "javascript", "text"}
+var unread = []string{"console", "ini", "nginx", "caddy", "html", "http", "yaml", "javascript", "text"}
 
 // interpreters of the blocks in other languages.
 var interpreters = map[string][]string{"python": {"python3"}, "r": {"Rscript", "-"}}

@@ -62,13 +62,16 @@ const localDamage = "^Test(AClosedPackIsNamedByItsContent|NothingHasTheBytesOfAP
 	"DamagedWasteIsSealedAndWhatIsBesideItIsProtected|ARepairKeepsEverySoundByte|SalvageUsesParityAndNamesWhatIsMissing|" +
 	"DamagedParityIsFoundAndMadeAnewAndStillHeals|ParityRefusesAPackThatDiffersFromItsName|ABackupOfADamagedPackIsWhole|" +
 	"ScrubFindsAndMendsWhatReadersMeet|DamageBeyondParityNamesTheFilesAndLeavesTheRest|DamageInAClosedPackHealsFromParityWithoutLoss|" +
-	"ManyBadSectorsHealAsLongAsNoRowHasThree)$"
+	"ManyBadSectorsHealAsLongAsNoRowHasThree|PacksAreReadInPartsAndKeptForWhoCopiesThem|WhatAPowerCutLeavesBehindTheLastCommitIsNoDamage)$"
 
 // overBucket runs the short tests of this package in a process of their own, over a bucket.
 func overBucket(t *testing.T, mode string) {
 	t.Parallel()
 	if os.Getenv(bucketMode) != "" {
 		t.Skip("runs the other tests")
+	}
+	if underRace {
+		t.Skip("takes minutes under the race detector; `make test` runs it without")
 	}
 	args := []string{"-test.short", "-test.timeout=10m", "-test.skip=Fuzz|^TestTheSuiteOver|" + localDamage}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
