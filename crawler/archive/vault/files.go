@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,15 +25,52 @@ type fileCopier struct {
 	last map[string][]byte
 }
 
-// fileName is the name of an object with a small file.
-func fileName(name string, at milli) string { return fmt.Sprintf("%s%013d-%s", filesDir, at, name) }
+// fileCopy is the name of an object with a small file.
+type fileCopy struct {
+	name string
+	at   milli
+	crc  uint32 // CRC-32C of the bytes
+	old  bool   // older programs did not write crc
+	key  string
+}
 
-func parseFile(key string) (name string, at milli, ok bool) {
+func fileName(name string, at milli, data []byte) string {
+	return fmt.Sprintf("%s%013d-%08x-%s", filesDir, at, crc32.Checksum(data, castagnoli), name)
+}
+
+func parseFile(key string) (f fileCopy, ok bool) {
 	text, ok := strings.CutPrefix(key, filesDir)
 	when, name, ok2 := strings.Cut(text, "-")
 	p := parser{}
-	at = milli(p.uint(when, 10))
-	return name, at, ok && ok2 && !p.failed && filepath.IsLocal(name) && !strings.ContainsAny(name, `/\`)
+	f = fileCopy{name: name, at: milli(p.uint(when, 10)), old: true, key: key}
+	if sum, rest, ok := strings.Cut(name, "-"); ok && len(sum) == 8 {
+		if crc, err := strconv.ParseUint(sum, 16, 32); err == nil {
+			f.name, f.crc, f.old = rest, uint32(crc), false
+		}
+	}
+	return f, ok && ok2 && !p.failed && filepath.IsLocal(f.name) && !strings.ContainsAny(f.name, `/\`)
+}
+
+// check returns ErrBroken if data are not the bytes that were copied.
+func (f fileCopy) check(data []byte) error {
+	if !f.old && crc32.Checksum(data, castagnoli) != f.crc {
+		return fmt.Errorf("%w: %s differs from its checksum", ErrBroken, f.key)
+	}
+	return nil
+}
+
+// listFiles returns the copies of small files, by name, oldest first.
+func listFiles(ctx context.Context, b bucket.Bucket) (map[string][]fileCopy, error) {
+	all := make(map[string][]fileCopy)
+	for info, err := range b.List(ctx, filesDir, "") {
+		if err != nil {
+			return nil, err
+		}
+		if f, ok := parseFile(info.Key); ok {
+			all[f.name] = append(all[f.name], f)
+		}
+	}
+	return all, nil
 }
 
 // copy copies the files that have changed since the last call.
@@ -48,10 +89,13 @@ func (c *fileCopier) copy(ctx context.Context) error {
 		if old, ok := c.last[name]; ok && bytes.Equal(old, data) {
 			continue
 		}
-		if err := c.b.Put(ctx, fileName(name, milliOf(time.Now())), int64(len(data)), bytes.NewReader(data), bucket.PutOptions{}); err != nil {
+		if err := c.b.Put(ctx, fileName(name, milliOf(time.Now()), data), int64(len(data)), bytes.NewReader(data), bucket.PutOptions{}); err != nil {
 			return err
 		}
 		c.last[name] = data
 	}
 	return nil
 }
+
+// names returns the files of which there are copies.
+func (c *fileCopier) names() []string { return slices.Sorted(maps.Keys(c.last)) }

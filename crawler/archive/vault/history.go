@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +25,9 @@ type History struct {
 	fences    []fence
 	spans     []span // of the log and of the tail, by epoch and first record
 	snapshots []snapshot
-	next      uint64 // place in the tail after the last object
+	next      uint64   // place in the tail after the last object
+	damaged   []string // sentences about objects of the tail that cannot be read
+	flaws     []string // sentences about small objects that differ from their checksum or are missing
 }
 
 // description is the content of archive.json, which marks a vault.
@@ -37,16 +38,29 @@ type description struct {
 
 const format = 1
 
-// Open reads what a vault contains. The error is ErrNoVault if there is none.
+// Open reads what a vault contains. The error is ErrNoVault if there is none. Objects that are damaged are left out: Verify
+// and At name them.
 func Open(ctx context.Context, b bucket.Bucket) (*History, error) {
-	h, err := open(ctx, b)
+	h, err := read(ctx, b)
+	if err == nil && len(h.strays()) > 0 { // an epoch may have begun after the tail was read
+		h, err = read(ctx, b)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
 	return h, nil
 }
 
+// open is Open for those who write: nothing of the tail may be damaged.
 func open(ctx context.Context, b bucket.Bucket) (*History, error) {
+	h, err := read(ctx, b)
+	if err == nil && len(h.damaged) > 0 {
+		err = fmt.Errorf("%w: %s", ErrBroken, h.damaged[0])
+	}
+	return h, err
+}
+
+func read(ctx context.Context, b bucket.Bucket) (*History, error) {
 	h := &History{b: b, next: 1}
 	raw, _, err := get(ctx, b, archiveKey, maxSmall)
 	if errors.Is(err, bucket.ErrNotFound) {
@@ -56,16 +70,17 @@ func open(ctx context.Context, b bucket.Bucket) (*History, error) {
 		return nil, err
 	}
 	var d description
-	if err := json.Unmarshal(raw, &d); err != nil || d.Format < 1 {
-		return nil, fmt.Errorf("%w: %s cannot be read", ErrBroken, archiveKey)
+	if err := unsealJSON(raw, &d); err != nil || d.Format < 1 {
+		h.flaw("%s is damaged", archiveKey)
 	}
 	if d.Format > format {
 		return nil, ErrNewer
 	}
 	h.created = d.Created
 	if raw, info, err := get(ctx, b, writerKey, maxSmall); err == nil {
-		if err := json.Unmarshal(raw, &h.writer); err != nil {
-			return nil, fmt.Errorf("%w: %s cannot be read", ErrBroken, writerKey)
+		if err := unsealJSON(raw, &h.writer); err != nil {
+			h.writer = writerState{}
+			h.flaw("%s is damaged", writerKey)
 		}
 		h.writerTag = info.ETag
 	} else if !errors.Is(err, bucket.ErrNotFound) {
@@ -94,7 +109,18 @@ func open(ctx context.Context, b bucket.Bucket) (*History, error) {
 	slices.SortFunc(h.spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.first, b.first), cmp.Compare(a.last, b.last))
 	})
+	if n := len(h.fences); n > 0 && h.writer.Holder == "" { // the last fence names the writer as well
+		if h.writerTag == "" {
+			h.flaw("%s is missing", writerKey)
+		}
+		h.writer.Epoch, h.writer.Holder = h.fences[n-1].Epoch, h.fences[n-1].Holder
+		h.writer.At = h.fences[n-1].At.time()
+	}
 	return h, nil
+}
+
+func (h *History) flaw(form string, args ...any) {
+	h.flaws = append(h.flaws, fmt.Sprintf(form, args...))
 }
 
 // maxSmall bounds the small objects.
@@ -138,6 +164,11 @@ func (h *History) readTail(ctx context.Context) error {
 		}
 		o, err := getObject(ctx, h.b, info.Key)
 		if errors.Is(err, bucket.ErrNotFound) {
+			continue
+		}
+		if errors.Is(err, ErrBroken) {
+			h.next = seq + 1
+			h.damaged = append(h.damaged, err.Error())
 			continue
 		}
 		if err != nil {
@@ -322,10 +353,14 @@ type Target struct {
 	Time   time.Time // when it was committed
 	Epoch  uint64
 
-	log      [16]byte
-	from     snapshot
-	way      []span
-	snapTime milli
+	// Holes has sentences about what was acknowledged before the moment and is missing in the vault. Restore refuses such
+	// a target unless GoOn is set.
+	Holes []string
+	GoOn  bool
+
+	log  [16]byte
+	from snapshot
+	way  []span
 }
 
 // At returns the last commit that is not after a time; the zero time stands for the last commit of all.
@@ -334,17 +369,49 @@ func (h *History) At(ctx context.Context, t time.Time) (Target, error) {
 	if !t.IsZero() {
 		when = milliOf(t)
 	}
+	target, err := h.at(ctx, when)
+	if err != nil || len(target.Holes) > 0 { // the writer may have deleted objects while the others were listed
+		fresh, failed := Open(ctx, h.b)
+		if failed != nil {
+			return Target{}, failed
+		}
+		*h = *fresh
+		target, err = h.at(ctx, when)
+	}
+	return target, err
+}
+
+func (h *History) at(ctx context.Context, when milli) (Target, error) {
 	all := h.branches()
 	for i := len(all) - 1; i >= 0; i-- {
-		if target, ok, err := h.within(ctx, all[i], when); err != nil || ok {
+		target, ok, err := h.within(ctx, all[i], when)
+		if err != nil {
 			return target, err
 		}
+		if ok {
+			_, last := path(h.spansOf(all[i]), target.from.number)
+			target.Holes = append(h.holes(&all[i], last, when), h.incomplete(all[i+1:], when, false)...)
+			return target, nil
+		}
+	}
+	if texts := append(h.holes(nil, 0, when), h.incomplete(all, when, false)...); len(texts) > 0 {
+		return Target{}, fmt.Errorf("%w: %w: %s", ErrNoMoment, ErrBroken, sentences(texts))
 	}
 	list := h.Moments()
 	if len(list) == 0 {
 		return Target{}, fmt.Errorf("%w: it has no complete copy of the archive yet", ErrNoMoment)
 	}
 	return Target{}, fmt.Errorf("%w: it begins at %s", ErrNoMoment, list[0].From.Format(time.RFC3339))
+}
+
+// sentences joins the first few of some texts.
+func sentences(list []string) string {
+	const most = 5
+	text := strings.Join(list[:min(len(list), most)], "; ")
+	if n := len(list) - most; n > 0 {
+		text += fmt.Sprintf("; and %d more", n)
+	}
+	return text
 }
 
 // within is At within a branch. ok is false if the branch begins later.

@@ -62,9 +62,12 @@ type Keeper struct {
 	log  *slog.Logger
 
 	writer *Writer // nil until Begin or Run has taken the archive
-	packs  *packCopier
-	files  fileCopier
-	merger *merger
+	was    string  // nonce of the last writer of this process
+	// waiting is called when Take waits; nil after Begin.
+	waiting func(time.Duration)
+	packs   *packCopier
+	files   fileCopier
+	merger  *merger
 
 	forgetting chan struct{} // of size one: what was withdrawn shall leave the vault
 
@@ -93,15 +96,23 @@ const beginFor = 10 * time.Second
 
 // Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if the vault belongs
 // to another archive, ErrBehind if the archive is older than the vault. If the object store cannot be reached, Begin
-// returns nil after some seconds, and Run goes on trying.
+// returns nil after some seconds, and Run goes on trying. If the process that wrote last has not ended well, Begin waits for
+// half of a lease to see whether it lives; the error is ErrInUse if it does.
 func (k *Keeper) Begin(ctx context.Context) error {
 	k.packs.start()
 	if k.opts.Wait {
 		k.gate.setWaiting(true) // until it is known whether there is a whole copy
 	}
-	ctx, stop := context.WithTimeout(ctx, beginFor)
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	timer := time.AfterFunc(beginFor, stop)
+	defer timer.Stop()
+	k.waiting = func(d time.Duration) {
+		timer.Reset(d + beginFor)
+		k.log.Info("waiting to see whether another process writes this backup: the last one has not given its lease back", "for", d)
+	}
 	err := k.take(ctx)
+	k.waiting = nil
 	if err == nil || isPermanent(err) {
 		return err
 	}
@@ -111,15 +122,16 @@ func (k *Keeper) Begin(ctx context.Context) error {
 }
 
 func isPermanent(err error) bool {
-	return errors.Is(err, ErrNotOwner) || errors.Is(err, ErrBehind) || errors.Is(err, ErrFenced) || errors.Is(err, ErrNewer)
+	return errors.Is(err, ErrNotOwner) || errors.Is(err, ErrBehind) || errors.Is(err, ErrFenced) || errors.Is(err, ErrNewer) || errors.Is(err, ErrInUse)
 }
 
 func (k *Keeper) take(ctx context.Context) error {
-	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx)})
+	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx), was: k.was, Waiting: k.waiting})
 	if err != nil {
 		return err
 	}
-	h, err := Open(ctx, k.b)
+	k.was = w.id()
+	h, err := open(ctx, k.b)
 	if err != nil {
 		return err
 	}
@@ -308,7 +320,7 @@ func (k *Keeper) base(ctx context.Context) error {
 }
 
 func (k *Keeper) tryBase(ctx context.Context) error {
-	if err := k.files.copy(ctx); err != nil {
+	if err := k.copyFiles(ctx); err != nil {
 		return err
 	}
 	if err := k.packs.closeAll(ctx); err != nil {
@@ -407,11 +419,20 @@ const finishFor = 10 * time.Second
 
 // finish copies what is left when the server stops.
 func (k *Keeper) finish(ctx context.Context) error {
-	if k.writer == nil || k.writer.Fenced() != nil || k.writer.IsNew() && !k.isWhole() {
+	if k.writer == nil || k.writer.Fenced() != nil {
 		return context.Cause(ctx)
 	}
+	cause := context.Cause(ctx)
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), finishFor)
 	defer stop()
+	defer func() {
+		if err := k.writer.release(ctx); err != nil {
+			k.log.Debug("lease not given back", "error", err)
+		}
+	}()
+	if k.writer.IsNew() && !k.isWhole() {
+		return cause
+	}
 	if err := k.cycle(ctx); err != nil {
 		k.log.Warn("the backup lacks the last commits until the next start", "error", err)
 		return err

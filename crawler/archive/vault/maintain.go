@@ -50,7 +50,7 @@ func (k *Keeper) maintain(ctx context.Context) {
 }
 
 func (k *Keeper) maintainOnce(ctx context.Context) error {
-	if err := k.files.copy(ctx); err != nil {
+	if err := k.copyFiles(ctx); err != nil {
 		return err
 	}
 	if err := k.packs.closeAll(ctx); err != nil {
@@ -60,6 +60,15 @@ func (k *Keeper) maintainOnce(ctx context.Context) error {
 		return err
 	}
 	return k.snapshot(ctx, false)
+}
+
+// copyFiles copies the small files that have changed.
+func (k *Keeper) copyFiles(ctx context.Context) error {
+	if err := k.files.copy(ctx); err != nil {
+		return err
+	}
+	k.writer.setFiles(k.files.names())
+	return nil
 }
 
 // snapshot copies the newest state file, if that is due or must be. The log in the vault has its last write set, unless it

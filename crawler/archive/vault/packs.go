@@ -112,6 +112,7 @@ func (c *packCopier) compare(p content.Pack, pieces []piece) (covered int64, err
 type packsThere struct {
 	whole  []wholePack
 	pieces map[uint64][]piece // by number of the pack, in the order of offsets
+	odd    []string           // keys of objects below open/ that are not what their names say
 }
 
 func listPacks(ctx context.Context, b bucket.Bucket) (there packsThere, err error) {
@@ -130,6 +131,8 @@ func listPacks(ctx context.Context, b bucket.Bucket) (there packsThere, err erro
 		}
 		if p, ok := parsePiece(info.Key, info.Size); ok && p.length <= maxObject {
 			there.pieces[p.pack] = append(there.pieces[p.pack], p)
+		} else {
+			there.odd = append(there.odd, info.Key)
 		}
 	}
 	return there, nil

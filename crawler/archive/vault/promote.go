@@ -78,6 +78,9 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, log
 	if err := os.Remove(filepath.Join(dir, kv.ReplicaFile)); err != nil {
 		return done, err
 	}
+	if err := w.release(ctx); err != nil { // the server that starts now need not wait
+		log.Debug("lease not given back", "error", err)
+	}
 	return done, disk.OS{}.SyncDir(dir)
 }
 

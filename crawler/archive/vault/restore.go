@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"odarchive/crawler/archive/content"
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/wal"
@@ -47,6 +48,12 @@ func (h *History) Restore(ctx context.Context, t Target, dir string, log *slog.L
 }
 
 func (h *History) restore(ctx context.Context, t Target, dir string, log *slog.Logger, p Progress) error {
+	if len(t.Holes) > 0 && !t.GoOn {
+		return fmt.Errorf("%w: what was acknowledged is missing: %s", ErrBroken, sentences(t.Holes))
+	}
+	for _, text := range append(t.Holes, h.flaws...) {
+		log.Warn("the backup is damaged", "what", text)
+	}
 	if left, err := os.ReadDir(dir); err == nil && len(left) > 0 {
 		return fmt.Errorf("%w: %s is not empty", ErrExists, dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +74,7 @@ func (h *History) restore(ctx context.Context, t Target, dir string, log *slog.L
 	if err := h.restorePacks(ctx, t, filepath.Join(work, "packs"), need, log, p); err != nil {
 		return err
 	}
-	if err := h.restoreFiles(ctx, t, work); err != nil {
+	if err := h.restoreFiles(ctx, t, work, log); err != nil {
 		return err
 	}
 	if err := (disk.OS{}).SyncDir(work); err != nil {
@@ -206,17 +213,65 @@ func (c *counted) Read(b []byte) (int, error) {
 
 // restorePacks writes the packs that a database needs, with as many bytes as it needs.
 func (h *History) restorePacks(ctx context.Context, t Target, dir string, need map[uint64]int64, log *slog.Logger, p Progress) error {
+	if err := h.eachPack(ctx, t, need, func(one packPlan) error { return h.restorePack(ctx, dir, one, log, p) }); err != nil {
+		return err
+	}
+	return disk.OS{}.SyncDir(dir)
+}
+
+// eachPack plans each pack that a database needs, and calls f with the plan. The writer may replace objects by others
+// meanwhile: then f is called again with another plan. Restore and Verify read what the plans name, and nothing else.
+func (h *History) eachPack(ctx context.Context, t Target, need map[uint64]int64, f func(packPlan) error) error {
 	there, err := listPacks(ctx, h.b)
 	if err != nil {
 		return err
 	}
 	for _, num := range sortedKeys(need) {
-		parts := h.partsOf(there, t, num)
-		if err := h.restorePack(ctx, dir, num, need[num], parts, log, p); err != nil {
+		for try := 0; ; try++ {
+			var one packPlan
+			if one, err = h.planPack(there, t, num, need[num]); err == nil {
+				err = f(one)
+			}
+			if !errors.Is(err, bucket.ErrNotFound) || try == 3 {
+				break
+			}
+			if there, err = listPacks(ctx, h.b); err != nil {
+				return err
+			}
+		}
+		if err != nil {
 			return fmt.Errorf("pack %d: %w", num, err)
 		}
 	}
-	return disk.OS{}.SyncDir(dir)
+	return nil
+}
+
+// packPlan says how a pack is made of objects.
+type packPlan struct {
+	name  string // of the file
+	size  int64
+	parts []part // written in this order
+}
+
+// planPack plans a pack of which a database counts some bytes. The error is ErrBroken if there are fewer.
+func (h *History) planPack(there packsThere, t Target, num uint64, need int64) (packPlan, error) {
+	parts := h.partsOf(there, t, num)
+	if len(parts) == 0 {
+		return packPlan{}, fmt.Errorf("%w: no object has it", ErrBroken)
+	}
+	if top := parts[len(parts)-1]; top.whole.name != "" && top.length >= need {
+		return packPlan{name: top.whole.name, size: top.length, parts: []part{top}}, nil
+	}
+	one := packPlan{name: fmt.Sprintf("%012d%s", num, openSuffix), size: need}
+	for _, p := range parts {
+		if p.offset < need {
+			one.parts = append(one.parts, p)
+		}
+	}
+	if covered := coverage(one.parts); covered < need {
+		return packPlan{}, fmt.Errorf("%w: it needs %d bytes, and there are %d", ErrBroken, need, covered)
+	}
+	return one, nil
 }
 
 func sortedKeys(m map[uint64]int64) []uint64 {
@@ -280,18 +335,9 @@ func (h *History) nextHistory(epoch uint64) uint64 {
 }
 
 // restorePack writes one pack, unless an interrupted restore has done so.
-func (h *History) restorePack(ctx context.Context, dir string, num uint64, need int64, parts []part, log *slog.Logger, p Progress) error {
-	if len(parts) == 0 {
-		return fmt.Errorf("%w: no object has it", ErrBroken)
-	}
-	top := parts[len(parts)-1]
-	name := fmt.Sprintf("%012d%s", num, openSuffix)
-	isWhole := top.whole.name != "" && top.length >= need
-	if isWhole {
-		name, parts, need = top.whole.name, []part{top}, top.length
-	}
-	path := filepath.Join(dir, name)
-	if info, err := os.Stat(path); err == nil && info.Size() == need { // it got its name when it was complete
+func (h *History) restorePack(ctx context.Context, dir string, one packPlan, log *slog.Logger, p Progress) error {
+	path := filepath.Join(dir, one.name)
+	if info, err := os.Stat(path); err == nil && info.Size() == one.size { // it got its name when it was complete
 		return nil
 	}
 	f, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o640)
@@ -299,19 +345,12 @@ func (h *History) restorePack(ctx context.Context, dir string, num uint64, need 
 		return err
 	}
 	defer f.Close()
-	var covered int64
-	for _, one := range parts {
-		if one.offset >= need {
-			continue
-		}
+	for _, one := range one.parts {
 		if err := h.copyPart(ctx, f, one, log, p); err != nil {
 			return err
 		}
 	}
-	if covered = coverage(parts); covered < need {
-		return fmt.Errorf("%w: it needs %d bytes, and there are %d", ErrBroken, need, covered)
-	}
-	if err := f.Truncate(need); err != nil {
+	if err := f.Truncate(one.size); err != nil {
 		return err
 	}
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
@@ -355,19 +394,32 @@ func (h *History) copyPart(ctx context.Context, w io.WriterAt, one part, log *sl
 }
 
 // restoreFiles writes the small files as they were at the target: the last ones that were copied before it, or else the
-// first ones after it.
-func (h *History) restoreFiles(ctx context.Context, t Target, work string) error {
-	keys := make(map[string]string)
-	for info, err := range h.b.List(ctx, filesDir, "") {
-		if err != nil {
-			return err
-		}
-		if name, at, ok := parseFile(info.Key); ok && (keys[name] == "" || at <= milliOf(t.Time)) {
-			keys[name] = info.Key
+// first ones after it. Damaged or missing ones are named, and left out: an archive can be opened without them.
+func (h *History) restoreFiles(ctx context.Context, t Target, work string, log *slog.Logger) error {
+	all, err := listFiles(ctx, h.b)
+	if err != nil {
+		return err
+	}
+	for _, name := range h.writer.Files {
+		if len(all[name]) == 0 {
+			log.Warn("the backup has no copy of a file", "file", name)
 		}
 	}
-	for name, key := range keys {
-		data, _, err := get(ctx, h.b, key, maxSmall)
+	for name, list := range all {
+		best := list[0]
+		for _, f := range list {
+			if f.at <= milliOf(t.Time) {
+				best = f
+			}
+		}
+		data, _, err := get(ctx, h.b, best.key, maxSmall)
+		if err == nil {
+			err = best.check(data)
+		}
+		if errors.Is(err, ErrBroken) {
+			log.Warn("the backup has no sound copy of a file", "file", name, "error", err)
+			continue
+		}
 		if err == nil {
 			err = disk.WriteFile(disk.OS{}, filepath.Join(work, name), data, 0o640)
 		}

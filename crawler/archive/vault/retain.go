@@ -61,7 +61,7 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 	if err := k.writer.renew(ctx); err != nil { // a writer that was stopped for long must not delete what another one needs
 		return err
 	}
-	h, err := Open(ctx, k.b)
+	h, err := open(ctx, k.b)
 	if err != nil {
 		return err
 	}
@@ -77,11 +77,12 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 	k.merger.forget(func(s span) bool {
 		return !keep[s.key] && s.last <= k.writer.At().Number && slices.ContainsFunc(h.spans, func(o span) bool { return o.key == s.key })
 	})
+	oldest := milliOf(before)
 	for _, s := range h.snapshots {
-		if !keep[s.key] {
-			if err := k.b.Delete(ctx, s.key); err != nil {
-				return err
-			}
+		if keep[s.key] {
+			oldest = min(oldest, s.at) // the first moment that can be restored
+		} else if err := k.b.Delete(ctx, s.key); err != nil {
+			return err
 		}
 	}
 	for i, f := range h.fences { // the newest one keeps its place in the tail
@@ -94,7 +95,7 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 	if err := k.pruneFiles(ctx, milliOf(before)); err != nil {
 		return err
 	}
-	return k.prunePacks(ctx, milliOf(before), all)
+	return k.prunePacks(ctx, oldest, all)
 }
 
 // needed returns the keys of state files, log objects and fences that a moment from a time on needs.
@@ -144,16 +145,16 @@ func (k *Keeper) pruneFiles(ctx context.Context, before milli) error {
 		if err != nil {
 			return err
 		}
-		name, at, ok := parseFile(info.Key)
+		f, ok := parseFile(info.Key)
 		if !ok {
 			continue
 		}
-		if old := newest[name]; old != "" && at <= before {
+		if old := newest[f.name]; old != "" && f.at <= before {
 			if err := k.b.Delete(ctx, old); err != nil {
 				return err
 			}
 		}
-		newest[name] = info.Key
+		newest[f.name] = info.Key
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ import (
 var (
 	ErrFenced   = errors.New("another process has become the writer of this archive")
 	ErrNotOwner = errors.New("the backup belongs to another archive")
+	ErrInUse    = errors.New("another process writes the archive with this backup")
 	ErrBroken   = errors.New("the backup is damaged")
 	ErrNewer    = errors.New("the backup was written by a newer program")
 	ErrNoMoment = errors.New("the backup does not have that moment")

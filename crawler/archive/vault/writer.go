@@ -25,6 +25,12 @@ type writerState struct {
 	Beat   uint64    `json:"beat"`
 	Nonce  string    `json:"nonce"`
 	At     time.Time `json:"at"` // for people
+	// Number is that of the last record in the vault, or of an earlier one.
+	Number uint64 `json:"number,omitempty"`
+	// Files are the names of the small files of which there are copies.
+	Files []string `json:"files,omitempty"`
+	// Released says that the process has ended and given its lease back.
+	Released bool `json:"released,omitempty"`
 }
 
 // Candidate is a process that wants to be the writer.
@@ -32,7 +38,10 @@ type Candidate struct {
 	Holder Holder
 	URL    string // where it serves; "" if it does not say
 	Lease  time.Duration
-	Force  bool // take the archive from another holder
+	Force  bool   // take the archive from another holder, or from a process that lives
+	was    string // nonce of an earlier Writer of this process
+	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long.
+	Waiting func(time.Duration)
 	// Continue decides whether the archive of the candidate has the record at the end of the log: then its log continues
 	// there. If isNew is true, its history is a new one, and begins after at. It may be called several times.
 	Continue func(end wal.Position) (isNew bool, at wal.Position, err error)
@@ -55,6 +64,8 @@ type Writer struct {
 	at     wal.Position
 	last   milli  // time of the last record
 	made   []span // objects of the tail that recent has not returned
+	files  []string
+	based  bool // the first state file of a new history is there
 	fenced error
 }
 
@@ -88,6 +99,14 @@ func (w *Writer) take(ctx context.Context) error {
 	if _, err := w.decide(h); err != nil { // before the present writer is disturbed
 		return err
 	}
+	if !w.me.Force {
+		if err := w.awaitSilence(ctx, h.writer); err != nil {
+			return err
+		}
+		if h, err = open(ctx, w.b); err != nil {
+			return err
+		}
+	}
 	w.epoch = h.writer.Epoch + 1
 	for _, f := range h.fences {
 		w.epoch = max(w.epoch, f.Epoch+1)
@@ -115,7 +134,7 @@ func begin(ctx context.Context, b bucket.Bucket) error {
 	if !empty {
 		return errors.New("the bucket has other objects below this prefix; use an empty prefix")
 	}
-	text, err := json.Marshal(description{Format: format, Created: time.Now().UTC().Truncate(time.Second)})
+	text, err := sealJSON(description{Format: format, Created: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
 		return err
 	}
@@ -209,7 +228,14 @@ func (w *Writer) setFenced(err error) error {
 func (w *Writer) beginAt(at wal.Position, when milli) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.at, w.last = at, max(w.last, when)
+	w.at, w.last, w.based = at, max(w.last, when), true
+}
+
+// setFiles sets which small files have copies, for the next renewal.
+func (w *Writer) setFiles(names []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.files = names
 }
 
 // append adds records, which must follow the last one, and returns how many are in the vault: all of them if the error is
@@ -299,7 +325,7 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 		return 0, nil
 	}
 	var other writerState
-	if raw, _, err := get(ctx, w.b, writerKey, maxSmall); err != nil || json.Unmarshal(raw, &other) != nil || other.Nonce == hex.EncodeToString(w.nonce[:]) {
+	if raw, _, err := get(ctx, w.b, writerKey, maxSmall); err != nil || json.Unmarshal(raw, &other) != nil || other.Nonce == w.id() {
 		other = writerState{} // its address is only for people
 	}
 	return 0, w.setFenced(fencedBy(other))
@@ -307,13 +333,24 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 
 // renew writes writer.json, from which followers see that the writer lives. The error is ErrFenced if another process is
 // the writer.
-func (w *Writer) renew(ctx context.Context) error {
+func (w *Writer) renew(ctx context.Context) error { return w.sign(ctx, false) }
+
+// release gives the lease back when the process ends, so that the next one of the holder begins at once.
+func (w *Writer) release(ctx context.Context) error { return w.sign(ctx, true) }
+
+func (w *Writer) sign(ctx context.Context, released bool) error {
 	w.renewing.Lock()
 	defer w.renewing.Unlock()
 	w.beat++
 	state := writerState{Epoch: w.epoch, Holder: w.me.Holder, URL: w.me.URL, Lease: milli(w.me.Lease.Milliseconds()), Beat: w.beat,
-		Nonce: hex.EncodeToString(w.nonce[:]), At: time.Now().UTC().Truncate(time.Second)}
-	text, err := json.Marshal(state)
+		Nonce: w.id(), At: time.Now().UTC().Truncate(time.Second), Released: released}
+	w.mu.Lock()
+	if w.seq > 0 && (!w.isNew || w.based) {
+		state.Number = w.at.Number
+	}
+	state.Files = w.files
+	w.mu.Unlock()
+	text, err := sealJSON(state)
 	if err != nil {
 		return err
 	}
@@ -330,8 +367,8 @@ func (w *Writer) renew(ctx context.Context) error {
 		return err
 	}
 	var found writerState
-	if err := json.Unmarshal(raw, &found); err != nil {
-		return fmt.Errorf("%w: %s cannot be read", ErrBroken, writerKey)
+	if err := unsealJSON(raw, &found); err != nil {
+		return fmt.Errorf("%s: %w", writerKey, err)
 	}
 	if found.Nonce != state.Nonce {
 		return w.setFenced(fencedBy(found))
@@ -358,13 +395,21 @@ func (e *FencedError) Unwrap() error { return ErrFenced }
 // Lives reads what changes in a vault as long as its writer lives, and the writer's address. A follower that sees no
 // change for the length of the lease, by its own clock, may take over.
 func Lives(ctx context.Context, b bucket.Bucket) (sign, url string, lease time.Duration, err error) {
-	raw, info, err := get(ctx, b, writerKey, maxSmall)
+	sign, s, err := look(ctx, b)
 	if err != nil {
 		return "", "", 0, fmt.Errorf("backup: %w", err)
 	}
-	var s writerState
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return "", "", 0, fmt.Errorf("backup: %w: %s cannot be read", ErrBroken, writerKey)
+	return sign, s.URL, time.Duration(s.Lease) * time.Millisecond, nil
+}
+
+// look reads writer.json, and what in it changes as long as the writer lives.
+func look(ctx context.Context, b bucket.Bucket) (sign string, s writerState, err error) {
+	raw, info, err := get(ctx, b, writerKey, maxSmall)
+	if err != nil {
+		return "", s, err
 	}
-	return strings.Join([]string{info.ETag, s.Nonce, fmt.Sprint(s.Beat)}, " "), s.URL, time.Duration(s.Lease) * time.Millisecond, nil
+	if err := unsealJSON(raw, &s); err != nil {
+		return "", s, fmt.Errorf("%s: %w", writerKey, err)
+	}
+	return strings.Join([]string{info.ETag, s.Nonce, fmt.Sprint(s.Beat)}, " "), s, nil
 }

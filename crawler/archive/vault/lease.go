@@ -1,0 +1,60 @@
+package vault
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"odarchive/triplestore/bucket"
+)
+
+// How a process finds out whether another one of the same holder lives: a copy of the data directory, or one that was not
+// killed. A writer renews writer.json three times in each lease.
+const (
+	looksPerLease = 20
+	looks         = 11              // for a bit more than half of a lease: longer than the pause between two renewals
+	longestLease  = 2 * time.Minute // of a writer.json that says more
+)
+
+// awaitSilence returns when no other process renews writer.json, by this process's own clock: at once if the last one has
+// given the lease back. The error is ErrInUse if another process lives.
+func (w *Writer) awaitSilence(ctx context.Context, other writerState) error {
+	if other.Released || other.Nonce == "" || other.Nonce == w.me.was || other.Lease <= 0 {
+		return nil
+	}
+	pause := min(time.Duration(other.Lease)*time.Millisecond, longestLease) / looksPerLease
+	if w.me.Waiting != nil {
+		w.me.Waiting(looks * pause)
+	}
+	sign := ""
+	for quiet := 0; quiet < looks; { // looks are counted, since this process may be stopped between two of them
+		now, found, err := look(ctx, w.b)
+		switch {
+		case errors.Is(err, bucket.ErrNotFound):
+			return nil
+		case err != nil:
+			quiet = 0 // the other process cannot renew either
+			sign = ""
+			if ctx.Err() != nil || !errors.Is(err, bucket.ErrUnavailable) {
+				return err
+			}
+		case found.Released:
+			return nil
+		case sign == "":
+			sign = now
+		case now != sign:
+			return fmt.Errorf("%w: epoch %d%s, directory %s, seen alive now. If this directory is a copy of that one, do not start it with this backup; if it shall replace that one, start it with --promote", ErrInUse, found.Epoch, at(found.URL), found.Holder)
+		default:
+			quiet++
+		}
+		if !rest(ctx, pause) {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// id returns the nonce as writer.json has it.
+func (w *Writer) id() string { return hex.EncodeToString(w.nonce[:]) }
