@@ -77,11 +77,6 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 		})
 	}
 	c.operation(out)
-	if r := c.faces.Replica; r != nil {
-		r.Collect(func(name, help string, value float64) {
-			out <- prometheus.MustNewConstMetric(description(name, help), prometheus.GaugeValue, value)
-		})
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	s, err := c.faces.store.Archive.Stats(ctx)

@@ -324,6 +324,9 @@ func TestAReplicaSaysHowOldItIsAndTakesNoWrites(t *testing.T) {
 			t.Errorf("%s: no %s", path, replica.LagHeader)
 		}
 	}
+	if resp, body := f.get("/metrics"); resp.StatusCode != http.StatusOK || !strings.Contains(body, "odarchive_replica_lag_seconds") {
+		t.Errorf("/metrics: %d %.200s", resp.StatusCode, body)
+	}
 	for _, c := range []struct{ method, path, kind, body string }{
 		{"POST", "/sparql", "application/sparql-update", "INSERT DATA { <urn:a> <urn:b> 1 }"},
 		{"POST", "/sparql", "application/x-www-form-urlencoded", "update=INSERT+DATA+%7B%7D"},
