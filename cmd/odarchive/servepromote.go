@@ -33,7 +33,7 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 		return true, c.becomeWriter(ctx, flags)
 	}
 	if c.cfg.Follow.Writer == "" {
-		return false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer, or with --read-only", c.cfg.Data)
+		return false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer ('odarchive promote'), or with --read-only", c.cfg.Data)
 	}
 	if c.cfg.Backup.To == "" {
 		return false, c.serveReplica(ctx, e)

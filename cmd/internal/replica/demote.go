@@ -15,12 +15,12 @@ func Demote(dir, writer string) error {
 		if err != nil {
 			continue
 		}
-		created, err := createdOf(string(raw))
+		created, archive, err := archiveOf(string(raw))
 		if err != nil {
 			continue
 		}
 		m := newMark(writer)
-		m.Created = created
+		m.Created, m.Archive = created, archive
 		return m.write(dir)
 	}
 	return fmt.Errorf("%s: its description cannot be read", dir)

@@ -66,6 +66,7 @@ type Follower struct {
 	served served
 	status status
 
+	bytes   string // URL of the bucket that has closed packs; "" for none
 	db      *kv.DB // nil while there is none
 	purging chan error
 
@@ -87,6 +88,7 @@ func New(o Options) (*Follower, error) {
 		}
 		marked = newMark(o.Writer)
 	}
+	f.bytes = f.bytesURL(marked)
 	f.client = newClient(o.Writer, o.Token, marked.ID)
 	f.mirror = &mirror{dir: filepath.Join(f.dir, "packs"), fs: disk.OS{}, client: f.client, grown: map[string]openPack{}}
 	f.served.changed = make(chan struct{})
@@ -149,6 +151,9 @@ func (f *Follower) Run(ctx context.Context) (err error) {
 
 // follow applies the writer's log until an error or until ctx ends.
 func (f *Follower) follow(ctx context.Context) error {
+	if err := f.openBucket(ctx); err != nil {
+		return err
+	}
 	if f.db == nil {
 		if err := f.openDatabase(ctx); err != nil {
 			return err
@@ -281,7 +286,7 @@ func (f *Follower) removeGone() error {
 
 // openDatabase opens the replica's database, if there is one, and serves its state.
 func (f *Follower) openDatabase(ctx context.Context) error {
-	if !kv.IsReplica(f.dir) {
+	if !hasDatabase(f.dir) {
 		return nil
 	}
 	fresh := lastContact(f.dir)
@@ -295,6 +300,12 @@ func (f *Follower) openDatabase(ctx context.Context) error {
 	}
 	f.status.since(fresh)
 	return f.openState(ctx)
+}
+
+// hasDatabase reports whether a directory has a log. That of a replica has none until the first state is restored.
+func hasDatabase(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "log"))
+	return err == nil || !errors.Is(err, os.ErrNotExist)
 }
 
 func (f *Follower) kvOptions() kv.Options {
@@ -319,6 +330,9 @@ const shutPatience = 10 * time.Second
 
 func (f *Follower) close() error {
 	err := f.shut()
+	if f.mirror.bucket != nil {
+		err = errors.Join(err, f.mirror.bucket.Close())
+	}
 	f.client.http.CloseIdleConnections()
 	return err
 }
@@ -329,14 +343,14 @@ func (f *Follower) sameArchive(id replicate.Identity) error {
 	if err != nil {
 		return err
 	}
-	created, err := createdOf(id.Description)
+	created, archive, err := archiveOf(id.Description)
 	if err != nil {
 		return err
 	}
-	if marked.Created != created {
+	if !marked.isOf(created, archive) {
 		return fmt.Errorf("%w: %s holds a replica of %s (created %s), and the archive at %s is %s (created %s): give an empty --data directory", ErrOther, f.dir, marked.Base, marked.Created, f.opts.Writer, id.Base, created)
 	}
-	marked.Writer, marked.Base = f.opts.Writer, id.Base
+	marked.Writer, marked.Base, marked.Archive, marked.Bytes = f.opts.Writer, id.Base, archive, f.bytes
 	return errors.Join(marked.write(f.dir), writeDescription(f.dir, id.Description))
 }
 

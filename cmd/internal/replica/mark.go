@@ -16,10 +16,12 @@ import (
 
 // mark is the content of replica.json, which makes a data directory that of a replica.
 type mark struct {
-	Writer  string `json:"writer"`  // address of the writer
-	ID      string `json:"id"`      // random name of the replica
-	Base    string `json:"base"`    // of the archive's IRIs
-	Created string `json:"created"` // of the archive; tells archives apart
+	Writer  string `json:"writer"`            // address of the writer
+	ID      string `json:"id"`                // random name of the replica
+	Base    string `json:"base"`              // of the archive's IRIs
+	Created string `json:"created"`           // of the archive; with Archive, tells archives apart
+	Archive string `json:"archive,omitempty"` // id in the archive's description; "" if it was made by an older program
+	Bytes   string `json:"bytes,omitempty"`   // URL of the bucket from which closed packs are read; "" if they are all copied
 }
 
 const maxMark = 64 << 10 // bytes
@@ -59,13 +61,19 @@ func (m mark) write(dir string) error {
 // The description of an archive, which is stored twice.
 var descriptionFiles = []string{"odarchive.json", "odarchive.json.copy"}
 
-// createdOf returns when the archive of a description was created.
-func createdOf(description string) (string, error) {
-	var d struct{ Created string }
+// archiveOf returns what tells the archive of a description from others: when it was created, and its id, which is "" if an
+// older program made it.
+func archiveOf(description string) (created, id string, err error) {
+	var d struct{ Created, ID string }
 	if err := json.Unmarshal([]byte(description), &d); err != nil || d.Created == "" {
-		return "", fmt.Errorf("the writer's description of the archive cannot be read: %w", err)
+		return "", "", fmt.Errorf("the writer's description of the archive cannot be read: %w", err)
 	}
-	return d.Created, nil
+	return d.Created, d.ID, nil
+}
+
+// isOf reports whether the mark is that of a replica of an archive.
+func (m mark) isOf(created, id string) bool {
+	return m.Created == created && (m.Archive == id || m.Archive == "" || id == "")
 }
 
 // writeDescription writes the description of an archive, where it has changed.

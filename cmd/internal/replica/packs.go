@@ -13,6 +13,7 @@ import (
 
 	"odarchive/crawler/archive/content"
 	"odarchive/sparqlapi/replicate"
+	"odarchive/triplestore/bucket/tier"
 	"odarchive/triplestore/disk"
 )
 
@@ -21,6 +22,7 @@ type mirror struct {
 	dir    string
 	fs     disk.FS
 	client *client
+	bucket *tier.FS // has the closed packs that the writer keeps in a bucket; nil if all packs are copied
 
 	set   string              // that was copied last
 	gone  []string            // files that the writer does not have any more, and that older states may need
@@ -55,6 +57,7 @@ func (m *mirror) catchUp(ctx context.Context, end replicate.End) error {
 
 // copySet copies all files that are missing. What fails to arrive because it is gone makes lacks true.
 func (m *mirror) copySet(ctx context.Context) error {
+	stored := m.refresh(ctx) // before the list, which has all of it unless it was removed
 	list, err := m.client.packs(ctx)
 	if err != nil {
 		return err
@@ -76,6 +79,8 @@ func (m *mirror) copySet(ctx context.Context) error {
 		switch {
 		case f.IsOpen():
 			err = m.grow(ctx, f)
+		case m.isStored(f):
+			err = m.leave(f)
 		case here[f.Name]:
 			continue
 		default:
@@ -92,6 +97,11 @@ func (m *mirror) copySet(ctx context.Context) error {
 	m.gone = m.gone[:0]
 	for name := range here {
 		if !wanted[name] {
+			m.gone = append(m.gone, name)
+		}
+	}
+	for _, name := range stored {
+		if !wanted[name] && !here[name] {
 			m.gone = append(m.gone, name)
 		}
 	}
@@ -267,6 +277,9 @@ func (m *mirror) removeGone() error {
 		}
 		if err := m.fs.Remove(filepath.Join(m.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+		if m.bucket != nil {
+			m.bucket.Forget(name)
 		}
 		m.gone = m.gone[1:]
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,16 +34,23 @@ const token = "a-token-of-the-test"
 
 // writer is an archive that replicas can follow, and whose process can end.
 type writer struct {
-	t    *testing.T
-	dir  string
-	node *app.Node
-	web  *httptest.Server
-	live atomic.Pointer[http.Handler]
+	t     *testing.T
+	dir   string
+	bytes string // URL of the bucket of its closed packs; "" for none
+	node  *app.Node
+	web   *httptest.Server
+	live  atomic.Pointer[http.Handler]
 }
 
 func newWriter(t *testing.T) *writer {
 	t.Helper()
-	w := &writer{t: t, dir: t.TempDir()}
+	return newWriterOver(t, "")
+}
+
+// newWriterOver returns a writer that keeps closed packs in a bucket only.
+func newWriterOver(t *testing.T, bytes string) *writer {
+	t.Helper()
+	w := &writer{t: t, dir: t.TempDir(), bytes: bytes}
 	w.web = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if h := w.live.Load(); h != nil {
 			(*h).ServeHTTP(rw, r)
@@ -61,6 +67,9 @@ func newWriter(t *testing.T) *writer {
 func (w *writer) config() config.Config {
 	cfg := config.Defaults()
 	cfg.Data, cfg.Base, cfg.Serve.Token = w.dir, "https://archive.example/", token
+	if cfg.Bytes = w.bytes; w.bytes != "" {
+		cfg.Cache = 1
+	}
 	return cfg
 }
 
@@ -78,20 +87,6 @@ func (w *writer) start() {
 	w.live.Store(&h)
 }
 
-// created returns when the archive was created, as its description has it.
-func (w *writer) created() string {
-	w.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(w.dir, "odarchive.json"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var d struct{ Created string }
-	if err := json.Unmarshal(raw, &d); err != nil {
-		w.t.Fatal(err)
-	}
-	return d.Created
-}
-
 func (w *writer) stop() {
 	if w.node == nil {
 		return
@@ -107,16 +102,21 @@ func (w *writer) stop() {
 
 // follower is a replica whose process can end.
 type follower struct {
-	t    *testing.T
-	dir  string
-	of   string
-	f    *replica.Follower
-	stop context.CancelFunc
-	done chan error
+	t     *testing.T
+	dir   string
+	of    string
+	bytes string // --bytes
+	f     *replica.Follower
+	stop  context.CancelFunc
+	done  chan error
 }
 
 func newFollower(t *testing.T, w *writer) *follower {
-	f := &follower{t: t, dir: filepath.Join(t.TempDir(), "replica"), of: w.web.URL + "/"}
+	return newFollowerOver(t, w, "")
+}
+
+func newFollowerOver(t *testing.T, w *writer, bytes string) *follower {
+	f := &follower{t: t, dir: filepath.Join(t.TempDir(), "replica"), of: w.web.URL + "/", bytes: bytes}
 	f.start()
 	t.Cleanup(f.end)
 	return f
@@ -125,7 +125,7 @@ func newFollower(t *testing.T, w *writer) *follower {
 func (f *follower) start() {
 	f.t.Helper()
 	cfg := config.Defaults()
-	cfg.Data, cfg.Serve.Token = f.dir, token
+	cfg.Data, cfg.Bytes, cfg.Serve.Token = f.dir, f.bytes, token
 	log := slog.New(slog.DiscardHandler)
 	if testing.Verbose() {
 		log = slog.New(slog.NewTextHandler(f.t.Output(), nil))
@@ -133,7 +133,7 @@ func (f *follower) start() {
 	var err error
 	f.f, err = replica.New(replica.Options{Config: cfg, Writer: f.of, Token: token, Log: log,
 		Open: func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error) {
-			opts := store.Options{State: &store.State{DB: state, Reason: "a replica"}}
+			opts := store.Options{State: &store.State{DB: state, Packs: f.f.Packs(), Reason: "a replica"}}
 			of := &faces.Replica{Writer: f.of, State: f.f.State, Collect: f.f.Collect}
 			if before != nil {
 				opts.State.From, of.Before = before.Store, before.Faces
@@ -324,6 +324,9 @@ func TestAReplicaSaysHowOldItIsAndTakesNoWrites(t *testing.T) {
 			t.Errorf("%s: no %s", path, replica.LagHeader)
 		}
 	}
+	if resp, body := f.get("/metrics"); resp.StatusCode != http.StatusOK || !strings.Contains(body, "odarchive_replica_lag_seconds") {
+		t.Errorf("/metrics: %d %.200s", resp.StatusCode, body)
+	}
 	for _, c := range []struct{ method, path, kind, body string }{
 		{"POST", "/sparql", "application/sparql-update", "INSERT DATA { <urn:a> <urn:b> 1 }"},
 		{"POST", "/sparql", "application/x-www-form-urlencoded", "update=INSERT+DATA+%7B%7D"},
@@ -377,10 +380,7 @@ func TestADirectoryOfAnotherArchiveIsLeftAlone(t *testing.T) {
 	f := newFollower(t, w)
 	f.same(w, nil)
 	f.end()
-	other := newWriter(t)
-	for other.created() == w.created() { // archives are told apart by the second of their creation
-		other = newWriter(t)
-	}
+	other := newWriter(t) // most probably of the same second
 	f.of = other.web.URL + "/"
 	f.start()
 	if err := <-f.done; !errors.Is(err, replica.ErrOther) {

@@ -31,11 +31,11 @@ func (f *Follower) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	created, err := createdOf(id.Description)
+	created, archive, err := archiveOf(id.Description)
 	if err != nil {
 		return err
 	}
-	if f.db != nil {
+	if kv.IsReplica(f.dir) {
 		if err := f.sameArchive(id); err != nil {
 			return err
 		}
@@ -44,9 +44,14 @@ func (f *Follower) restore(ctx context.Context) error {
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return err
 	}
-	m := mark{Writer: f.opts.Writer, ID: f.client.name, Base: id.Base, Created: created}
+	m := mark{Writer: f.opts.Writer, ID: f.client.name, Base: id.Base, Created: created, Archive: archive, Bytes: f.bytes}
 	if err := m.write(dir); err != nil {
 		return err
+	}
+	if f.db == nil { // what follows may end at any time, and the next process must know the directory as its own
+		if err := m.write(f.dir); err != nil {
+			return err
+		}
 	}
 	if err := f.loadState(ctx, dir); err != nil {
 		return err
@@ -108,6 +113,7 @@ func (f *Follower) loadState(ctx context.Context, dir string) error {
 
 // copyClosedSet copies the closed packs and parity files, which have the same bytes in any history.
 func (m *mirror) copyClosedSet(ctx context.Context) error {
+	m.refresh(ctx)
 	list, err := m.client.packs(ctx)
 	if err != nil {
 		return err
@@ -120,7 +126,7 @@ func (m *mirror) copyClosedSet(ctx context.Context) error {
 		return err
 	}
 	for _, file := range list.Files {
-		if file.Number() == 0 || file.IsOpen() || here[file.Name] || file.Name != filepath.Base(file.Name) {
+		if file.Number() == 0 || file.IsOpen() || here[file.Name] || m.isStored(file) || file.Name != filepath.Base(file.Name) {
 			continue
 		}
 		path := filepath.Join(m.dir, file.Name)

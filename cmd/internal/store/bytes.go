@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,11 +11,15 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
+	"odarchive/triplestore/kv"
 )
 
 // openContent opens the packs, and the bucket that holds the closed ones. Its URL is that of the settings; without one,
 // that of the directory's description, which thus remembers it.
-func (s *Store) openContent() (err error) {
+func (s *Store) openContent(state *State) (err error) {
+	if state != nil || kv.IsReplica(s.Config.Data) {
+		return s.openReplicaContent(state)
+	}
 	options := content.Options{Logger: s.Log, RemoteCache: int64(s.Config.Cache), TakeOver: s.Config.TakeBytes}
 	url := s.Config.Bytes
 	if url == config.BytesHere {
@@ -49,6 +54,54 @@ func (s *Store) openContent() (err error) {
 		return s.rememberBytes("")
 	}
 	return nil
+}
+
+// openReplicaContent opens the packs of a replica for reading: all are in the folder, or the closed ones are read from the
+// bucket in which its writer keeps them. Without a state, the replica's directory is read, perhaps beside its server.
+func (s *Store) openReplicaContent(state *State) (err error) {
+	dir := filepath.Join(s.Config.Data, "packs")
+	options := content.Options{Logger: s.Log}
+	if state != nil {
+		options.FS = state.Packs
+	} else {
+		url := s.Config.Bytes
+		if url == "" {
+			if url, err = replicaBytes(s.Config.Data); err != nil {
+				return err
+			}
+		}
+		if url != "" && url != config.BytesHere {
+			b, err := bucket.Open(context.Background(), url, bucket.Options{Logger: s.Log})
+			if err != nil {
+				return err
+			}
+			packs, err := content.FollowBeside(context.Background(), dir, b, s.Log)
+			if err != nil {
+				return err
+			}
+			s.onClose(packs.Close)
+			options.FS = packs
+		}
+	}
+	options.Here = options.FS == nil
+	if s.Content, err = content.Open(dir, s.DB, options); err != nil {
+		return err
+	}
+	s.onClose(s.Content.Close)
+	return nil
+}
+
+// replicaBytes returns the URL of the bucket from which a replica reads closed packs, "" if it copies them.
+func replicaBytes(dir string) (string, error) {
+	var mark struct{ Bytes string }
+	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, kv.ReplicaFile), maxDirectoryFile)
+	if err == nil {
+		err = json.Unmarshal(raw, &mark)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", kv.ReplicaFile, err)
+	}
+	return mark.Bytes, nil
 }
 
 // rememberBytes writes the URL of the bucket into the description of the directory.

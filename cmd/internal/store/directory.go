@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,6 +44,7 @@ func (d directory) formatOf() int {
 type directory struct {
 	Format   int       `json:"format"`
 	Created  time.Time `json:"created"`
+	ID       string    `json:"id,omitempty"`       // random; with Created, tells archives apart; "" of an older program's
 	Base     string    `json:"base,omitempty"`     // of the first IRIs
 	Former   []string  `json:"former,omitempty"`   // other bases of IRIs, in the order of their first use
 	Rebasing string    `json:"rebasing,omitempty"` // the base that all IRIs are being moved to
@@ -50,7 +52,7 @@ type directory struct {
 }
 
 func (d directory) equal(o directory) bool {
-	return d.Format == o.Format && d.Created.Equal(o.Created) && d.Base == o.Base && d.Rebasing == o.Rebasing && d.Bytes == o.Bytes && slices.Equal(d.Former, o.Former)
+	return d.Format == o.Format && d.Created.Equal(o.Created) && d.ID == o.ID && d.Base == o.Base && d.Rebasing == o.Rebasing && d.Bytes == o.Bytes && slices.Equal(d.Former, o.Former)
 }
 
 // addBase adds a base unless it is known. The first one becomes Base.
@@ -190,7 +192,7 @@ func missingOr(err error) string {
 
 // createDirectory creates a data directory, or makes an empty directory one.
 func createDirectory(fsys disk.FS, dir, base string, now time.Time) (described, error) {
-	d := described{directory: directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second), Base: base}, exists: true}
+	d := described{directory: directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second), ID: rand.Text(), Base: base}, exists: true}
 	if err := fsys.MkdirAll(dir, 0o700); err != nil {
 		return d, fmt.Errorf("data directory: %w", err)
 	}

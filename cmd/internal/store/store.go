@@ -38,9 +38,10 @@ type Options struct {
 
 // State is what Open opens instead of the database of the directory.
 type State struct {
-	DB     *kv.DB // pinned; the Store closes it, also if Open fails
-	From   *Store // of an earlier state, which lends what it has read; nil for the first one
-	Reason string // why nothing can be written, as a sentence
+	DB     *kv.DB  // pinned; the Store closes it, also if Open fails
+	From   *Store  // of an earlier state, which lends what it has read; nil for the first one
+	Packs  disk.FS // of the packs, from content.Follow; nil if all of them are in the folder
+	Reason string  // why nothing can be written, as a sentence
 }
 
 // Store is an opened archive. Its parts may be used by several goroutines. The caller closes it, and not the parts.
@@ -118,7 +119,7 @@ func (s *Store) openParts(opts Options) (err error) {
 		return err
 	}
 	s.onClose(s.Triples.Close)
-	if err := s.openContent(); err != nil {
+	if err := s.openContent(opts.State); err != nil {
 		return err
 	}
 	s.onClose(s.Content.Close)

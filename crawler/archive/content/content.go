@@ -86,6 +86,7 @@ type Options struct {
 	RemoteCache int64         // bytes of packs in FS that are in Remote, too; 0 = 10 GiB
 	RemoteLimit time.Duration // of a read from Remote; 0 = 20 s
 	TakeOver    bool          // take Remote from another copy of this store, which is not used any more
+	Here        bool          // of a store that is read-only: all packs are in FS, also if those of the writer are in a bucket
 	Detach      bool          // fetch all packs from Remote, and use it no more
 
 	// LabelOf returns the label (PutOptions.Label) of a file that was stored before packs described their files. Scrub
@@ -186,7 +187,7 @@ func (s *Store) start() (err error) {
 			return err
 		}
 	}
-	if err := checkFormat(s.db, s.opts.Remote != nil || s.opts.Detach || followed(s.fs) != nil); err != nil {
+	if err := checkFormat(s.db, s.opts.Remote != nil || s.opts.Detach || s.opts.Here && s.db.ReadOnly() || followed(s.fs) != nil); err != nil {
 		return err
 	}
 	if err := s.openRemote(); err != nil {

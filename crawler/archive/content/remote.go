@@ -161,6 +161,11 @@ func Follow(ctx context.Context, dir string, from bucket.Bucket, cache int64, lo
 	return tier.Open(ctx, tier.Options{Bucket: from, Dir: dir, Finished: isRemote, Digest: digestInName, Follow: true, Cache: cache, Logger: log})
 }
 
+// FollowBeside is Follow for another process than the one that follows in the folder: it changes nothing there.
+func FollowBeside(ctx context.Context, dir string, from bucket.Bucket, log *slog.Logger) (*tier.FS, error) {
+	return tier.Open(ctx, tier.Options{Bucket: from, Dir: dir, Finished: isRemote, Digest: digestInName, Follow: true, Beside: true, Logger: log})
+}
+
 // followed returns the file system of Follow, nil for any other.
 func followed(fsys disk.FS) *tier.FS {
 	t, _ := fsys.(*tier.FS)

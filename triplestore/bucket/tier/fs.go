@@ -66,18 +66,19 @@ func (f *FS) reload() {
 		f.mu.Lock()
 		recent := time.Since(f.listed) < listEvery
 		f.mu.Unlock()
-		if recent {
-			return
-		}
 		ctx, cancel := context.WithTimeout(f.ctx, f.o.Limit)
 		defer cancel()
-		if err := f.list(ctx); err != nil {
+		if recent {
+		} else if err := f.list(ctx); err != nil {
 			f.log.Warn("the bucket cannot be listed", "error", err)
 		}
 	}
-	state, err := readJournal(f.local, filepath.Join(f.o.Dir, JournalName))
-	if err != nil {
-		return
+	var state journalState
+	var err error
+	if !f.o.Follow {
+		if state, err = readJournal(f.local, filepath.Join(f.o.Dir, JournalName)); err != nil {
+			return
+		}
 	}
 	entries, err := f.local.ReadDir(f.o.Dir)
 	if err != nil {
@@ -134,10 +135,11 @@ func (f *FS) list(ctx context.Context) error {
 		if !o.local {
 			o.size = info.Size
 		}
+		o.replace = o.local && o.size != info.Size
 	}
 	for name, o := range f.objects {
 		if _, ok := there[name]; !ok && o.stored {
-			if o.stored = false; !o.local {
+			if o.stored, o.replace = false, false; !o.local {
 				f.dropPart(o)
 				delete(f.objects, name)
 			}

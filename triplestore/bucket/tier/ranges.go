@@ -191,7 +191,7 @@ func (f *FS) usePart(o *object) (*part, error) {
 			return nil, fs.ErrClosed
 		}
 		if f.colds == "" {
-			if f.o.ReadOnly && !f.o.Follow {
+			if f.borrowed() {
 				dir, err := os.MkdirTemp("", "odarchive-cold-*")
 				if err != nil {
 					return nil, err
@@ -218,7 +218,7 @@ func (f *FS) usePart(o *object) (*part, error) {
 
 // coldFS is where ranges are: if the folder must not change, in one of the system's.
 func (f *FS) coldFS() disk.FS {
-	if f.o.ReadOnly && !f.o.Follow {
+	if f.borrowed() {
 		return disk.OS{}
 	}
 	return f.local
@@ -300,7 +300,7 @@ func (f *FS) dropLocal(o *object) (dropped bool) {
 		f.dropPart(o)
 		dropped = true
 	}
-	if !o.local || f.o.ReadOnly {
+	if !o.local || f.borrowed() {
 		return dropped
 	}
 	if err := f.local.Remove(filepath.Join(f.o.Dir, o.name)); err != nil {
@@ -312,7 +312,9 @@ func (f *FS) dropLocal(o *object) (dropped bool) {
 		o.file = nil
 	}
 	o.local = false
-	f.cached -= o.size
+	if !f.o.ReadOnly {
+		f.cached -= o.size
+	}
 	return true
 }
 
@@ -351,7 +353,7 @@ func (f *FS) emptyColds() error {
 
 // removeColds removes the ranges of a folder that is open for reading only.
 func (f *FS) removeColds() error {
-	if f.o.ReadOnly && !f.o.Follow && f.colds != "" {
+	if f.borrowed() && f.colds != "" {
 		return os.RemoveAll(f.colds)
 	}
 	return nil

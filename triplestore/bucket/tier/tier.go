@@ -49,6 +49,7 @@ type Options struct {
 	Archive  string                   // identifies the archive that owns the bucket
 	TakeOver bool                     // take the bucket from another folder of the same archive
 	Follow   bool                     // read the bucket of another folder, which goes on changing it: no journal, and ReadOnly
+	Beside   bool                     // with Follow: another process follows in the folder, so change nothing there either
 	ReadOnly bool                     // change neither the folder nor the bucket
 	Cache    int64                    // bytes of stored files that may be local; 0 = 10 GiB
 	Limit    time.Duration            // of a read from the bucket; 0 = 20 s
@@ -196,7 +197,10 @@ func (f *FS) load(ctx context.Context) error {
 		if err := f.list(ctx); err != nil {
 			return err
 		}
-		return errors.Join(f.scan(journalState{}), f.emptyColds())
+		if err := f.scan(journalState{}); err != nil || f.o.Beside {
+			return err
+		}
+		return f.emptyColds()
 	}
 	path := filepath.Join(f.o.Dir, JournalName)
 	state, err := readJournal(f.local, path)
