@@ -112,10 +112,11 @@ func (a *API) Log(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return unavailable(err)
 	}
-	end := End{Number: a.DB.Position().Number, More: more, Set: a.setName()}
+	end := End{Number: a.DB.Position().Number, More: more}
 	if end.Open, err = a.Content.OpenPacks(); err != nil { // after the records were read
 		return unavailable(err)
 	}
+	end.Set = a.setName() // last: a pack that is closed meanwhile is in both, and in none the other way round
 	last, err := json.Marshal(end)
 	if err != nil {
 		return err

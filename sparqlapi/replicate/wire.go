@@ -101,8 +101,9 @@ func readFrame(r io.Reader) (kind byte, body []byte, err error) {
 	return head[0], body, nil
 }
 
-// ReadLog reads the answer of /replicate/log.
+// ReadLog reads the answer of /replicate/log. An answer with more than such an answer holds is an ErrWire.
 func ReadLog(r io.Reader) (records []kv.Record, end End, err error) {
+	size := 0
 	for {
 		kind, body, err := readFrame(r)
 		switch {
@@ -115,7 +116,10 @@ func ReadLog(r io.Reader) (records []kv.Record, end End, err error) {
 			return records, end, nil
 		case kind != frameRecord || len(body) < 12:
 			return nil, end, fmt.Errorf("%w: a frame of kind %q and %d bytes", ErrWire, kind, len(body))
+		case size >= maxRecords:
+			return nil, end, fmt.Errorf("%w: records of more than %d bytes", ErrWire, size)
 		}
+		size += frameHead + len(body)
 		records = append(records, kv.Record{Number: binary.LittleEndian.Uint64(body), Sum: binary.LittleEndian.Uint32(body[8:]), Body: body[12:]})
 	}
 }

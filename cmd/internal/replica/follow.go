@@ -209,6 +209,9 @@ func (f *Follower) step(ctx context.Context) error {
 	}
 	number := f.db.Position().Number
 	if f.behind() && !time.Now().Before(due) || f.served.newest() == nil || f.purging != nil {
+		if number >= end.Number {
+			f.status.since(at) // before the first answer, which is to say it
+		}
 		if err := f.openState(ctx); err != nil {
 			return err
 		}

@@ -200,7 +200,15 @@ func (m *mirror) copyClosed(ctx context.Context, f content.PackFile) error {
 			}
 		}
 	}
+	return m.fetchNew(ctx, f, path)
+}
+
+// fetchNew copies a closed file. What has arrived of one that fails is removed: the writer may purge it before the next attempt.
+func (m *mirror) fetchNew(ctx context.Context, f content.PackFile, path string) error {
 	if err := m.fetch(ctx, f, path+tempSuffix, 0); err != nil {
+		if gone := m.fs.Remove(path + tempSuffix); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
 		return err
 	}
 	return m.publish(path+tempSuffix, path)

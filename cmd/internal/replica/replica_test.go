@@ -318,7 +318,13 @@ func TestAReplicaSaysHowOldItIsAndTakesNoWrites(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t)
 	f := newFollower(t, w)
+	if resp, _ := f.get("/stats/basic"); resp.StatusCode == http.StatusOK && resp.Header.Get(replica.LagHeader) == "" {
+		t.Errorf("the first answer, which waited for a state: no %s", replica.LagHeader)
+	}
 	f.same(w, nil)
+	if resp, body := f.get("/metrics"); resp.StatusCode != http.StatusOK || !strings.Contains(body, "\nodarchive_replica_lag_seconds ") {
+		t.Errorf("/metrics: %d %.300s", resp.StatusCode, body)
+	}
 	for _, path := range []string{"/", "/sparql?query=ASK+%7B%7D", "/nothing-here", "/readyz"} {
 		if resp, _ := f.get(path); resp.Header.Get(replica.LagHeader) == "" {
 			t.Errorf("%s: no %s", path, replica.LagHeader)

@@ -130,10 +130,7 @@ func (m *mirror) copyClosedSet(ctx context.Context) error {
 			continue
 		}
 		path := filepath.Join(m.dir, file.Name)
-		if err = m.fetch(ctx, file, path+tempSuffix, 0); err == nil {
-			err = m.publish(path+tempSuffix, path)
-		}
-		if err != nil && !errors.Is(err, errGone) {
+		if err := m.fetchNew(ctx, file, path); err != nil && !errors.Is(err, errGone) {
 			return err
 		}
 	}

@@ -201,6 +201,9 @@ func (f *Follower) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.served.leave(g, by)
+	if l := f.Lag(); l.Known && w.Header().Get(LagHeader) == "" { // it waited for the first state
+		w.Header().Set(LagHeader, strconv.FormatFloat(l.Time.Seconds(), 'f', 1, 64))
+	}
 	g.handler.ServeHTTP(w, r.WithContext(ctx))
 }
 
