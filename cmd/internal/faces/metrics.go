@@ -71,6 +71,11 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 	if s, ok := c.faces.store.Content.Remote(); ok {
 		collectBucket(out, s)
 	}
+	if r := c.faces.Replica; r != nil {
+		r.Collect(func(name, help string, value float64) {
+			out <- prometheus.MustNewConstMetric(description(name, help), prometheus.GaugeValue, value)
+		})
+	}
 	c.operation(out)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
