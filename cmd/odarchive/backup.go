@@ -105,6 +105,7 @@ func packsWere(names []string) string {
 
 func (c *cli) restore() *cobra.Command {
 	var withdrawals, at string
+	var incomplete bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE... | URL",
 		Short: "Restore an archive from backups",
@@ -126,10 +127,10 @@ serve --promote'. The key of the transparency log is in no backup: copy the dire
 				if len(args) > 1 {
 					return usagef("restore needs one URL, or files")
 				}
-				return c.restoreVault(cmd.Context(), args[0], at, withdrawals)
+				return c.restoreVault(cmd.Context(), args[0], at, withdrawals, incomplete)
 			}
-			if at != "" {
-				return usagef("--at needs the URL of a continuous backup")
+			if at != "" || incomplete {
+				return usagef("--at and --incomplete need the URL of a continuous backup")
 			}
 			bar := c.progress(-1, "bytes")
 			defer bar.done()
@@ -150,6 +151,7 @@ serve --promote'. The key of the transparency log is in no backup: copy the dire
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "moment (RFC 3339) as of which the archive is restored from a bucket (default the last one)")
+	cmd.Flags().BoolVar(&incomplete, "incomplete", false, "restore from a bucket also if objects are missing with what was acknowledged: what they had is lost")
 	cmd.Flags().StringVar(&withdrawals, "withdrawals", "", "list of what was withdrawn, as 'odarchive withdrawals --json' prints it; the restored archive forgets it, too")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd

@@ -97,7 +97,7 @@ type restored struct {
 }
 
 // restoreVault restores the archive from a continuous backup.
-func (c *cli) restoreVault(ctx context.Context, url, at, withdrawals string) error {
+func (c *cli) restoreVault(ctx context.Context, url, at, withdrawals string, goOn bool) error {
 	var when time.Time
 	if at != "" {
 		var err error
@@ -112,6 +112,12 @@ func (c *cli) restoreVault(ctx context.Context, url, at, withdrawals string) err
 	target, err := h.At(ctx, when)
 	if err != nil {
 		return fmt.Errorf("%s: %w", url, err)
+	}
+	if target.GoOn = goOn; !goOn && len(target.Holes) > 0 {
+		for _, hole := range target.Holes {
+			fmt.Fprintf(c.stderr, "odarchive: %s\n", hole)
+		}
+		return fmt.Errorf("%s: the backup lacks what was acknowledged: an archive as of %s, write set %d, can be restored with --incomplete", url, target.Time.Format(timeOfCommit), target.Number)
 	}
 	bar := c.progress(-1, "bytes")
 	var read int64

@@ -28,7 +28,7 @@ func (n *Node) keepBackup(ctx context.Context) (end func()) {
 	group.Go(func() {
 		_ = n.Jobs.Run(ctx, "backup", func(ctx context.Context) error { // Jobs reports its failure
 			err := k.Run(ctx)
-			if errors.Is(err, vault.ErrFenced) || errors.Is(err, vault.ErrNotOwner) || errors.Is(err, vault.ErrBehind) {
+			if errors.Is(err, vault.ErrFenced) || errors.Is(err, vault.ErrNotOwner) || errors.Is(err, vault.ErrBehind) || errors.Is(err, vault.ErrInUse) {
 				return nil // no failure that another attempt could mend: the Keeper has stopped all writes, and says so
 			}
 			return err

@@ -12,7 +12,8 @@ import (
 
 // Advice for people, and Retry-After for programs, while writes are stopped.
 const (
-	writesStoppedAdvice = "It goes on answering questions. If another server has become the writer, write there. Otherwise look after the disk, then start the archive again: it goes on from what was acknowledged"
+	writesStoppedAdvice = "It goes on answering questions. Look after the disk, then start the archive again: it goes on from what was acknowledged"
+	fencedAdvice        = "It goes on answering questions. Send what is to be written to the other server"
 	retryStopped        = 5 * time.Minute
 )
 

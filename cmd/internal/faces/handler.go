@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/archive/vault"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
@@ -180,6 +181,7 @@ func (a *Faces) errorTable() problem.Table {
 		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Public: true},
 		{Err: address.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Public: true},
 		{Err: bundle.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Public: true},
+		{Err: vault.ErrFenced, Status: http.StatusServiceUnavailable, Title: "Another server writes the archive", Public: true, Advice: fencedAdvice, RetryAfter: retryStopped},
 		{Err: kv.ErrWritesStopped, Status: http.StatusServiceUnavailable, Title: "The archive accepts no more writes", Public: true, Advice: writesStoppedAdvice, RetryAfter: retryStopped},
 		{Err: kv.ErrReadOnly, Status: http.StatusForbidden, Title: "The archive is open for reading only", Advice: a.store.ReadOnlyReason},
 		{Err: kv.ErrDiskFull, Status: http.StatusInsufficientStorage, Title: "The archive's disk is full", Public: true},
