@@ -67,6 +67,8 @@ type loan struct {
 	ends   time.Time
 	jobs   map[string]jobState
 	last   bool // the worker makes no more requests
+
+	compared <-chan struct{} // closed when the latest result that is compared with others of the host is committed; nil for none
 }
 
 type jobState int

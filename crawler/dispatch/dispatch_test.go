@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,7 @@ type office struct {
 	mu      sync.Mutex
 	commits map[string]int // by URL
 	parcels map[string]string
+	order   []string // URLs
 }
 
 func (o *office) Pick(_ string, jobs []frontier.Job) []frontier.Job { return jobs }
@@ -73,6 +75,7 @@ func (o *office) Commit(ctx context.Context, lease *frontier.Lease, job frontier
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.commits[job.URL]++
+	o.order = append(o.order, job.URL)
 	o.parcels[job.URL] = string(b)
 	return nil
 }
@@ -545,6 +548,43 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 	}
 	if _, err := json.Marshal(r); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestResultsThatAreComparedAreCommittedInTheirOrder is about pages that may be error pages: whether the third one is
+// depends on whether the first two are recorded. They all arrive at once if the writer was slow.
+func TestResultsThatAreComparedAreCommittedInTheirOrder(t *testing.T) {
+	var urls []string
+	for i := range 6 {
+		urls = append(urls, fmt.Sprintf("http://a.example/%d", i))
+	}
+	b := newBench(t, time.Minute, urls...)
+	b.Hello(Hello{Version: Version, Worker: "w"})
+	g := b.grant(t, "w")
+	var want []string
+	var claims []Claimed
+	for i, job := range g.Jobs {
+		c, v, ok := b.Claim(&Result{Version: Version, Worker: "w", Job: Key{g.Ref, job.Key}, Last: i == len(g.Jobs)-1, Finding: Finding{Compare: true}})
+		if !ok {
+			t.Fatal(v)
+		}
+		want, claims = append(want, job.URL), append(claims, c)
+	}
+	var group sync.WaitGroup
+	for _, c := range slices.Backward(claims) {
+		started := make(chan struct{})
+		group.Go(func() {
+			close(started)
+			if v := b.Commit(t.Context(), c, noParcel); v != Committed {
+				t.Errorf("%s: %s", c.job.URL, v)
+			}
+		})
+		<-started
+		runtime.Gosched()
+	}
+	group.Wait()
+	if !slices.Equal(b.office.order, want) {
+		t.Errorf("committed were %v, expected %v", b.office.order, want)
 	}
 }
 

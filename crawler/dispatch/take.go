@@ -50,7 +50,12 @@ func (d *Desk) Claim(r *Result) (c Claimed, v Verdict, ok bool) {
 		v = Refused
 	default:
 		l.jobs[r.Job.Key], l.last = committing, l.last || r.Last
-		return Claimed{l, l.lease.Jobs[at], r}, Committed, true
+		c = Claimed{loan: l, job: l.lease.Jobs[at], r: r}
+		if r.Finding.Compare {
+			c.after, c.over = l.compared, make(chan struct{})
+			l.compared = c.over
+		}
+		return c, Committed, true
 	}
 	d.count(v)
 	return c, v, false
@@ -61,6 +66,9 @@ type Claimed struct {
 	loan *loan
 	job  frontier.Job
 	r    *Result
+
+	after <-chan struct{} // closed when the one is committed that has to be before this one; nil for none
+	over  chan struct{}   // closed when this one is committed, if another one may wait for that
 }
 
 // count counts a result. The caller holds mu.
@@ -87,9 +95,16 @@ func (d *Desk) Malformed(err error) {
 	d.o.Log.Warn("a message of a worker is dropped, and its job is due again", "error", err)
 }
 
-// Commit commits a result that was claimed. Results may be committed concurrently, which the database does together.
+// Commit commits a result that was claimed. Results may be committed concurrently, which the database does together; those
+// of a lease that are compared with each other wait for each other, in the order of Claim. It must be called for each Claimed.
 func (d *Desk) Commit(ctx context.Context, c Claimed, parcel Parcel) Verdict {
 	l, r := c.loan, c.r
+	if c.over != nil { // it is compared with what other URLs of the host gave, so these have to be committed before
+		defer close(c.over)
+	}
+	if c.after != nil {
+		<-c.after // its commit began earlier, and ends
+	}
 	d.takeBack(l, r.Passages, r.Robots, r.Last)
 	err := faults.Contain(func() error { return d.o.Office.Commit(ctx, l.lease, c.job, r, parcel) })
 	v := Committed
