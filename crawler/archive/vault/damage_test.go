@@ -62,8 +62,10 @@ func TestVerifyNamesWhateverARestoreMisses(t *testing.T) {
 	sound := keptVault(t)
 	ways := map[string]func(b *buckettest.Memory, key string){
 		"missing": func(b *buckettest.Memory, key string) { _ = b.Delete(ctxOf(), key) },
-		"short":   func(b *buckettest.Memory, key string) { b.Change(key, func(raw []byte) []byte { return raw[:len(raw)*2/3] }) },
-		"empty":   func(b *buckettest.Memory, key string) { b.Change(key, func([]byte) []byte { return nil }) },
+		"short": func(b *buckettest.Memory, key string) {
+			b.Change(key, func(raw []byte) []byte { return raw[:len(raw)*2/3] })
+		},
+		"empty": func(b *buckettest.Memory, key string) { b.Change(key, func([]byte) []byte { return nil }) },
 		"changed": func(b *buckettest.Memory, key string) {
 			b.Change(key, func(raw []byte) []byte { c := append([]byte(nil), raw...); c[len(c)/2] ^= 4; return c })
 		},
