@@ -165,7 +165,7 @@ func TestWhatIsOlderThanItMustBeGoes(t *testing.T) {
 // tidy runs a Keeper that makes a state file, and deletes what no moment from a time on needs.
 func (a *archive) tidy(b bucket.Bucket, before time.Time) {
 	a.t.Helper()
-	if err := a.keep(b, Options{}); err != nil {
+	if err := a.keep(b, Options{Lease: 300 * time.Millisecond}); err != nil {
 		a.t.Fatal(err)
 	}
 	a.waitWhole()
