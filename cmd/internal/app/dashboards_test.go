@@ -1,11 +1,9 @@
 package app
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"testing"
 
 	"odarchive/cmd/internal/config"
@@ -39,18 +37,7 @@ func TestDashboardsAndAlertsAskForMetricsThatExist(t *testing.T) {
 	if err := n.BeginBackup(t.Context(), n.Mint.Base); err != nil {
 		t.Fatal(err)
 	}
-	h, err := n.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	group.Go(func() { n.Background(ctx, true) })
-	job(t, n, "tidying", "running")
-	ask(h, "GET", "/healthz", "")
-	text := ask(h, "GET", "/metrics", "").Body.String()
-	cancel()
-	group.Wait()
+	text := metricsOf(t, n)
 	exists := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^([a-z_]+)[{ ]`).FindAllStringSubmatch(text, -1) {
 		exists[m[1]] = true

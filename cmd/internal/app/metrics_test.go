@@ -14,14 +14,9 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// Every metric of the page about alerts is at /metrics, with the labels that it names.
-func TestTheMetricsToAlertOnExist(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "ui", "docs", "reference", "metrics.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := background(t)
+// metricsOf returns what /metrics says while the node's background jobs run, after one other request.
+func metricsOf(t *testing.T, n *Node) string {
+	t.Helper()
 	h, err := n.Handler()
 	if err != nil {
 		t.Fatal(err)
@@ -34,6 +29,18 @@ func TestTheMetricsToAlertOnExist(t *testing.T) {
 	text := ask(h, "GET", "/metrics", "").Body.String()
 	cancel()
 	group.Wait()
+	return text
+}
+
+// Every metric of the page about alerts is at /metrics, with the labels that it names.
+func TestTheMetricsToAlertOnExist(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "ui", "docs", "reference", "metrics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := background(t)
+	text := metricsOf(t, n)
 	names := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|(.*)$").FindAllStringSubmatch(string(page), -1)
 	if len(names) < 10 {
 		t.Fatalf("%d metrics on the page", len(names))
