@@ -19,7 +19,7 @@ import (
 	"odarchive/cmd/internal/tracing/collectortest"
 )
 
-// freeAddress returns an address of this machine that nobody listens on; whoever is told it takes it.
+// freeAddress returns an address of this machine on which nobody listens, for a server that is about to start.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

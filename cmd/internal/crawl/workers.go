@@ -84,14 +84,14 @@ func (c *Crawl) openWorkers() error {
 // maxScopeRules is how many rules of the scope workers can be told. With more, this process visits everything itself.
 const maxScopeRules = 2000
 
-// welcomes caches what workers are told, until the rules of the scope change.
+// welcomes caches the settings for workers until the rules of the scope change.
 type welcomes struct {
 	mu   sync.Mutex // guards what follows
 	of   string     // fingerprint of the scope
 	said dispatch.Welcome
 }
 
-// welcome returns the settings that workers are told.
+// welcome returns the settings for workers.
 func (c *Crawl) welcome() dispatch.Welcome {
 	c.said.mu.Lock()
 	defer c.said.mu.Unlock()

@@ -97,5 +97,5 @@ func (c *fileCopier) copy(ctx context.Context) error {
 	return nil
 }
 
-// names returns the files of which there are copies.
+// names returns the names of the copied files.
 func (c *fileCopier) names() []string { return slices.Sorted(maps.Keys(c.last)) }
