@@ -138,15 +138,20 @@ func commandText(b *strings.Builder, cmd *cobra.Command) {
 	if cmd.Example != "" {
 		fmt.Fprintf(b, "Examples:\n\n```text\n%s\n```\n\n", strings.Trim(cmd.Example, "\n"))
 	}
-	shared := map[string]bool{}
-	config := config.Defaults()
-	fetching := pflag.NewFlagSet("", pflag.ContinueOnError)
-	config.FetchFlags(fetching)
-	fetching.VisitAll(func(f *pflag.Flag) { shared[f.Name] = true })
-	fetches := cmd.LocalFlags().Lookup("user-agent") != nil
+	shared := map[string]bool{} // flags that other pages are about
+	local := cmd.LocalFlags()
+	var others []string
+	for _, group := range settingGroups() {
+		if local.Lookup(group.mark) == nil {
+			continue
+		}
+		group.flags.VisitAll(func(f *pflag.Flag) { shared[f.Name] = true })
+		others = append(others, fmt.Sprintf("[the settings of %s](../settings/%s.md)", group.of, group.page))
+	}
+	others = append(others, "[the settings of all commands](../settings/all.md)")
 	rows := 0
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Name == "help" || f.Name == "version" || fetches && shared[f.Name] || cmd.Root().PersistentFlags().Lookup(f.Name) != nil && cmd != cmd.Root() {
+	local.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" || f.Name == "version" || shared[f.Name] || cmd.Root().PersistentFlags().Lookup(f.Name) != nil && cmd != cmd.Root() {
 			return
 		}
 		if rows++; rows == 1 {
@@ -161,15 +166,33 @@ func commandText(b *strings.Builder, cmd *cobra.Command) {
 	if rows > 0 {
 		b.WriteString("\n")
 	}
-	if fetches {
-		b.WriteString("It also takes [the settings of everything that fetches](../settings/fetching.md)")
-	} else {
-		b.WriteString("It also takes")
+	last := len(others) - 1
+	text := others[last]
+	if last > 0 {
+		text = strings.Join(others[:last], ", ") + " and " + text
 	}
-	if fetches {
-		b.WriteString(" and")
+	fmt.Fprintf(b, "It also takes %s.\n\n", text)
+}
+
+// settingGroup is a page with settings that several commands have, or that are too many for the page of one.
+type settingGroup struct {
+	page, of string
+	about    string
+	mark     string // a flag that commands with these settings have
+	flags    *pflag.FlagSet
+}
+
+func settingGroups() []settingGroup {
+	cfg := config.Defaults()
+	set := func(add func(*pflag.FlagSet)) *pflag.FlagSet {
+		f := pflag.NewFlagSet("", pflag.ContinueOnError)
+		add(f)
+		return f
 	}
-	b.WriteString(" [the settings of all commands](../settings/all.md).\n\n")
+	return []settingGroup{
+		{"fetching", "everything that fetches", "Of `serve`, `crawl`, `harvest`, `follow`, `discover` and the others that ask hosts. What is right for one host only is set\nwith [host](../commands/host.md).", "user-agent", set(cfg.FetchFlags)},
+		{"machines", "several machines", "Of `serve`, where workers, replicas or a bucket help it ([workers](../../howto/several-machines.md), [replicas](../../howto/read-replicas.md),\n[backup](../../howto/continuous-backup.md)).", "nats-listen", set(cfg.MachinesFlags)},
+	}
 }
 
 func flagType(f *pflag.Flag) string {
@@ -198,38 +221,36 @@ func cell(text string) string {
 
 // settingPages lists the settings by what takes them.
 func settingPages(pages map[string]string, root *cobra.Command) {
-	cfg := config.Defaults()
-	set := func(add ...func(*pflag.FlagSet)) *pflag.FlagSet {
-		f := pflag.NewFlagSet("", pflag.ContinueOnError)
-		for _, a := range add {
-			a(f)
-		}
-		return f
+	write := func(page, title, about string, flags *pflag.FlagSet) {
+		var b strings.Builder
+		fmt.Fprintf(&b, "# %s\n\n%s\n\n| setting | default | meaning |\n| --- | --- | --- |\n", title, about)
+		flags.VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				fmt.Fprintf(&b, "| `%s` %s | %s | %s |\n", f.Name, flagType(f), flagDefault(f), cell(f.Usage))
+			}
+		})
+		pages["settings/"+page+".md"] = finish(b.String())
 	}
-	global, fetching := set(cfg.GlobalFlags), set(cfg.FetchFlags)
+	cfg, global := config.Defaults(), pflag.NewFlagSet("", pflag.ContinueOnError)
+	cfg.GlobalFlags(global)
+	write("all", "Settings of all commands", "Each is a flag with two hyphens, a variable, or a line of the file: [Settings](../settings.md).", global)
+	elsewhere := map[string]bool{"help": true, "config": true} // settings that the page of the server leaves to others
+	global.VisitAll(func(f *pflag.Flag) { elsewhere[f.Name] = true })
+	for _, group := range settingGroups() {
+		group.flags.VisitAll(func(f *pflag.Flag) { elsewhere[f.Name] = true })
+		write(group.page, "Settings of "+group.of, group.about+" Notation: [Settings](../settings.md).", group.flags)
+	}
 	serve, _, err := root.Find([]string{"serve"})
 	if err != nil {
 		panic(err) // a bug of this test
 	}
 	serving := pflag.NewFlagSet("", pflag.ContinueOnError)
 	serve.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if fetching.Lookup(f.Name) == nil && global.Lookup(f.Name) == nil && f.Name != "help" && f.Name != "config" {
+		if !elsewhere[f.Name] {
 			serving.AddFlag(f)
 		}
 	})
-	write := func(name, title, about string, f *pflag.FlagSet) {
-		var b strings.Builder
-		fmt.Fprintf(&b, "# %s\n\n%s\n\n| setting | default | meaning |\n| --- | --- | --- |\n", title, about)
-		f.VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				fmt.Fprintf(&b, "| `%s` %s | %s | %s |\n", f.Name, flagType(f), flagDefault(f), cell(f.Usage))
-			}
-		})
-		pages["settings/"+name+".md"] = finish(b.String())
-	}
-	write("all", "Settings of all commands", "Each is a flag with two hyphens, a variable, or a line of the file: [Settings](../settings.md).", global)
-	write("fetching", "Settings of everything that fetches", "Of `serve`, `crawl`, `harvest`, `follow`, `discover` and the others that ask hosts. What is right for one host only is set\nwith [host](../commands/host.md). Notation: [Settings](../settings.md).", fetching)
-	write("serving", "Settings of the server", "Of `serve` alone. It takes [those of fetching](fetching.md) and [of all commands](all.md), too. Notation: [Settings](../settings.md).", serving)
+	write("serving", "Settings of the server", "Of `serve` alone. It takes [those of fetching](fetching.md), [of several machines](machines.md) and [of all commands](all.md), too. Notation: [Settings](../settings.md).", serving)
 }
 
 // apiDocument is what the reference shows of the OpenAPI document.

@@ -112,10 +112,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 	c.cfg.EvidenceFlags(f)
 	c.cfg.RetentionFlags(f)
 	c.cfg.DumpFlags(f)
-	c.cfg.BackupFlags(f)
-	c.cfg.WriterFlags(f)
-	c.cfg.WorkersFlags(f)
-	c.cfg.FollowFlags(f)
+	c.cfg.MachinesFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
 }

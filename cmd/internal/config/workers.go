@@ -52,6 +52,14 @@ func (c *Config) WorkersFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&w.NKeys, "nats-nkey", nil, "public key (U...) of workers that the embedded NATS server admits (repeatable)")
 }
 
+// MachinesFlags adds the flags of a server that others help, copy or replace.
+func (c *Config) MachinesFlags(f *pflag.FlagSet) {
+	c.BackupFlags(f)
+	c.WriterFlags(f)
+	c.WorkersFlags(f)
+	c.FollowFlags(f)
+}
+
 // JoinFlags adds the flags of a worker.
 func (c *Config) JoinFlags(f *pflag.FlagSet) {
 	w := &c.Workers
