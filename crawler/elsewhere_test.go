@@ -41,7 +41,7 @@ func TestBothWaysOfAVisitRecordTheSame(t *testing.T) {
 	mux.HandleFunc("/large.bin", func(out http.ResponseWriter, _ *http.Request) { out.Write(table(99, 900_000)) })
 	mux.HandleFunc("/same.txt", func(out http.ResponseWriter, _ *http.Request) { fmt.Fprint(out, "always the same words\n") })
 	mux.HandleFunc("/gone.csv", http.NotFound)
-	mux.HandleFunc("/moved", func(out http.ResponseWriter, r *http.Request) { http.Redirect(out, r, "/table.csv", 302) })
+	mux.HandleFunc("/moved", func(out http.ResponseWriter, r *http.Request) { http.Redirect(out, r, "/table.csv", http.StatusFound) })
 	mux.HandleFunc("/secret", func(http.ResponseWriter, *http.Request) { t.Error("robots.txt was not obeyed") })
 	mux.HandleFunc("/soft.csv", func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "text/html")

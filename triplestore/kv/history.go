@@ -3,7 +3,6 @@ package kv
 import (
 	"context"
 	"fmt"
-	"io"
 )
 
 // Committed returns the number of the newest write set that readers see.
@@ -24,10 +23,4 @@ func (db *DB) BeginHistory(ctx context.Context) error {
 		}
 		return context.Cause(ctx)
 	})
-}
-
-// CheckState reads a state file and compares it with its checksums. It returns the number of the state. The error is
-// ErrDamaged if the file is damaged or truncated.
-func CheckState(ctx context.Context, r io.Reader) (number uint64, err error) {
-	return readStateFrom(ctx, r, nil, func(_, _ []byte, _ uint64) error { return nil })
 }

@@ -89,9 +89,7 @@ func TestAChainedLogIsACopyByteForByte(t *testing.T) {
 			add(t, a, bytes.Repeat([]byte{byte(round)}, random.IntN(200)))
 		}
 		if random.IntN(4) == 0 {
-			if err := a.Sync(); err == nil {
-				err = a.Roll()
-			} else {
+			if err := errors.Join(a.Sync(), a.Roll()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -151,9 +151,8 @@ func workDir(parent string) (dir string, release func() error, err error) {
 // removeIfLeft removes a directory whose process has ended.
 func removeIfLeft(dir string) {
 	name := filepath.Join(dir, "lock")
-	info, err := os.Stat(name)
-	if err != nil {
-		if info, err = os.Stat(dir); err != nil || time.Since(info.ModTime()) < time.Minute { // it may be being made
+	if _, err := os.Stat(name); err != nil {
+		if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) < time.Minute { // it may be being made
 			return
 		}
 	} else if lock, err := lockFile(name); err != nil {

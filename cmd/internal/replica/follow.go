@@ -388,7 +388,6 @@ type status struct {
 	bytes  int64     // of records that arrived and are not served yet
 	took   time.Duration
 	err    error // of the last attempt; nil while it follows
-	began  time.Time
 	states uint64
 }
 

@@ -204,8 +204,7 @@ func quadsOf(t *testing.T, s *triplestore.Store) (all []string) {
 func (f *follower) same(w *writer, files map[content.Digest][]byte) {
 	f.t.Helper()
 	f.catchUp(w)
-	var want []string
-	want = quadsOf(f.t, w.node.Triples)
+	want := quadsOf(f.t, w.node.Triples)
 	_, dump := f.get("/sparql?query=" + "SELECT+(COUNT(*)+AS+%3Fn)+%7B+%7B%3Fs+%3Fp+%3Fo%7D+UNION+%7BGRAPH+%3Fg+%7B%3Fs+%3Fp+%3Fo%7D%7D+%7D")
 	if !strings.Contains(dump, fmt.Sprintf("%q", fmt.Sprint(len(want)))) {
 		f.t.Fatalf("the writer has %d quads, the replica says %s", len(want), dump)

@@ -22,8 +22,7 @@ type Ahead struct {
 	s    *Store
 	n    int
 	file func(i int) (sha [32]byte, layout uint64, ok bool)
-	to   int           // files before this are fetched, or being fetched
-	done chan struct{} // closed when those before mark are
+	to   int // files before this are fetched, or being fetched
 	mark int
 	next *fetching
 	wait sync.WaitGroup

@@ -421,38 +421,35 @@ func (h *History) within(ctx context.Context, b branch, when milli) (t Target, o
 		return t, false, nil
 	}
 	t.log, t.Epoch = b.epochs[0].position().Log, b.epochs[0].Epoch
-	for i := len(snapshots) - 1; i >= 0; i-- {
-		s := snapshots[i]
-		t.from, t.Number, t.Time = s, s.number, s.at.time()
-		way, last := path(h.spansOf(b), s.number)
-		for len(way) > 0 && way[len(way)-1].from > when {
-			way = way[:len(way)-1]
-		}
-		t.way = way
-		if len(way) == 0 {
-			return t, true, nil
-		}
-		end := way[len(way)-1]
-		t.Number, t.Time = min(end.last, last), end.to.time()
-		if end.to <= when && end.last == h.fullLast(end) {
-			return t, true, nil
-		}
-		o, err := getObject(ctx, h.b, end.key)
-		if err != nil {
-			return t, false, err
-		}
-		t.Number, t.Time = s.number, s.at.time()
-		if len(way) > 1 {
-			t.Number, t.Time = way[len(way)-2].last, way[len(way)-2].to.time()
-		}
-		for _, e := range o.batch.entries {
-			if e.at <= when && e.Number <= end.last && e.Number > t.Number {
-				t.Number, t.Time = e.Number, e.at.time()
-			}
-		}
+	s := snapshots[len(snapshots)-1]
+	t.from, t.Number, t.Time = s, s.number, s.at.time()
+	way, last := path(h.spansOf(b), s.number)
+	for len(way) > 0 && way[len(way)-1].from > when {
+		way = way[:len(way)-1]
+	}
+	t.way = way
+	if len(way) == 0 {
 		return t, true, nil
 	}
-	return t, false, nil
+	end := way[len(way)-1]
+	t.Number, t.Time = min(end.last, last), end.to.time()
+	if end.to <= when && end.last == h.fullLast(end) {
+		return t, true, nil
+	}
+	o, err := getObject(ctx, h.b, end.key)
+	if err != nil {
+		return t, false, err
+	}
+	t.Number, t.Time = s.number, s.at.time()
+	if len(way) > 1 {
+		t.Number, t.Time = way[len(way)-2].last, way[len(way)-2].to.time()
+	}
+	for _, e := range o.batch.entries {
+		if e.at <= when && e.Number <= end.last && e.Number > t.Number {
+			t.Number, t.Time = e.Number, e.at.time()
+		}
+	}
+	return t, true, nil
 }
 
 // fullLast returns the number of the last record in an object, also of those that do not count.
