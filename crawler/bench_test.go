@@ -117,6 +117,11 @@ func newBenchWeb(b testing.TB, hosts, files, size int, tags bool) *benchWeb {
 // durableNode returns a node as the program builds it: everything is on disk and synced.
 func durableNode(b *testing.B) *node {
 	b.Helper()
+	return durableNodeWith(b, kv.Options{})
+}
+
+func durableNodeWith(b *testing.B, o kv.Options) *node {
+	b.Helper()
 	must := func(err error) {
 		b.Helper()
 		if err != nil {
@@ -124,7 +129,7 @@ func durableNode(b *testing.B) *node {
 		}
 	}
 	clock := &testClock{base: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC), set: time.Now()}
-	db, err := kv.Open(b.TempDir(), kv.Options{})
+	db, err := kv.Open(b.TempDir(), o)
 	must(err)
 	triples, err := triplestore.Open(db, triplestore.Options{})
 	must(err)

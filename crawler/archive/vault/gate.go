@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"sort"
 	"sync"
 	"time"
 )
@@ -81,10 +82,9 @@ func (g *Gate) note(number uint64, at milli) {
 func (g *Gate) timeOf(number uint64) milli {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, s := range g.stamps {
-		if s.number >= number {
-			return s.at
-		}
+	i := sort.Search(len(g.stamps), func(i int) bool { return g.stamps[i].number >= number })
+	if i < len(g.stamps) {
+		return g.stamps[i].at
 	}
 	return milliOf(time.Now())
 }

@@ -68,6 +68,8 @@ type Keeper struct {
 	packs   *packCopier
 	files   fileCopier
 	merger  *merger
+	reader  *kv.Reader // of the log, behind what the vault has, or nil; only for cycle
+	read    time.Time  // when reader was last used
 
 	forgetting chan struct{} // of size one: what was withdrawn shall leave the vault
 
@@ -190,6 +192,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 		return ErrFenced
 	}
 	defer k.src.Content.SetKeep(nil)
+	defer k.closeReader()
 	for {
 		err := k.run(ctx)
 		switch {
@@ -367,51 +370,87 @@ func (k *Keeper) cycle(ctx context.Context) error {
 	at := k.writer.At()
 	k.src.DB.Hold(holdName, at.Number)
 	if upTo <= at.Number {
+		if time.Since(k.read) >= readerIdle {
+			k.closeReader() // else a segment that is trimmed meanwhile would stay on the disk
+		}
 		k.reached(0)
 		return k.writer.Fenced()
 	}
 	if err := k.packs.copyNew(ctx); err != nil {
 		return err
 	}
-	var list []entry
-	size := 0
-	flush := func() error {
-		n, err := k.writer.append(ctx, list)
-		if n > 0 {
-			k.merger.note(k.writer.recent()...)
-			k.gate.reach(k.writer.At().Number)
-			k.src.DB.Hold(holdName, k.writer.At().Number)
-			k.reached(size)
-		}
-		list, size = list[:0], 0
+	err := k.copyRecords(ctx, at, upTo)
+	if err != nil {
+		k.closeReader()
+	}
+	if errors.Is(err, kv.ErrLogTrimmed) || errors.Is(err, kv.ErrOtherHistory) {
+		k.log.Warn("the log of the archive does not lead on from the end of the backup", "error", err)
+		return errAgain
+	}
+	return err
+}
+
+// readerIdle is how long the file of the log stays open when there is nothing to read.
+const readerIdle = time.Second
+
+// copyRecords copies records from a position on, up to a number.
+func (k *Keeper) copyRecords(ctx context.Context, at wal.Position, upTo uint64) error {
+	if err := k.openReader(at); err != nil {
 		return err
 	}
-	for r, err := range k.src.DB.Records(ctx, at, false) {
-		switch {
-		case errors.Is(err, kv.ErrLogTrimmed) || errors.Is(err, kv.ErrOtherHistory):
-			k.log.Warn("the log of the archive does not lead on from the end of the backup", "error", err)
-			return errAgain
-		case err != nil:
+	k.read = time.Now()
+	var list []entry
+	size := 0
+	for k.reader.Position().Number < upTo {
+		r, ok, err := k.reader.Next()
+		if err != nil {
 			return err
-		case r.Number > upTo:
-			return k.flushed(list, flush)
+		}
+		if !ok {
+			break
 		}
 		e := entry{Record: wal.Record{Number: r.Number, Sum: r.Sum, Body: append([]byte(nil), r.Body...)}, at: k.gate.timeOf(r.Number)}
 		list, size = append(list, e), size+len(r.Body)
 		if size >= maxAppend {
-			if err := flush(); err != nil {
+			if err := k.append(ctx, list, size); err != nil {
 				return err
 			}
+			list, size = list[:0], 0
 		}
 	}
-	return k.flushed(list, flush)
-}
-
-func (k *Keeper) flushed(list []entry, flush func() error) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return flush()
+	return k.append(ctx, list, size)
+}
+
+// openReader makes the reader of the log one behind a position. A new one reads its segment of the log from the beginning.
+func (k *Keeper) openReader(at wal.Position) (err error) {
+	if k.reader != nil && k.reader.Position() == at {
+		return nil
+	}
+	k.closeReader()
+	k.reader, err = k.src.DB.ReadFrom(at)
+	return err
+}
+
+func (k *Keeper) closeReader() {
+	if k.reader != nil {
+		k.reader.Close()
+		k.reader = nil
+	}
+}
+
+// append adds records of size bytes to the vault.
+func (k *Keeper) append(ctx context.Context, list []entry, size int) error {
+	n, err := k.writer.append(ctx, list)
+	if n > 0 {
+		k.merger.note(k.writer.recent()...)
+		k.gate.reach(k.writer.At().Number)
+		k.src.DB.Hold(holdName, k.writer.At().Number)
+		k.reached(size)
+	}
+	return err
 }
 
 // finishFor bounds how long the end of a server waits for the last copies.

@@ -29,6 +29,7 @@ type packCopier struct {
 	mu      sync.Mutex // guards the fields below
 	epoch   uint64
 	from    uint64              // all packs with lower numbers are completely there
+	done    uint64              // all packs with lower numbers are there as a whole, without pieces
 	whole   map[string]bool     // names of closed packs that are there as a whole
 	covered map[uint64]int64    // how many bytes of a pack are there in pieces, from its start on
 	pieces  map[uint64][]string // keys of the pieces that go when the pack is there as a whole
@@ -68,7 +69,7 @@ func (c *packCopier) list(ctx context.Context, epoch uint64, mine func(epoch uin
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.epoch, c.covered, c.from = epoch, covered, 0
+	c.epoch, c.covered, c.from, c.done = epoch, covered, 0, 0
 	clear(c.whole)
 	clear(c.pieces)
 	for _, w := range there.whole {
@@ -148,6 +149,7 @@ func (c *packCopier) copyNew(ctx context.Context) error {
 	c.mu.Lock()
 	from := c.from
 	c.mu.Unlock()
+	unfinished := c.store.Unfinished() // before the list is made
 	list, err := c.store.PacksFrom(from)
 	if err != nil {
 		return err
@@ -157,7 +159,7 @@ func (c *packCopier) copyNew(ctx context.Context) error {
 		if err := c.copyPieces(ctx, p); err != nil {
 			return err
 		}
-		if all = all && p.Closed; all { // what is committed of a closed pack later is there already
+		if all = all && p.Closed && p.Number() < unfinished; all {
 			c.mu.Lock()
 			c.from = p.Number() + 1
 			c.mu.Unlock()
@@ -197,7 +199,11 @@ func (c *packCopier) copyPieces(ctx context.Context, p content.Pack) error {
 
 // closeAll copies closed packs that are not there as a whole, and deletes their pieces. It returns at once if there are none.
 func (c *packCopier) closeAll(ctx context.Context) error {
-	list, err := c.store.Packs()
+	c.mu.Lock()
+	from := c.done
+	c.mu.Unlock()
+	unfinished := c.store.Unfinished() // before the list is made
+	list, err := c.store.PacksFrom(from)
 	if err != nil {
 		return err
 	}
@@ -209,17 +215,29 @@ func (c *packCopier) closeAll(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.dropPieces(ctx, list)
+	if err := c.dropPieces(ctx, list); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range list {
+		if !p.Closed || !c.whole[p.Name] || p.Number() >= unfinished {
+			break
+		}
+		c.done = p.Number() + 1
+	}
+	return nil
 }
 
 // copyWhole copies a closed pack. One that is damaged beyond its parity is copied as it is, under another key.
 func (c *packCopier) copyWhole(ctx context.Context, p content.Pack) error {
 	body := &packBody{store: c.store, pack: p}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, body); err != nil {
+	hash := sha256.New()
+	if _, err := io.Copy(hash, body); err != nil {
 		return err
 	}
-	damaged := !nameMatches(p.Name, sum.Sum(nil))
+	sum := hash.Sum(nil)
+	damaged := !nameMatches(p.Name, sum)
 	if damaged {
 		c.log.Warn("a damaged pack is copied as it is", "pack", p.Name)
 	}
@@ -229,7 +247,7 @@ func (c *packCopier) copyWhole(ctx context.Context, p content.Pack) error {
 	c.mu.Lock()
 	key := wholeKey(c.epoch, p.Name, damaged)
 	c.mu.Unlock()
-	if err := c.b.Put(ctx, key, p.Size, body, bucket.PutOptions{}); err != nil {
+	if err := c.b.Put(ctx, key, p.Size, body, bucket.PutOptions{SHA256: hex.EncodeToString(sum)}); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -288,24 +306,49 @@ func nameMatches(name string, sum []byte) bool {
 	return text != "" && strings.HasPrefix(hex.EncodeToString(sum), text)
 }
 
-// packBody reads a pack as the body of a Put.
+// packBody reads a pack as the body of a Put. It reads ahead: ReadPack opens the parity of a closed pack each time, which
+// costs as much as reading a MiB.
 type packBody struct {
 	store *content.Store
 	pack  content.Pack
 	at    int64
+	ahead []byte // bytes of the pack from start on
+	start int64
 }
+
+// bodyAhead is the number of bytes that a packBody reads at once.
+const bodyAhead = 4 << 20
 
 // Read implements io.Reader.
 func (r *packBody) Read(b []byte) (int, error) {
-	b = b[:min(int64(len(b)), max(r.pack.Size-r.at, 0))]
 	if len(b) == 0 {
+		return 0, nil
+	}
+	if r.at >= r.pack.Size {
 		return 0, io.EOF
 	}
-	if err := r.store.ReadPack(r.pack, b, r.at); err != nil {
-		return 0, err
+	if r.at < r.start || r.at >= r.start+int64(len(r.ahead)) {
+		if err := r.readAhead(); err != nil {
+			return 0, err
+		}
 	}
-	r.at += int64(len(b))
-	return len(b), nil
+	n := copy(b, r.ahead[r.at-r.start:])
+	r.at += int64(n)
+	return n, nil
+}
+
+func (r *packBody) readAhead() error {
+	n := min(r.pack.Size-r.at, bodyAhead)
+	if int64(cap(r.ahead)) < n {
+		r.ahead = make([]byte, n)
+	}
+	r.ahead = r.ahead[:n]
+	r.start = r.at
+	if err := r.store.ReadPack(r.pack, r.ahead, r.at); err != nil {
+		r.ahead = r.ahead[:0]
+		return err
+	}
+	return nil
 }
 
 // Seek implements io.Seeker.

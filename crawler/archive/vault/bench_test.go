@@ -1,0 +1,98 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"odarchive/crawler/archive/content"
+	"odarchive/testdata/cputime"
+	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/bucket/buckettest"
+	"odarchive/triplestore/kv"
+)
+
+// discard is a bucket that reads what is put, and drops it.
+type discard struct{ buckettest.Memory }
+
+func (*discard) Put(_ context.Context, _ string, size int64, body io.ReadSeeker, _ bucket.PutOptions) error {
+	n, err := io.Copy(io.Discard, body)
+	if err == nil && n != size {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// BenchmarkPacks compares the processor time of storing files with that of copying the packs: in pieces while they are open,
+// and as a whole when they are closed. The figures are for a MiB of packs.
+func BenchmarkPacks(b *testing.B) {
+	dir := b.TempDir()
+	db, err := kv.Open(dir, kv.Options{MinFree: -1, NoSync: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	store, err := content.Open(filepath.Join(dir, "packs"), db, content.Options{MinFree: -1, MaxPack: 16 << 20, NoSync: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	c := newPackCopier(&discard{}, store, testLog(b))
+	var put, pieces, whole time.Duration
+	r := rand.New(rand.NewPCG(1, 1))
+	for b.Loop() {
+		for closed := false; !closed; {
+			put += cputime.Of(func() {
+				for range 100 {
+					if _, err := store.Put(b.Context(), bytes.NewReader(lines(r, 50_000)), content.PutOptions{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			pieces += cputime.Of(func() { err = c.copyNew(b.Context()) })
+			if err != nil {
+				b.Fatal(err)
+			}
+			list, err := store.Packs()
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, p := range list {
+				closed = closed || p.Closed && !c.has(p.Name)
+			}
+		}
+		whole += cputime.Of(func() { err = c.closeAll(b.Context()) })
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	total := 0.0
+	for _, p := range mustPacks(b, store) {
+		total += float64(p.Size) / (1 << 20)
+	}
+	for name, spent := range map[string]time.Duration{"put": put, "pieces": pieces, "whole": whole} {
+		b.ReportMetric(float64(spent.Microseconds())/1000/total, name+"-cpu-ms/MiB")
+	}
+}
+
+func mustPacks(b *testing.B, store *content.Store) []content.Pack {
+	list, err := store.Packs()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return list
+}
+
+// lines returns a table that differs each time.
+func lines(r *rand.Rand, size int) []byte {
+	out := make([]byte, 0, size+100)
+	for i := 0; len(out) < size; i++ {
+		out = fmt.Appendf(out, "%d,2026-%02d-%02d,S%04d,%.1f,%d,%.2f\n", i, 1+r.IntN(12), 1+r.IntN(28), r.IntN(5000), r.Float64()*40-10, r.IntN(100), 950+r.Float64()*80)
+	}
+	return out
+}
