@@ -104,6 +104,7 @@ func (s *Store) rewrite(ctx context.Context, num uint64) (freed int64, err error
 	r, free := s.soundReader(num, h)
 	defer free()
 	m := &mover{s: s, pack: num, lastDroppable: s.lastDroppable(), records: make(packDeltas)}
+	defer m.leave()
 	w := &walker{r: r, end: info.Size(), limit: m.nextSegment}
 	err = w.walk(func(seg found) error {
 		if ctx.Err() != nil {
@@ -133,6 +134,7 @@ type mover struct {
 	records       packDeltas // the file and cut records that were copied
 	bytes         int64
 	moved         int64
+	entered       func()  // ends that what was appended may be committed; nil if nothing was
 	last          *extent // the result of the last look-up
 	offsets       []int64 // of the needed segments in the pack; read after damage
 }
@@ -173,7 +175,7 @@ func (m *mover) move(ctx context.Context, seg found) error {
 	if g.cut != 0 && g.cut <= m.lastDroppable {
 		mv.original = true
 	} else {
-		if mv.to, err = m.s.tail.append(&m.appender, seg.head, seg.bytes[segmentHead:]); err != nil {
+		if mv.to, err = m.append(seg); err != nil {
 			return err
 		}
 		m.bytes += int64(len(seg.bytes))
@@ -276,8 +278,29 @@ func (m *mover) commit(ctx context.Context) error {
 		m.moves, m.bytes, m.last = m.moves[:0], 0, nil
 		clear(m.records)
 		clear(m.wrote)
+		m.leave()
 	}
 	return err
+}
+
+// append copies a record to the current pack. Until commit, that pack is unfinished.
+func (m *mover) append(rec found) (place, error) {
+	if m.entered == nil {
+		leave, err := m.s.tail.enter()
+		if err != nil {
+			return place{}, err
+		}
+		m.entered = leave
+	}
+	return m.s.tail.append(&m.appender, rec.head, rec.bytes[segmentHead:])
+}
+
+// leave says that what was appended is committed, or never will be.
+func (m *mover) leave() {
+	if m.entered != nil {
+		m.entered()
+		m.entered = nil
+	}
 }
 
 // apply points the segments of one extent to their new places.

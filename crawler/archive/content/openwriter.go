@@ -15,8 +15,11 @@ import (
 // openWriter registers the packs and repairs what a crash may have left: it continues the newest open pack and closes
 // older ones. A read-only store leaves every file as it is.
 func openWriter(s *Store) (*writer, error) {
-	w := &writer{s: s, in: make(map[*byte]uint64)}
+	w := &writer{s: s, open: unfinished{in: make(map[*byte]uint64)}}
 	open, err := s.register()
+	if all := s.packs.numbers(); len(all) > 0 {
+		w.open.newest = all[len(all)-1]
+	}
 	if err != nil || s.db.ReadOnly() {
 		return w, err
 	}
@@ -71,7 +74,7 @@ func (w *writer) closeOlder() {
 		w.s.log.Warn("pack left open", "pack", openName(p.num), "error", err)
 		if w.p != nil {
 			w.p.f.Close()
-			w.p = nil
+			w.setCurrent(nil)
 		}
 	}
 }
@@ -129,7 +132,7 @@ func (w *writer) reopen(num uint64, name string) error {
 		w.s.log.Warn("pack left open: its end cannot be rewritten", "pack", name, "error", err)
 		return f.Close()
 	}
-	w.p, w.last = &tailPack{num: num, f: f, end: end}, nil
+	w.setCurrent(&tailPack{num: num, f: f, end: end})
 	if len(torn) > 0 {
 		w.s.log.Info("pack closed: its end is torn by a power failure", "pack", name)
 	}

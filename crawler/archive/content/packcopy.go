@@ -27,10 +27,7 @@ func (s *Store) Packs() ([]Pack, error) { return s.packsFrom(0) }
 
 func (s *Store) packsFrom(from uint64) (list []Pack, err error) {
 	err = s.db.View(func(tx *kv.Txn) error {
-		for _, num := range s.packs.numbers() {
-			if num < from {
-				continue
-			}
+		for _, num := range s.packs.numbersFrom(from) {
 			rec, found, err := readPack(tx, num)
 			if err != nil {
 				return err

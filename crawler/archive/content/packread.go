@@ -14,16 +14,11 @@ func (p Pack) Number() uint64 { return p.num }
 // PacksFrom returns the packs with numbers of at least from that hold something committed, as Packs does.
 func (s *Store) PacksFrom(from uint64) ([]Pack, error) { return s.packsFrom(from) }
 
-// Unfinished returns the lowest number of a pack in which a Put may still commit something. PacksFrom, called afterwards,
+// Unfinished returns the lowest number of a pack in which something may still be committed. PacksFrom, called afterwards,
 // returns everything that will ever be committed in packs with lower numbers. A pack with a higher number may be missing
 // there although later packs are not: a big file, or several, can fill it before the first of them is committed.
-func (s *Store) Unfinished() uint64 {
-	next := uint64(1)
-	if list := s.packs.numbers(); len(list) > 0 {
-		next = list[len(list)-1] + 1
-	}
-	return min(next, s.tail.lowestWritten())
-}
+// Unfinished never waits for a Put, nor for a commit.
+func (s *Store) Unfinished() uint64 { return s.tail.lowestWritten() }
 
 // ReadPack reads len(b) bytes of a pack from an offset on. Bytes that are committed never change, whether the pack is
 // closed meanwhile or not. Damaged bytes of a closed pack are recovered from its parity, if possible. The error is

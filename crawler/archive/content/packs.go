@@ -92,6 +92,19 @@ func (p *packs) numbers() []uint64 {
 	return slices.Sorted(maps.Keys(p.name))
 }
 
+// numbersFrom returns the numbers of packs that are at least from, ascending.
+func (p *packs) numbersFrom(from uint64) (list []uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for num := range p.name {
+		if num >= from {
+			list = append(list, num)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
 // acquire returns a pack for reading until release. The error is errNoPack if it does not exist.
 func (p *packs) acquire(num uint64) (*handle, error) {
 	p.mu.Lock()

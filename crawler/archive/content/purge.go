@@ -92,10 +92,7 @@ func (w *writer) finish(ctx context.Context) error {
 	tick := time.NewTicker(10 * time.Millisecond) // nothing tells the end of a Put, and this is rare
 	defer tick.Stop()
 	for {
-		w.mu.Lock()
-		lowest := w.lowestInUse()
-		w.mu.Unlock()
-		if lowest > last {
+		if w.open.lowestInUse() > last {
 			return nil
 		}
 		select {

@@ -75,7 +75,7 @@ func (m *mover) moveRecord(ctx context.Context, rec found) error {
 	if err != nil || !needed {
 		return err
 	}
-	at, err := m.s.tail.append(&m.appender, rec.head, rec.bytes[segmentHead:])
+	at, err := m.append(rec)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package content
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -35,11 +34,22 @@ type writer struct {
 	s       *Store
 	syncing sync.Mutex // held by an fsync or close of a pack; taken before mu
 
-	mu   sync.Mutex       // guards the fields below, and those of tailPacks
-	p    *tailPack        // the current pack, nil if there is none
-	in   map[*byte]uint64 // the current pack at the start of each Put in progress
-	last *appender        // wrote the end of the current pack,
-	from int64            // starting here
+	open unfinished // follows p; its lock is taken last
+
+	mu   sync.Mutex // guards the fields below, and those of tailPacks
+	p    *tailPack  // the current pack, nil if there is none
+	last *appender  // wrote the end of the current pack,
+	from int64      // starting here
+}
+
+// setCurrent makes a pack the current one, or, with nil, none. The caller holds mu.
+func (w *writer) setCurrent(p *tailPack) {
+	w.p, w.last = p, nil
+	if p == nil {
+		w.open.end()
+	} else {
+		w.open.begin(p.num)
+	}
 }
 
 // enter registers a Put in progress, so that garbage collection keeps segments that no record references yet.
@@ -51,34 +61,11 @@ func (w *writer) enter() (leave func(), err error) {
 			return nil, err
 		}
 	}
-	me := new(byte)
-	w.in[me] = w.p.num
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.in, me)
-	}, nil
+	return w.open.enter(), nil
 }
 
-// lowestWritten returns the number of the lowest pack to which a Put in progress may write. Lower packs are final.
-func (w *writer) lowestWritten() uint64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before := w.lowestInUse()
-	if w.p != nil {
-		before = min(before, w.p.num)
-	}
-	return before
-}
-
-// lowestInUse returns the number of the lowest pack to which a Put in progress has written. The caller holds mu.
-func (w *writer) lowestInUse() uint64 {
-	lowest := uint64(math.MaxUint64)
-	for _, num := range w.in {
-		lowest = min(lowest, num)
-	}
-	return lowest
-}
+// lowestWritten returns the number of the lowest pack in which something may still be committed. Lower packs are final.
+func (w *writer) lowestWritten() uint64 { return w.open.lowest() }
 
 // append writes a record and returns its place. If the disk is full, the error is ErrDiskFull and nothing of the record
 // remains; any other error stops all writes.
@@ -161,6 +148,12 @@ func (w *writer) createPack() error {
 	if err != nil {
 		return err
 	}
+	w.open.begin(num) // before anybody else can find the pack
+	defer func() {
+		if w.p == nil {
+			w.open.end()
+		}
+	}()
 	name := openName(num)
 	path := filepath.Join(w.s.dir, name)
 	f, err := w.s.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
@@ -174,7 +167,7 @@ func (w *writer) createPack() error {
 		err = errors.Join(err, f.Close(), w.s.fs.Remove(path)) // if this fails, the next Open removes it
 		return w.failOne("create pack", err)
 	}
-	w.p, w.last = &tailPack{num: num, f: f, end: packHead}, nil
+	w.setCurrent(&tailPack{num: num, f: f, end: packHead})
 	w.s.packs.add(num, name)
 	return nil
 }
@@ -202,7 +195,7 @@ func (w *writer) fail(p *tailPack, doing string, err error) error {
 	}
 	p.failed = fmt.Errorf("content: %s %s: %w", doing, openName(p.num), err)
 	if w.p == p {
-		w.p, w.last = nil, nil
+		w.setCurrent(nil)
 	}
 	p.f.Close()
 	w.s.db.StopWrites(p.failed)
@@ -263,7 +256,7 @@ func (w *writer) closePack(p *tailPack) error {
 	sums, err := sumPack(p.f, p.end)
 	if err != nil { // it is on disk; the next Open closes it
 		w.s.log.Error("pack not closed, since it cannot be read", "pack", openName(p.num), "error", err)
-		w.p, w.last = nil, nil
+		w.setCurrent(nil)
 		return p.f.Close()
 	}
 	name := closedName(p.num, sums.whole)
@@ -271,7 +264,7 @@ func (w *writer) closePack(p *tailPack) error {
 		return w.failOne("close pack "+openName(p.num), err)
 	}
 	w.s.renamedFile(openName(p.num), name)
-	w.p, w.last = nil, nil
+	w.setCurrent(nil)
 	if err = errors.Join(p.f.Close(), w.s.syncDir()); err != nil {
 		return w.failOne("close pack "+name, err)
 	}
@@ -292,7 +285,8 @@ func (w *writer) close() error {
 	if err != nil {
 		return w.fail(p, "sync pack", err)
 	}
-	p.synced, w.p = p.end, nil
+	p.synced = p.end
+	w.setCurrent(nil)
 	return p.f.Close()
 }
 

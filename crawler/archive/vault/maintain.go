@@ -41,6 +41,7 @@ func (k *Keeper) maintain(ctx context.Context) {
 			if err = k.retain(ctx); err == nil {
 				retained = time.Now()
 			}
+			k.packs.lookAgain()
 		}
 		if err != nil && ctx.Err() == nil {
 			k.failed(err)

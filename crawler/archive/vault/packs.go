@@ -10,6 +10,7 @@ import (
 	"hash/crc32"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type packCopier struct {
 	from    uint64              // all packs with lower numbers are completely there
 	done    uint64              // all packs with lower numbers are there as a whole, without pieces
 	whole   map[string]bool     // names of closed packs that are there as a whole
+	damaged map[string]string   // names of closed packs with copies that were damaged when they were made: their keys
 	covered map[uint64]int64    // how many bytes of a pack are there in pieces, from its start on
 	pieces  map[uint64][]string // keys of the pieces that go when the pack is there as a whole
 	sent    int64               // bytes of packs sent
@@ -38,7 +40,7 @@ type packCopier struct {
 }
 
 func newPackCopier(b bucket.Bucket, store *content.Store, log *slog.Logger) *packCopier {
-	return &packCopier{b: b, store: store, log: log, whole: make(map[string]bool), covered: make(map[uint64]int64), pieces: make(map[uint64][]string)}
+	return &packCopier{b: b, store: store, log: log, whole: make(map[string]bool), damaged: make(map[string]string), covered: make(map[uint64]int64), pieces: make(map[uint64][]string)}
 }
 
 // start keeps closed packs from being dropped that are not in the vault yet.
@@ -72,8 +74,13 @@ func (c *packCopier) list(ctx context.Context, epoch uint64, mine func(epoch uin
 	c.epoch, c.covered, c.from, c.done = epoch, covered, 0, 0
 	clear(c.whole)
 	clear(c.pieces)
+	clear(c.damaged)
 	for _, w := range there.whole {
-		c.whole[w.name] = true
+		if w.damaged { // it may have been repaired since
+			c.damaged[w.name] = w.key
+		} else {
+			c.whole[w.name] = true
+		}
 	}
 	for num, list := range there.pieces {
 		for _, p := range list {
@@ -229,6 +236,16 @@ func (c *packCopier) closeAll(ctx context.Context) error {
 	return nil
 }
 
+// lookAgain makes the next closeAll look at all packs: a damaged one may have been repaired, perhaps under another name.
+func (c *packCopier) lookAgain() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done = 0
+	for name := range c.damaged {
+		delete(c.whole, name)
+	}
+}
+
 // copyWhole copies a closed pack. One that is damaged beyond its parity is copied as it is, under another key.
 func (c *packCopier) copyWhole(ctx context.Context, p content.Pack) error {
 	body := &packBody{store: c.store, pack: p}
@@ -238,32 +255,50 @@ func (c *packCopier) copyWhole(ctx context.Context, p content.Pack) error {
 	}
 	sum := hash.Sum(nil)
 	damaged := !nameMatches(p.Name, sum)
+	c.mu.Lock()
+	key := wholeKey(c.epoch, p.Name, damaged)
+	old := c.damaged[p.Name]
+	if damaged && old != "" {
+		c.whole[p.Name] = true
+	}
+	c.mu.Unlock()
+	if damaged && old != "" {
+		return nil
+	}
 	if damaged {
 		c.log.Warn("a damaged pack is copied as it is", "pack", p.Name)
 	}
 	if _, err := body.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	key := wholeKey(c.epoch, p.Name, damaged)
-	c.mu.Unlock()
 	if err := c.b.Put(ctx, key, p.Size, body, bucket.PutOptions{SHA256: hex.EncodeToString(sum)}); err != nil {
 		return err
+	}
+	if old != "" { // it has been repaired
+		if err := c.b.Delete(ctx, old); err != nil {
+			return err
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.whole[p.Name] = true
+	if damaged {
+		c.damaged[p.Name] = key
+	} else {
+		delete(c.damaged, p.Name)
+	}
 	c.sent += p.Size
 	c.objects++
 	return nil
 }
 
-// dropPieces deletes the pieces of packs that are there as a whole.
+// dropPieces deletes the pieces of packs that are there as a whole. The pieces of a damaged one stay: they may be older than
+// the damage.
 func (c *packCopier) dropPieces(ctx context.Context, list []content.Pack) error {
 	for _, p := range list {
 		c.mu.Lock()
 		keys := slices.Clone(c.pieces[p.Number()])
-		done := p.Closed && c.whole[p.Name]
+		done := p.Closed && c.whole[p.Name] && c.damaged[p.Name] == ""
 		c.mu.Unlock()
 		if !done {
 			continue
@@ -286,11 +321,8 @@ func (c *packCopier) forget(num uint64) {
 	defer c.mu.Unlock()
 	delete(c.covered, num)
 	delete(c.pieces, num)
-	for name := range c.whole {
-		if packNumber(name) == num {
-			delete(c.whole, name)
-		}
-	}
+	maps.DeleteFunc(c.whole, func(name string, _ bool) bool { return packNumber(name) == num })
+	maps.DeleteFunc(c.damaged, func(name, _ string) bool { return packNumber(name) == num })
 }
 
 // figures returns the bytes and objects that were sent.

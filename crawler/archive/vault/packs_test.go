@@ -3,10 +3,14 @@ package vault
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"odarchive/crawler/archive/content"
 	"odarchive/triplestore/bucket/buckettest"
@@ -78,6 +82,114 @@ func TestAPackThatIsCommittedAfterLaterOnesIsCopied(t *testing.T) {
 			t.Errorf("%s is not there as a whole", p.Name)
 		}
 	}
+}
+
+// The machine is lost as soon as the big file is acknowledged, long before closed packs are copied as a whole.
+func TestAFileThatIsCommittedAfterLaterOnesIsInTheVaultWhenItIsAcknowledged(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	if err := a.keep(b, Options{Wait: true}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	time.Sleep(50 * time.Millisecond) // the Keeper looks for closed packs when it begins, and 10 s later
+	big := make([]byte, 3*200<<10)    // three packs
+	rand.NewChaCha8([32]byte{9}).Read(big)
+	placed, err := a.store.Place(t.Context(), bytes.NewReader(big), content.PutOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer placed.Release()
+	random := rand.NewChaCha8([32]byte{8})
+	for n := range 20 {
+		small := make([]byte, 30_000)
+		random.Read(small)
+		ref, err := a.store.Put(t.Context(), bytes.NewReader(small), content.PutOptions{})
+		if err == nil {
+			err = a.db.Update(t.Context(), func(tx *kv.Txn) error { return tx.Set(kv.SpaceTest, keyOf(n), ref.SHA256[:]) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = a.db.Update(t.Context(), func(tx *kv.Txn) error {
+		ref, err := placed.Write(tx)
+		if err != nil {
+			return err
+		}
+		return tx.Set(kv.SpaceTest, keyOf(20), ref.SHA256[:])
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored(t, b, moment{time.Now(), "", 21})
+}
+
+// A pack is damaged on the disk before it is copied as a whole, and repaired later.
+func TestPiecesThatAreOlderThanTheDamageOfAPackStay(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	if err := a.keep(b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	time.Sleep(50 * time.Millisecond) // the Keeper looks for closed packs when it begins, and 10 s later
+	n, path := 0, ""
+	for ; path == ""; n++ {
+		small := make([]byte, 30_000)
+		_, _ = rand.NewChaCha8([32]byte{byte(n)}).Read(small)
+		ref, err := a.store.Put(t.Context(), bytes.NewReader(small), content.PutOptions{})
+		if err == nil {
+			err = a.db.Update(t.Context(), func(tx *kv.Txn) error { return tx.Set(kv.SpaceTest, keyOf(n), ref.SHA256[:]) })
+		}
+		list, failed := a.store.Packs()
+		if err = errors.Join(err, failed); err != nil {
+			t.Fatal(err)
+		}
+		if list[0].Closed {
+			path = filepath.Join(a.dir, "packs", list[0].Name)
+		}
+	}
+	a.waitWhole()
+	sound, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(data []byte) {
+		t.Helper()
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteAt(data, 0)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	harmed := bytes.Clone(sound)
+	for i := 1000; i < len(harmed); i += 10 {
+		harmed[i] ^= 1 // beyond parity
+	}
+	write(harmed)
+	for range 2 { // a second look sends nothing more
+		if err := a.keeper.packs.closeAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a.keeper.packs.lookAgain()
+	}
+	restored(t, b, moment{time.Now(), "", n})
+	write(sound)
+	if err := a.keeper.packs.closeAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range b.Keys() {
+		if strings.HasPrefix(key, openDir+"000000000001/") || strings.HasSuffix(key, damagedSuffix) {
+			t.Errorf("%s is still there", key)
+		}
+	}
+	restored(t, b, moment{time.Now(), "", n})
 }
 
 func TestABodyOfAPackReadsItFromAnyPlace(t *testing.T) {

@@ -293,7 +293,8 @@ type part struct {
 }
 
 // partsOf returns what a vault has of a pack, by epoch: where two have the same bytes, the later one counts. A writer that
-// was replaced may have copied bytes that it never committed. Histories that began after the target are left out unless
+// was replaced may have copied bytes that it never committed. A whole pack that was damaged when it was copied counts least:
+// pieces may be older than the damage. Histories that began after the target are left out unless
 // nothing else has the pack.
 func (h *History) partsOf(there packsThere, t Target, num uint64) (list []part) {
 	var later []part
@@ -313,8 +314,14 @@ func (h *History) partsOf(there packsThere, t Target, num uint64) (list []part) 
 	for _, p := range there.pieces[num] {
 		add(part{epoch: p.epoch, offset: p.offset, length: p.length, crc: p.crc, key: p.key})
 	}
+	damaged := func(p part) int {
+		if p.whole.damaged {
+			return 1
+		}
+		return 0
+	}
 	byEpoch := func(a, b part) int {
-		return cmp.Or(cmp.Compare(a.epoch, b.epoch), cmp.Compare(len(a.whole.name), len(b.whole.name)), cmp.Compare(a.offset, b.offset))
+		return cmp.Or(-cmp.Compare(damaged(a), damaged(b)), cmp.Compare(a.epoch, b.epoch), cmp.Compare(len(a.whole.name), len(b.whole.name)), cmp.Compare(a.offset, b.offset))
 	}
 	slices.SortStableFunc(list, byEpoch)
 	slices.SortStableFunc(later, byEpoch)
