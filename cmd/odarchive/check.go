@@ -27,10 +27,11 @@ check. With --repair, damage is repaired if possible. Files that cannot be repai
 the next crawl fetches those that are the latest version of their URL again.
 
 If full packs are in a bucket (--bytes), the bucket is listed, and sizes and ETags are compared. With --deep, all of it is
-read, and --repair heals what is damaged there.
+read, and --repair heals what is damaged there. What neither a local copy nor parity gives back is named and given up.
 
 With --packs-only, only the packs are read: the command lists the files in them, and with -o writes them to a directory,
-named by their SHA-256. This needs no database, so it works even if the archive cannot be opened.
+named by their SHA-256. This needs no database, so it works even if the archive cannot be opened. Packs that are only in
+the bucket of --bytes are read there; with --bytes none, only what is here is read.
 
 Exit status: 0 no damage (and with --repair, no loss), 1 damage, or damage that was repaired when the archive was opened
 for this check, 2 wrong usage. A loss that an earlier repair reported is listed, but does not count as damage.`,
@@ -48,22 +49,16 @@ for this check, 2 wrong usage. A loss that an earlier repair reported is listed,
 			case packsOnly:
 				return c.salvage(cmd.Context(), into)
 			}
-			if deep && c.server != "" {
-				return usagef("--deep reads all of the bucket, which a server does in the background; it cannot be combined with --endpoint")
-			}
 			if repair && c.reads {
 				return usagef("--repair writes, so it cannot be combined with --read-only")
 			}
 			if r := c.remote(cmd.Context()); r != nil {
-				if deep {
-					return usagef("--deep reads all of the bucket, which the server that holds the archive does in the background")
-				}
-				return c.runCheck(cmd.Context(), r, repair)
+				return c.runCheck(cmd.Context(), r, repair, deep)
 			}
 			if repair {
-				return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n, deep}, true) })
+				return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true, deep) })
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n, deep}, false) })
+			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, false, deep) })
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "repair damage; drop files that cannot be repaired, and fetch them again if possible")
@@ -79,7 +74,7 @@ for this check, 2 wrong usage. A loss that an earlier repair reported is listed,
 // salvage prints the files in the packs, on one line or as one JSON object each, and a summary on stderr.
 func (c *cli) salvage(ctx context.Context, into string) error {
 	lines := json.NewEncoder(c.stdout)
-	report, err := store.Salvage(ctx, c.cfg.Data, into, func(s store.Salvaged) error {
+	report, err := store.Salvage(ctx, c.cfg, into, c.log, func(s store.Salvaged) error {
 		if c.json {
 			return lines.Encode(s)
 		}
@@ -98,26 +93,23 @@ func (c *cli) salvage(ctx context.Context, into string) error {
 
 // checker is an archive to check: one that this process opened, or a server's.
 type checker interface {
-	Check(ctx context.Context, repair bool, progress check.Progress) (check.Report, error)
+	Check(ctx context.Context, repair, deep bool, progress check.Progress) (check.Report, error)
 }
 
 // here is an archive that this process opened. What was found and repaired while it was opened is part of the check.
-type here struct {
-	node *app.Node
-	deep bool
-}
+type here struct{ node *app.Node }
 
-func (h here) Check(ctx context.Context, repair bool, progress check.Progress) (check.Report, error) {
-	if h.deep {
+func (h here) Check(ctx context.Context, repair, deep bool, progress check.Progress) (check.Report, error) {
+	if deep {
 		return h.node.CheckDeep(ctx, repair, time.Time{}, progress)
 	}
 	return h.node.Check(ctx, repair, time.Time{}, progress)
 }
 
-func (c *cli) runCheck(ctx context.Context, archive checker, repair bool) error {
+func (c *cli) runCheck(ctx context.Context, archive checker, repair, deep bool) error {
 	var shown *bar
 	var stage string
-	report, err := archive.Check(ctx, repair, func(now string, done, total int64) {
+	report, err := archive.Check(ctx, repair, deep, func(now string, done, total int64) {
 		if shown == nil || now != stage {
 			if shown != nil {
 				shown.done()

@@ -13,11 +13,12 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/triplestore/bucket"
 )
 
-// parcelPrefix begins the keys of a bucket's objects that belong to results. Whoever else uses the bucket leaves them alone.
-const parcelPrefix = "parcels/"
+// parcelPrefix begins the keys of a bucket's objects that belong to results.
+const parcelPrefix = content.ParcelPrefix
 
 // Times of parcels in a bucket.
 const (

@@ -199,7 +199,7 @@ const maxDamagesOfPack = 10
 
 func (c *Checker) checkPacks(ctx context.Context, f *found, progress func(done, total int64)) error {
 	listed := map[string]int{}
-	verified, err := c.Store.Content.Verify(ctx, content.VerifyOptions{Deep: true, SkipCold: !c.Deep, Progress: progress, Damaged: func(d content.Damage) {
+	verified, err := c.Store.Content.Verify(ctx, content.VerifyOptions{Deep: true, SkipCold: !c.Deep, Suspects: f.remote, Progress: progress, Damaged: func(d content.Damage) {
 		if len(d.Files) == 0 && !d.Healable && !d.Unsealed {
 			f.report.Waste = append(f.report.Waste, d.Error()) // needed by no file
 			return

@@ -15,6 +15,7 @@ import (
 // checkOrder is the body of POST /check. An empty body requests a check without repair.
 type checkOrder struct {
 	Repair bool `json:"repair"`
+	Deep   bool `json:"deep,omitempty"` // also read what is only in a bucket
 }
 
 // checkLine is a line of the response: progress, or, as the last line, a report or an error.
@@ -36,7 +37,7 @@ func (a *Faces) checkHandler() http.Handler {
 		var order checkOrder
 		if r.ContentLength != 0 {
 			if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4096)).Decode(&order); err != nil {
-				return problem.Newf(http.StatusBadRequest, "Not an order to check", `expected {"repair": false} or nothing: %v`, err)
+				return problem.Newf(http.StatusBadRequest, "Not an order to check", `expected {"repair": false, "deep": false} or nothing: %v`, err)
 			}
 		}
 		if order.Repair && a.store.DB.ReadOnly() {
@@ -58,7 +59,11 @@ func (a *Faces) checkHandler() http.Handler {
 			}
 		}
 		var sent time.Time
-		report, err := a.Check(ctx, order.Repair, time.Now(), func(stage string, done, total int64) {
+		examine := a.Check
+		if order.Deep {
+			examine = a.CheckDeep
+		}
+		report, err := examine(ctx, order.Repair, time.Now(), func(stage string, done, total int64) {
 			if now := time.Now(); now.Sub(sent) >= progressEvery {
 				sent = now
 				send(checkLine{Stage: stage, Done: done, Total: total})
@@ -69,7 +74,7 @@ func (a *Faces) checkHandler() http.Handler {
 			send(checkLine{Error: err.Error()})
 			return nil
 		}
-		a.store.Log.Info("checked", "damaged", len(report.Damaged), "mended", len(report.Mended), "lost", len(report.Lost), "repair", order.Repair)
+		a.store.Log.Info("checked", "damaged", len(report.Damaged), "mended", len(report.Mended), "lost", len(report.Lost), "repair", order.Repair, "deep", order.Deep)
 		send(checkLine{Report: &report})
 		return nil
 	})

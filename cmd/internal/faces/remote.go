@@ -130,9 +130,9 @@ func (r *Remote) answer(ctx context.Context, method, path, contentType string, b
 	return nil
 }
 
-// Check is Faces.Check.
-func (r *Remote) Check(ctx context.Context, repair bool, progress check.Progress) (report check.Report, err error) {
-	order, err := json.Marshal(checkOrder{repair})
+// Check is Faces.Check, or with deep Faces.CheckDeep.
+func (r *Remote) Check(ctx context.Context, repair, deep bool, progress check.Progress) (report check.Report, err error) {
+	order, err := json.Marshal(checkOrder{repair, deep})
 	if err != nil {
 		return report, err
 	}

@@ -129,11 +129,12 @@ func (x *examined) add(from, to int64, why string) {
 // examineWhole compares a closed pack with the hash in its name, and searches for the damage if they differ.
 func examineWhole(num uint64, r *slowReader, x *examined) error {
 	sums, err := sumPack(r, x.size)
-	if err != nil {
+	short := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) // an object that was truncated
+	if err != nil && !short {
 		return err
 	}
 	_, hash, _ := parsePackName(x.name)
-	if hex.EncodeToString(sums.whole[:])[:hashDigits] == hash {
+	if !short && hex.EncodeToString(sums.whole[:])[:hashDigits] == hash {
 		return nil
 	}
 	head := make([]byte, packHead)
@@ -143,7 +144,11 @@ func examineWhole(num uint64, r *slowReader, x *examined) error {
 	if err := walkSpans(r, x.size, x); err != nil {
 		return err
 	}
-	if len(x.spans) == 0 {
+	switch {
+	case len(x.spans) > 0:
+	case short:
+		x.spans = []span{{-1, -1, "the pack is truncated"}}
+	default:
 		x.spans = []span{{-1, -1, "the pack differs from the hash in its name"}}
 		x.rightName = closedName(num, sums.whole)
 	}

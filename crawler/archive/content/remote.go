@@ -21,11 +21,18 @@ import (
 // Closed packs and their parity may live in a bucket (Options.Remote): package tier is then the file system of the
 // folder. This file opens it, and does what only the store can: say what the bucket must hold, and repair it.
 
+// BucketJournal is the name of the file in the folder that says what is in the bucket.
+const BucketJournal = tier.JournalName
+
 // ErrRemote reports that a store was opened without the bucket that holds its packs.
 var ErrRemote = errors.New("its packs are in a bucket")
 
 // stateArchive is the state record that identifies the store to its bucket.
 const stateArchive = "archive"
+
+// ParcelPrefix begins the keys of objects in the bucket that are not the store's: parcels of workers on their way. They are
+// left alone until the store leaves the bucket.
+const ParcelPrefix = "parcels/"
 
 // isRemote reports whether a file belongs into the bucket once it has this name.
 func isRemote(name string) bool {
@@ -64,7 +71,7 @@ func (s *Store) openRemote() error {
 	t, err := tier.Open(context.Background(), tier.Options{
 		Bucket: s.opts.Remote, Dir: s.dir, Finished: isRemote, Digest: digestInName, Archive: id, TakeOver: s.opts.TakeOver,
 		ReadOnly: s.db.ReadOnly(), Cache: s.opts.RemoteCache, FS: s.opts.FS, NoSync: s.opts.NoSync, Wanted: s.wanted, Logger: s.log,
-		Limit: s.opts.RemoteLimit, Pause: s.opts.remotePause, Backoff: s.opts.remoteBackoff,
+		Guests: ParcelPrefix, Limit: s.opts.RemoteLimit, Pause: s.opts.remotePause, Backoff: s.opts.remoteBackoff,
 	})
 	if err != nil {
 		return err

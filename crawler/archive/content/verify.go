@@ -19,6 +19,7 @@ import (
 type VerifyOptions struct {
 	Deep     bool                    // also inflate every file and compare its SHA-256
 	SkipCold bool                    // do not read packs that are only in a bucket; CheckRemote compares their sizes
+	Suspects []RemoteFault           // with SkipCold: read these nevertheless
 	Progress func(done, total int64) // bytes of packs, then (Deep) raw bytes of files; called often, from one goroutine
 	Damaged  func(Damage)            // called for each damage, at the end, from one goroutine
 }
@@ -162,7 +163,13 @@ func (c *checker) missing(num uint64) error {
 }
 
 // skips reports whether a pack is not to be read, because it is only in a bucket.
-func (c *checker) skips(num uint64) bool { return c.o.SkipCold && c.s.cold(c.s.packs.nameOf(num)) }
+func (c *checker) skips(num uint64) bool {
+	if !c.o.SkipCold {
+		return false
+	}
+	name := c.s.packs.nameOf(num)
+	return c.s.cold(name) && !slices.ContainsFunc(c.o.Suspects, func(f RemoteFault) bool { return f.Name == name })
+}
 
 // checkWhole adds the damages of a pack and its parity that are not in one of the damaged records bad.
 func (c *checker) checkWhole(ctx context.Context, num uint64, name string, bad []span) error {

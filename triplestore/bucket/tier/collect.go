@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"odarchive/triplestore/bucket"
@@ -189,7 +190,7 @@ func (f *FS) forget(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if f.o.Finished(info.Key) {
+		if f.o.Finished(info.Key) || f.o.Guests != "" && strings.HasPrefix(info.Key, f.o.Guests) {
 			keys = append(keys, info.Key)
 		}
 	}

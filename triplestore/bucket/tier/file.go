@@ -113,7 +113,9 @@ func (h *handle) readThrough(b []byte, at int64) (n int, err error) {
 	size := h.f.sizeOf(h.o)
 	for n < len(b) && at < size {
 		if at < h.from || at >= h.from+int64(len(h.win)) {
-			if err := h.fill(at, int64(len(b)-n), size); err != nil {
+			if err := h.fill(at, int64(len(b)-n), size); errors.Is(err, io.ErrUnexpectedEOF) { // as of a local file that is too short
+				return n, io.EOF
+			} else if err != nil {
 				return n, err
 			}
 		}

@@ -1,6 +1,7 @@
 package tier
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -110,6 +111,10 @@ func (h *handle) ReadRange(b []byte, at, until int64) (int, error) {
 		_, err = p.f.ReadAt(part, at)
 	}
 	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF): // the object is too short; ReadAt returns what there is
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.readThrough(b, at)
 	case err != nil:
 		return 0, err
 	case len(part) < len(b):

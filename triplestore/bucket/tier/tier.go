@@ -47,6 +47,7 @@ type Options struct {
 	Finished func(name string) bool   // whether a file of the folder belongs into the bucket once it has this name
 	Digest   func(name string) string // how the SHA-256 of a file begins, in hexadecimal, "" if its name does not say; may be nil
 	Archive  string                   // identifies the archive that owns the bucket
+	Guests   string                   // keys with this prefix are others', which use the bucket only while it has an owner; "" for none
 	TakeOver bool                     // take the bucket from another folder of the same archive
 	Follow   bool                     // read the bucket of another folder, which goes on changing it: no journal, and ReadOnly
 	Beside   bool                     // with Follow: another process follows in the folder, so change nothing there either
