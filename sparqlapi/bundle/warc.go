@@ -160,7 +160,13 @@ func (w *WARC) steps(out *section, c Contents, offset int64) error {
 		}
 	}
 	first := sort.Search(len(w.records), func(i int) bool { return w.records[i].offset > offset }) - 1
-	for i := max(first, 0); i < len(w.records); i++ {
+	first = max(first, 0)
+	ahead := fetchAhead(c, w.entries[first:])
+	defer ahead.Close()
+	for i := first; i < len(w.records); i++ {
+		if out.left > aheadFrom {
+			ahead.At(i - first)
+		}
 		if err := w.writeMember(out, c, i, max(offset-w.records[i].offset, 0)); err != nil {
 			return err
 		}
