@@ -16,8 +16,11 @@ import (
 )
 
 // loadOutstanding finds out whether workers that an earlier process had may still ask hosts. They may until the leases
-// that it can have granted have ended: it granted the last one before this process began.
+// that it can have granted have ended: it granted the last one before this process began. Who only reads asks no hosts.
 func (c *Crawl) loadOutstanding() error {
+	if c.store.DB.ReadOnly() {
+		return nil
+	}
 	o, ok, err := frontier.Marked(c.store.DB)
 	if err != nil || !ok {
 		return err
