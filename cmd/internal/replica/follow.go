@@ -36,7 +36,7 @@ import (
 type Options struct {
 	Config config.Config // Data is the replica's own directory; Base is replaced by the writer's
 	Writer string        // address of the writer
-	Token  string        // with the right admin, for the writer
+	Token  string        // with the right replicate, for the writer
 	MaxLag time.Duration // beyond it the replica is not ready; 0 means no limit
 	FS     disk.FS       // of packs, log, state files and small files; nil means disk.OS
 	// MinFree is kv.Options.MinFree. Packs are copied only while twice as much is free.
