@@ -40,7 +40,7 @@ var rightOf = []struct {
 	{`^(GET|POST|DELETE) /crawl/settings`, "crawl"},
 	{`^POST /crawl/(inject|requeue|drop|boost|pause|resume|scope/.*)$`, "crawl"}, {`^POST /crawl$`, "crawl"}, {`^POST /campaigns`, "crawl"}, {`^(POST|DELETE) /harvests`, "crawl"},
 	{`^(PUT|POST|DELETE) /rdf-graph-store`, "update"},
-	{`^POST /(check|backup|withdraw|retention)$`, "admin"}, {`^GET /retention$`, "admin"}, {`^DELETE /get/file/id/`, "admin"}, {`^(GET|DELETE) /tokens`, "admin"}, {`^GET /audit`, "admin"}, {`^GET /replicate`, "admin"},
+	{`^POST /(check|backup|withdraw|retention)$`, "admin"}, {`^GET /retention$`, "admin"}, {`^DELETE /get/file/id/`, "admin"}, {`^(GET|DELETE) /tokens`, "admin"}, {`^GET /audit`, "admin"}, {`^GET /replicate`, "replicate"},
 	{`^POST /(sparql|get/files|get/(files|warc|wacz)/sparql(/count)?)$`, ""}, // reads; SPARQL asks itself
 	{`^POST /mcp$`, ""},                                             // reads
 	{`^(POST|DELETE) /commands/`, ""},                               // each command asks for its own right; the id of one that is stopped is the secret

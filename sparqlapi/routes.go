@@ -230,7 +230,7 @@ func (o Options) routes(r chi.Router) {
 		read(r, "/dumps/{name}", d.File)
 	}
 	if a := o.Replicate; a != nil {
-		replicas := r.With(o.Guard.Need(access.Admin))
+		replicas := r.With(o.Guard.Need(access.Replicate))
 		read(replicas, "/replicate", a.Who)
 		read(replicas, "/replicate/state", a.State)
 		read(replicas, "/replicate/log", a.Log)

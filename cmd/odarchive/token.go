@@ -37,6 +37,7 @@ func (c *cli) token() *cobra.Command {
   add      register URLs
   crawl    direct the crawl: orders, scope, settings of hosts, campaigns, harvests
   update   change triples; SERVICE of any endpoint
+  replicate  copy everything that is stored, as a replica does ('odarchive serve --follow')
   admin    all of these, and backups, checks, tokens, the audit
 
 Each right includes read. The token of --token has all rights. The settings file has a table for each other token:

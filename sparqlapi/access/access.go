@@ -19,17 +19,18 @@ type Right uint8
 
 // The rights. Each includes Read, and Admin includes all.
 const (
-	Read   Right = 1 << iota // read the archive; without the limits of anonymous queries
-	Add                      // register URLs
-	Crawl                    // direct the crawl: orders, scope, settings of hosts, campaigns, harvests
-	Update                   // change triples: SPARQL Update, Graph Store Protocol; SERVICE of any endpoint
-	Admin                    // backups, checks, tokens, audit, profiles
+	Read      Right = 1 << iota // read the archive; without the limits of anonymous queries
+	Add                         // register URLs
+	Crawl                       // direct the crawl: orders, scope, settings of hosts, campaigns, harvests
+	Update                      // change triples: SPARQL Update, Graph Store Protocol; SERVICE of any endpoint
+	Admin                       // backups, checks, tokens, audit, profiles
+	Replicate                   // read everything that is stored, as a replica does
 
-	All = Read | Add | Crawl | Update | Admin
+	All = Read | Add | Crawl | Update | Admin | Replicate
 )
 
 // names are in the order of the constants.
-var names = [...]string{"read", "add", "crawl", "update", "admin"}
+var names = [...]string{"read", "add", "crawl", "update", "admin", "replicate"}
 
 // ParseRight returns the right with a name.
 func ParseRight(name string) (Right, error) {

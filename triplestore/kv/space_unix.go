@@ -23,20 +23,29 @@ func (db *DB) roomFor(bytes int64) error { return db.checkFree(1, bytes) }
 
 // checkFree returns ErrDiskFull if less than some times the space is left that the database needs, and so many bytes.
 func (db *DB) checkFree(times, bytes int64) error {
-	if db.opts.InMemory || db.opts.MinFree < 0 {
+	if db.opts.InMemory {
+		return nil
+	}
+	return checkFree(db.dir, db.opts.MinFree, times, bytes)
+}
+
+// RoomIn is DB.RoomBeside for a directory whose database is not open, with Options.MinFree.
+func RoomIn(dir string, minFree, bytes int64) error { return checkFree(dir, minFree, 2, bytes) }
+
+func checkFree(dir string, minFree, times, bytes int64) error {
+	if minFree < 0 {
 		return nil
 	}
 	var fs syscall.Statfs_t
-	if err := syscall.Statfs(db.dir, &fs); err != nil {
-		return fmt.Errorf("kv: free space of %s: %w", db.dir, err)
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return fmt.Errorf("kv: free space of %s: %w", dir, err)
 	}
-	minFree := db.opts.MinFree
 	if minFree == 0 {
 		minFree = min(defaultMinFree, int64(fs.Blocks)*int64(fs.Bsize)/4)
 	}
 	minFree = minFree*times + bytes
 	if free := int64(fs.Bavail) * int64(fs.Bsize); free < minFree {
-		return fmt.Errorf("kv: %s: %w: %d MiB left, %d MiB needed", db.dir, ErrDiskFull, free>>20, minFree>>20)
+		return fmt.Errorf("kv: %s: %w: %d MiB left, %d MiB needed", dir, ErrDiskFull, free>>20, minFree>>20)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func Demote(dir, writer string) error {
 		}
 		m := newMark(writer)
 		m.Created, m.Archive = created, archive
-		return m.write(dir)
+		return m.write(disk.OS{}, dir)
 	}
 	return fmt.Errorf("%s: its description cannot be read", dir)
 }

@@ -13,6 +13,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,9 +36,13 @@ import (
 type Options struct {
 	Config config.Config // Data is the replica's own directory; Base is replaced by the writer's
 	Writer string        // address of the writer
-	Token  string        // with the right admin, for the writer
+	Token  string        // with the right replicate, for the writer
 	MaxLag time.Duration // beyond it the replica is not ready; 0 means no limit
-	Log    *slog.Logger
+	FS     disk.FS       // of packs, log, state files and small files; nil means disk.OS
+	// MinFree is kv.Options.MinFree. Packs are copied only while twice as much is free.
+	MinFree   int64
+	FullRetry time.Duration // pause before the next attempt on a full disk; 0 = 10 s
+	Log     *slog.Logger
 	// Open makes the node of a state and its handler. before is the node of the state before, nil for the first one.
 	Open func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error)
 }
@@ -51,7 +56,6 @@ const (
 	maxOpenRest = time.Second            // but not more: the process may have been stopped meanwhile
 	firstRetry  = 200 * time.Millisecond
 	maxRetry    = time.Second
-	fullRetry   = 10 * time.Second
 	goneAfter   = 2 * time.Minute // how long files that the writer has removed stay for older states that are in use
 	purgeReopen = time.Second     // while old tables wait for their last reader
 )
@@ -60,6 +64,7 @@ const (
 type Follower struct {
 	opts   Options
 	log    *slog.Logger
+	fs     disk.FS
 	dir    string
 	client *client
 	mirror *mirror
@@ -77,8 +82,10 @@ type Follower struct {
 // New returns a follower of the archive at Options.Writer. The directory must be empty or that of a replica of it; ErrOther
 // says that it is not.
 func New(o Options) (*Follower, error) {
-	f := &Follower{opts: o, log: o.Log, dir: o.Config.Data}
-	marked, err := readMark(f.dir)
+	o.FS = cmp.Or[disk.FS](o.FS, disk.OS{})
+	o.FullRetry = cmp.Or(o.FullRetry, 10*time.Second)
+	f := &Follower{opts: o, log: o.Log, fs: o.FS, dir: o.Config.Data}
+	marked, err := readMark(f.fs, f.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +97,8 @@ func New(o Options) (*Follower, error) {
 	}
 	f.bytes = f.bytesURL(marked)
 	f.client = newClient(o.Writer, o.Token, marked.ID)
-	f.mirror = &mirror{dir: filepath.Join(f.dir, "packs"), fs: disk.OS{}, client: f.client, grown: map[string]openPack{}}
+	f.mirror = &mirror{dir: filepath.Join(f.dir, "packs"), fs: f.fs, client: f.client, grown: map[string]openPack{}}
+	f.mirror.room = func(bytes int64) error { return kv.RoomIn(f.dir, o.MinFree, bytes) }
 	f.served.changed = make(chan struct{})
 	return f, nil
 }
@@ -99,7 +107,10 @@ func New(o Options) (*Follower, error) {
 // first, so that it is served while the writer is away.
 func (f *Follower) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, f.close()) }()
-	if err := finishSwap(f.dir); err != nil {
+	if err := f.finishSwap(); err != nil {
+		return fmt.Errorf("replica %s: %w", f.dir, err)
+	}
+	if err := f.mirror.removeTemps(); err != nil {
 		return fmt.Errorf("replica %s: %w", f.dir, err)
 	}
 	retry := firstRetry
@@ -128,15 +139,20 @@ func (f *Follower) Run(ctx context.Context) (err error) {
 				continue
 			}
 			f.log.Error("cannot restore the writer's state", "error", err, "retry", rest)
-		case errors.Is(err, kv.ErrDiskFull), disk.IsFull(err):
-			rest = fullRetry
-			f.log.Error("the disk of the replica is full: it stays behind", "error", err)
-		case errors.Is(err, kv.ErrWritesStopped):
-			f.log.Error("a write failed: the replica's database is opened again", "error", err)
-			err = f.shut()
-			if err != nil {
+		case errors.Is(err, kv.ErrWritesStopped): // also if the reason is a full disk
+			if disk.IsFull(err) {
+				rest = f.opts.FullRetry
+			}
+			f.log.Error("a write failed: the replica's database is opened again when the disk can be written", "error", err)
+			if f.canWrite() != nil { // the state that is open goes on answering
+				break
+			}
+			if err := f.shut(); err != nil {
 				f.log.Error("cannot close the replica's database", "error", err)
 			}
+		case errors.Is(err, kv.ErrDiskFull), disk.IsFull(err):
+			rest = f.opts.FullRetry
+			f.log.Error("the disk of the replica is full: it stays behind", "error", err)
 		default:
 			f.log.Warn("cannot follow the writer", "error", err, "retry", rest)
 		}
@@ -149,12 +165,21 @@ func (f *Follower) Run(ctx context.Context) (err error) {
 	return nil
 }
 
+// canWrite tries to write a file.
+func (f *Follower) canWrite() error {
+	path := filepath.Join(f.dir, "tmp", "probe")
+	return errors.Join(disk.MakeDir(f.fs, filepath.Dir(path), 0o755), disk.WriteFile(f.fs, path, []byte("probe"), 0o644), f.fs.Remove(path))
+}
+
 // follow applies the writer's log until an error or until ctx ends.
 func (f *Follower) follow(ctx context.Context) error {
 	if err := f.openBucket(ctx); err != nil {
 		return err
 	}
 	if f.db == nil {
+		if err := f.finishSwap(); err != nil { // which may have failed on the way
+			return err
+		}
 		if err := f.openDatabase(ctx); err != nil {
 			return err
 		}
@@ -242,7 +267,7 @@ func (f *Follower) openState(ctx context.Context) error {
 		before = g.node
 	}
 	cfg := f.opts.Config
-	if marked, err := readMark(f.dir); err == nil && marked.Base != "" {
+	if marked, err := readMark(f.fs, f.dir); err == nil && marked.Base != "" {
 		cfg.Base = marked.Base
 	}
 	node, handler, err := f.opts.Open(ctx, cfg, state, before)
@@ -297,10 +322,10 @@ func (f *Follower) openDatabase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.db = db
-	if err := content.TruncateOpenPacks(disk.OS{}, f.mirror.dir, db); err != nil {
-		return err
+	if err := content.TruncateOpenPacks(f.fs, f.mirror.dir, db); err != nil {
+		return errors.Join(err, db.Close()) // and try that again, before anything is appended to them
 	}
+	f.db = db
 	f.status.since(fresh)
 	return f.openState(ctx)
 }
@@ -312,7 +337,7 @@ func hasDatabase(dir string) bool {
 }
 
 func (f *Follower) kvOptions() kv.Options {
-	return kv.Options{Replica: true, Log: f.log}
+	return kv.Options{Replica: true, FS: f.fs, MinFree: f.opts.MinFree, Log: f.log}
 }
 
 // shut closes the states and the database. Requests in progress have some time to end.
@@ -342,7 +367,7 @@ func (f *Follower) close() error {
 
 // sameArchive checks that the writer is the archive that this is a replica of, and follows changes of its description.
 func (f *Follower) sameArchive(id replicate.Identity) error {
-	marked, err := readMark(f.dir)
+	marked, err := readMark(f.fs, f.dir)
 	if err != nil {
 		return err
 	}
@@ -354,7 +379,7 @@ func (f *Follower) sameArchive(id replicate.Identity) error {
 		return fmt.Errorf("%w: %s holds a replica of %s (created %s), and the archive at %s is %s (created %s): give an empty --data directory", ErrOther, f.dir, marked.Base, marked.Created, f.opts.Writer, id.Base, created)
 	}
 	marked.Writer, marked.Base, marked.Archive, marked.Bytes = f.opts.Writer, id.Base, archive, f.bytes
-	return errors.Join(marked.write(f.dir), writeDescription(f.dir, id.Description))
+	return errors.Join(marked.write(f.fs, f.dir), writeDescription(f.fs, f.dir, id.Description))
 }
 
 // ErrOther means that the directory is that of another archive.

@@ -29,8 +29,8 @@ const maxMark = 64 << 10 // bytes
 func newMark(writer string) mark { return mark{Writer: writer, ID: "replica-" + rand.Text()[:10]} }
 
 // readMark reads the mark of a directory. It is zero if there is none.
-func readMark(dir string) (m mark, err error) {
-	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, kv.ReplicaFile), maxMark)
+func readMark(fsys disk.FS, dir string) (m mark, err error) {
+	raw, err := disk.ReadFile(fsys, filepath.Join(dir, kv.ReplicaFile), maxMark)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
@@ -47,15 +47,15 @@ func readMark(dir string) (m mark, err error) {
 }
 
 // write replaces the mark of a directory if it has changed.
-func (m mark) write(dir string) error {
-	if old, err := readMark(dir); err == nil && old == m {
+func (m mark) write(fsys disk.FS, dir string) error {
+	if old, err := readMark(fsys, dir); err == nil && old == m {
 		return nil
 	}
 	raw, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(disk.OS{}, filepath.Join(dir, kv.ReplicaFile), append(raw, '\n'), 0o644)
+	return disk.WriteFile(fsys, filepath.Join(dir, kv.ReplicaFile), append(raw, '\n'), 0o644)
 }
 
 // The description of an archive, which is stored twice.
@@ -77,13 +77,13 @@ func (m mark) isOf(created, id string) bool {
 }
 
 // writeDescription writes the description of an archive, where it has changed.
-func writeDescription(dir, description string) error {
+func writeDescription(fsys disk.FS, dir, description string) error {
 	for _, name := range descriptionFiles {
 		path := filepath.Join(dir, name)
-		if old, err := os.ReadFile(path); err == nil && string(old) == description {
+		if old, err := disk.ReadFile(fsys, path, maxMark); err == nil && string(old) == description {
 			continue
 		}
-		if err := disk.WriteFile(disk.OS{}, path, []byte(description), 0o640); err != nil {
+		if err := disk.WriteFile(fsys, path, []byte(description), 0o640); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,8 @@ type mirror struct {
 	dir    string
 	fs     disk.FS
 	client *client
-	bucket *tier.FS // has the closed packs that the writer keeps in a bucket; nil if all packs are copied
+	room   func(bytes int64) error // kv.ErrDiskFull if files of so many bytes are too much for the disk
+	bucket *tier.FS                // has the closed packs that the writer keeps in a bucket; nil if all packs are copied
 
 	set   string              // that was copied last
 	gone  []string            // files that the writer does not have any more, and that older states may need
@@ -150,6 +151,9 @@ func (m *mirror) grow(ctx context.Context, f content.PackFile) error {
 	if o.size >= f.Size {
 		return nil
 	}
+	if err := m.room(f.Size - o.size); err != nil {
+		return err
+	}
 	body, err := m.client.pack(ctx, f.Name, o.size, f.Size)
 	if err != nil {
 		return err
@@ -214,6 +218,20 @@ func (m *mirror) fetchNew(ctx context.Context, f content.PackFile, path string) 
 	return m.publish(path+tempSuffix, path)
 }
 
+// removeTemps removes what a process that was killed had copied of files: the writer may have purged them since.
+func (m *mirror) removeTemps() error {
+	entries, err := m.fs.ReadDir(m.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), tempSuffix) {
+			err = errors.Join(err, m.fs.Remove(filepath.Join(m.dir, e.Name())))
+		}
+	}
+	return err
+}
+
 var errDiffers = errors.New("the bytes differ from the hash in the name")
 
 // complete completes a copy of an open pack that is closed now, and gives it its name.
@@ -233,6 +251,9 @@ func (m *mirror) complete(ctx context.Context, f content.PackFile, path string) 
 
 // fetch copies the bytes of a closed file from an offset on, and checks all of it.
 func (m *mirror) fetch(ctx context.Context, f content.PackFile, path string, from int64) (err error) {
+	if err := m.room(max(0, f.Size-from)); err != nil {
+		return err
+	}
 	flags := os.O_RDWR | os.O_CREATE
 	if from == 0 {
 		flags |= os.O_TRUNC

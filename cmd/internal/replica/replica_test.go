@@ -26,6 +26,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/content"
 	"odarchive/triplestore"
+	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -106,6 +107,8 @@ type follower struct {
 	dir   string
 	of    string
 	bytes string // --bytes
+	fs    disk.FS
+	room  int64 // MinFree
 	f     *replica.Follower
 	stop  context.CancelFunc
 	done  chan error
@@ -117,9 +120,14 @@ func newFollower(t *testing.T, w *writer) *follower {
 
 func newFollowerOver(t *testing.T, w *writer, bytes string) *follower {
 	f := &follower{t: t, dir: filepath.Join(t.TempDir(), "replica"), of: w.web.URL + "/", bytes: bytes}
-	f.start()
-	t.Cleanup(f.end)
+	f.begin()
 	return f
+}
+
+// begin starts a follower that ends with the test.
+func (f *follower) begin() {
+	f.start()
+	f.t.Cleanup(f.end)
 }
 
 func (f *follower) start() {
@@ -131,7 +139,7 @@ func (f *follower) start() {
 		log = slog.New(slog.NewTextHandler(f.t.Output(), nil))
 	}
 	var err error
-	f.f, err = replica.New(replica.Options{Config: cfg, Writer: f.of, Token: token, Log: log,
+	f.f, err = replica.New(replica.Options{Config: cfg, Writer: f.of, Token: token, Log: log, FS: f.fs, MinFree: f.room, FullRetry: 20 * time.Millisecond,
 		Open: func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error) {
 			opts := store.Options{State: &store.State{DB: state, Packs: f.f.Packs(), Reason: "a replica"}}
 			of := &faces.Replica{Writer: f.of, State: f.f.State, Collect: f.f.Collect}

@@ -45,11 +45,11 @@ func (f *Follower) restore(ctx context.Context) error {
 		return err
 	}
 	m := mark{Writer: f.opts.Writer, ID: f.client.name, Base: id.Base, Created: created, Archive: archive, Bytes: f.bytes}
-	if err := m.write(dir); err != nil {
+	if err := m.write(f.fs, dir); err != nil {
 		return err
 	}
 	if f.db == nil { // what follows may end at any time, and the next process must know the directory as its own
-		if err := m.write(f.dir); err != nil {
+		if err := m.write(f.fs, f.dir); err != nil {
 			return err
 		}
 	}
@@ -59,19 +59,16 @@ func (f *Follower) restore(ctx context.Context) error {
 	if err := f.mirror.copyClosedSet(ctx); err != nil { // most of the time is spent here, and nothing is interrupted
 		return err
 	}
-	if err := disk.WriteFile(disk.OS{}, filepath.Join(dir, wholeFile), nil, 0o644); err != nil {
+	if err := disk.WriteFile(f.fs, filepath.Join(dir, wholeFile), nil, 0o644); err != nil {
 		return err
 	}
 	if err := f.shut(); err != nil { // requests wait from here on, until the new state is open
 		f.log.Warn("the old state was not closed cleanly", "error", err)
 	}
-	if err := writeDescription(f.dir, id.Description); err != nil {
+	if err := writeDescription(f.fs, f.dir, id.Description); err != nil {
 		return err
 	}
-	if err := f.mirror.dropOpen(); err != nil { // they may be of the old history
-		return err
-	}
-	if err := finishSwap(f.dir); err != nil {
+	if err := f.finishSwap(); err != nil {
 		return err
 	}
 	db, err := kv.Open(f.dir, f.kvOptions())
@@ -151,11 +148,14 @@ func (m *mirror) dropOpen() error {
 
 // finishSwap replaces the database by a restored one that is whole, and removes one that is not. It can be repeated
 // wherever it was interrupted.
-func finishSwap(dir string) error {
-	from := filepath.Join(dir, restoreDir)
-	if _, err := os.Stat(filepath.Join(from, wholeFile)); errors.Is(err, fs.ErrNotExist) {
+func (f *Follower) finishSwap() error {
+	dir, from := f.dir, filepath.Join(f.dir, restoreDir)
+	if _, err := f.fs.Stat(filepath.Join(from, wholeFile)); errors.Is(err, fs.ErrNotExist) {
 		return os.RemoveAll(from)
 	} else if err != nil {
+		return err
+	}
+	if err := f.mirror.dropOpen(); err != nil { // they may be of the old history
 		return err
 	}
 	made, err := filepath.Glob(filepath.Join(dir, "db.made*"))
@@ -175,7 +175,7 @@ func finishSwap(dir string) error {
 			if err := os.RemoveAll(old); err != nil {
 				return err
 			}
-			if err := os.Rename(restored, old); err != nil {
+			if err := f.fs.Rename(restored, old); err != nil {
 				return err
 			}
 		case !errors.Is(err, fs.ErrNotExist):
@@ -186,10 +186,10 @@ func finishSwap(dir string) error {
 			}
 		}
 	}
-	if err := errors.Join(disk.OS{}.SyncDir(dir), disk.OS{}.SyncDir(from)); err != nil {
+	if err := errors.Join(f.fs.SyncDir(dir), f.fs.SyncDir(from)); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(from, wholeFile)); err != nil {
+	if err := f.fs.Remove(filepath.Join(from, wholeFile)); err != nil {
 		return err
 	}
 	return os.RemoveAll(from)
