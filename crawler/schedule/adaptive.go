@@ -25,7 +25,7 @@ const DefaultPrice = 8 * time.Hour
 // Decision is when to visit a URL.
 type Decision struct {
 	Next  time.Time
-	Value time.Duration // the loss by a later visit: the weighted period of a predicted change, else 0
+	Value time.Duration // the loss by a later visit: a predicted change's weighted period, a probe's price, or 0
 	Why   string
 }
 
@@ -39,7 +39,8 @@ func (h Hints) withDefaults() Hints {
 	return h
 }
 
-// Decide returns when the next visit is worth its price. Of the hints, it uses the price only.
+// Decide returns when the next visit is worth its price. Of the hints, it uses the price only. now is the time of the
+// last visit, or later.
 //
 // A visit at time T after the last one gains E[t; t <= T], the expected time to the next change if that comes before T.
 // This is the time for which the archive's copy is current, compared with waiting longer. (It is the index of a
@@ -57,7 +58,7 @@ func (b *Belief) Decide(now time.Time, l Limits, h Hints) Decision {
 	if b.fails > 0 {
 		return b.retry(b.visit, l)
 	}
-	p := b.plan(h.Price.Seconds(), l)
+	p := b.plan(h.Price.Seconds(), seconds(now), l)
 	next := b.visit.Add(l.clamp(fromSeconds(p.at).Sub(b.visit)))
 	return Decision{next, time.Duration(p.worth * float64(time.Second)), b.why(p)}
 }
@@ -117,15 +118,19 @@ const (
 	reasonChange                // a change is predicted
 	reasonLate                  // a predicted change was not found yet
 	reasonHalving               // the hour of a likely period is unknown
+	reasonProbe                 // the file may change all the time
 )
 
-func (b *Belief) plan(price float64, l Limits) plan {
+func (b *Belief) plan(price, now float64, l Limits) plan {
 	if p, ok := b.predicted(price, l); ok {
 		return p
 	}
 	p := plan{at: b.last + b.worthwhileWait(price, l)}
 	if m := b.periodToFind(price); m >= 0 && b.last+b.halves[m] < p.at {
 		p.at, p.reason, p.model = b.last+b.halves[m], reasonHalving, m
+	}
+	if wait, ok := b.probe(price, now, p.at-b.last, l); ok { // a late probe tells nothing, so it has a worth
+		p = plan{at: b.last + wait, worth: price, reason: reasonProbe}
 	}
 	return p
 }
@@ -140,6 +145,8 @@ func (b *Belief) why(p plan) string {
 		return fmt.Sprintf("changes %s around %s (%.0f %% sure) but did not yet: visited once more", m.name, m.clock(b.likely.mean), 100*b.likely.p)
 	case reasonHalving:
 		return fmt.Sprintf("seems to change %s (%.0f %%): visited after %s to find its hour", m.name, 100*b.mass[p.model], span(p.at-b.last))
+	case reasonProbe:
+		return fmt.Sprintf("changed before each of the last %d visits: visited after %s to find out whether it changes all the time", b.inTime, span(p.at-b.last))
 	}
 	return b.describe(p.at - b.last)
 }
@@ -248,13 +255,15 @@ const maxSlack = 3
 // or a visit in each period is not worth its price.
 func (b *Belief) predicted(price float64, l Limits) (plan, bool) {
 	m := &models[b.likely.model]
-	mean, spread := b.likely.mean, b.likely.spread
+	mean, spread := b.likely.mean, b.likely.spread()
 	if !b.pinned(price) {
 		return plan{}, false
 	}
-	// Visits that all come after the change reveal little about its time, so they approach it until one comes before
-	// it.
-	slack := maxSlack * spread * max(0.25, 1-float64(b.inTime)/40)
+	// Visits that all come after the change reveal little about its time. So they approach it, but only as far as it is
+	// not known: closer to it, changes that are a little late cost more visits than the approach gains.
+	approach := b.likely
+	approach.unsure *= max(0.25, 1-float64(b.inTime)/40)
+	slack := maxSlack * approach.spread()
 	at := mean + slack // into the period
 	next := at + epoch + m.period*math.Ceil((b.last-epoch-at)/m.period)
 	for next-b.last < max(l.Min.Seconds(), 0.3*m.period) || m.weekdays && weekend(next-slack) {
@@ -262,7 +271,7 @@ func (b *Belief) predicted(price float64, l Limits) (plan, bool) {
 	}
 	p := plan{next, m.period * worth(1/m.period), reasonChange, b.likely.model}
 	if b.late { // the change may only be late this time
-		due := at + epoch + m.period*math.Floor((b.last-epoch-mean+2*spread)/m.period) - slack
+		due := mean + epoch + m.period*math.Floor((b.last-epoch-mean+2*spread)/m.period)
 		again := max(due+3*spread, b.last+l.Min.Seconds())
 		if math.Abs(b.last-due) < 2*spread && next-again > 0.3*m.period && again-due < 0.5*m.period {
 			p.at, p.reason = again, reasonLate
@@ -281,9 +290,13 @@ func (b *Belief) pinned(price float64) bool {
 type cluster struct {
 	model  int
 	mean   float64 // seconds into the period
-	spread float64 // standard deviation of a change around it
+	unsure float64 // standard deviation of the mean
+	varies float64 // standard deviation of a change around the mean, at least
 	p      float64 // 0 for no cluster
 }
+
+// spread returns the standard deviation of the time of a change.
+func (c cluster) spread() float64 { return math.Hypot(c.unsure, c.varies) }
 
 // cluster returns the cluster around the likeliest time.
 func (b *Belief) cluster() cluster {
@@ -307,7 +320,7 @@ func (b *Belief) cluster() cluster {
 		square += f.p * d * d
 	}
 	off /= p
-	return cluster{top.model, top.center + off, math.Sqrt(square/p - off*off + m.spread*m.spread/2 + cell*cell/12), p}
+	return cluster{top.model, top.center + off, math.Sqrt(max(0, square/p-off*off)), math.Sqrt(m.spread*m.spread/2 + cell*cell/12), p}
 }
 
 // sameHours reports whether two models predict changes at the same hours.

@@ -23,6 +23,7 @@ type Belief struct {
 	last   float64          // the last visit that found the content, else the last visit; seconds since the epoch
 	late   bool             // that visit found no change
 	inTime int              // visits in a row at the end that found a change
+	near   int              // of them, those soon after the visit before
 }
 
 // phase is the hypothesis that the file changes once a period, around a time in it.
@@ -157,12 +158,16 @@ func Believe(history []Visit, h Hints) *Belief {
 	}
 	for _, v := range history {
 		if v.Known() {
-			b.known, b.fails, b.gone = true, 0, 0
-			b.last, b.late = seconds(v.At), !v.Changed
+			now := seconds(v.At)
 			b.inTime++
-			if b.late {
-				b.inTime = 0
+			if b.known && now-b.last < nearVisit {
+				b.near++
 			}
+			if !v.Changed {
+				b.inTime, b.near = 0, 0
+			}
+			b.known, b.fails, b.gone = true, 0, 0
+			b.last, b.late = now, !v.Changed
 			continue
 		}
 		b.fails++

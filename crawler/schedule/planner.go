@@ -160,7 +160,7 @@ func (p *Planner) studied() int {
 
 const (
 	ahead = 2 * dayS // the time that a plan covers, in seconds
-	queue = 1.5      // overdue fetches at its end, in days of the budget: they use up the budget in nights and weekends, and of planned visits that are not made
+	queue = 1.35     // overdue fetches at its end, in days of the budget: they use up the budget in nights and weekends, and of planned visits that are not made
 )
 
 // due returns how many visits of the sample are due at a price within the time that a plan covers.
@@ -168,7 +168,7 @@ func (p *Planner) due(price, now float64) float64 {
 	sum := 0.0
 	for mixed, m := range p.sample {
 		own := price * ownPrice(mixed)
-		at := max(now, m.at(own, p.limits))
+		at := max(now, m.at(own, now, p.limits))
 		if at >= now+ahead {
 			continue
 		}
@@ -181,12 +181,12 @@ func (p *Planner) due(price, now float64) float64 {
 }
 
 // at returns when a visit is due at a price, in seconds since the epoch.
-func (b *Belief) at(price float64, l Limits) float64 {
+func (b *Belief) at(price, now float64, l Limits) float64 {
 	last := seconds(b.visit)
 	if b.fails > 0 {
 		return last + b.retryAfter(l).Seconds()
 	}
-	return last + max(l.Min.Seconds(), min(b.plan(price, l).at-last, l.Max.Seconds()))
+	return last + max(l.Min.Seconds(), min(b.plan(price, now, l).at-last, l.Max.Seconds()))
 }
 
 // interval returns the usual time between visits at a price, in seconds.
