@@ -93,7 +93,9 @@ type Pipeline struct {
 // *fetch.OwnTrouble if the visit should be made later, or one of the archive as a whole.
 //
 // A visit has two halves: look fetches and examines, and needs of the archive only what a before tells; keep records.
-// Another process may make the first one (Look, Accept).
+// Another process may make the first one (Look, Accept). The first half ends with the context of the lease. The second one
+// does not, since the lease ends with its last commit, and that commit may then still wait to be acknowledged; Frontier.Done
+// refuses it if the lease has ended before.
 func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (report Report, err error) {
 	ctx, end := traceVisit(ctx, job.URL)
 	defer func() { end(traceFailure(err)) }()
@@ -102,7 +104,7 @@ func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontie
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
 	defer following.Close()
-	s, err := p.look(ctx, job, &ofArchive{p}, following, p.patience(lease.Group))
+	s, err := p.look(trace.Detach(lease.Context(), ctx), job, &ofArchive{p}, following, p.patience(lease.Group))
 	defer p.release(s)
 	traceOutcome(ctx, s.exchange)
 	if err != nil {

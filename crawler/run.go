@@ -10,7 +10,6 @@ import (
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
-	"odarchive/triplestore/trace"
 )
 
 // RunOptions bound a crawl and receive its reports. The zero value crawls until ctx ends.
@@ -192,7 +191,7 @@ func (r *run) visitJobs(ctx context.Context, lease *frontier.Lease) error {
 // machine is in trouble. In any other crawl, other URLs are visited meanwhile.
 func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
 	for {
-		report, err := r.Visit(trace.Detach(lease.Context(), ctx), lease, job)
+		report, err := r.Visit(ctx, lease, job)
 		if err == nil || len(r.opts.URLs) == 0 {
 			return report, err
 		}

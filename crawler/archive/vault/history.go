@@ -215,32 +215,47 @@ func (h *History) branches() (list []branch) {
 	return list
 }
 
-// limit returns the number of the last record of an epoch that belongs to the branch; 0 if none does.
-func (b branch) limit(epoch uint64) uint64 {
+// limit returns the number of the last record of an epoch that belongs to the branch. ok is false if the epoch does not.
+func (b branch) limit(epoch uint64) (last uint64, ok bool) {
 	for i, f := range b.epochs {
 		if f.Epoch == epoch {
-			return b.limits[i]
+			return b.limits[i], true
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // inLastBranch reports whether an epoch belongs to the newest history.
 func (h *History) inLastBranch(epoch uint64) bool {
 	all := h.branches()
-	return len(all) > 0 && all[len(all)-1].limit(epoch) > 0
+	if len(all) == 0 {
+		return false
+	}
+	_, ok := all[len(all)-1].limit(epoch)
+	return ok
 }
 
-// isWhole reports whether the newest history has a state file.
+// isWhole reports whether the newest history can be restored.
 func (h *History) isWhole() bool {
 	all := h.branches()
-	return len(all) > 0 && len(h.snapshotsOf(all[len(all)-1])) > 0
+	return len(all) > 0 && h.hasBegun(all[len(all)-1])
+}
+
+// hasBegun reports whether a history can be restored: it has a state file, and the records after that up to where the history
+// began. The state file of a small archive is empty, and all of it is in the records, which are copied later.
+func (h *History) hasBegun(b branch) bool {
+	list := h.snapshotsOf(b)
+	if len(list) == 0 {
+		return false
+	}
+	_, last := path(h.spansOf(b), list[0].number)
+	return max(last, list[len(list)-1].number) >= b.epochs[0].Number
 }
 
 // spansOf returns the objects of a branch, by first record. Overlapping ones have the same records.
 func (h *History) spansOf(b branch) (list []span) {
 	for _, s := range h.spans {
-		if limit := b.limit(s.epoch); s.first <= limit {
+		if limit, ok := b.limit(s.epoch); ok && s.first <= limit {
 			s.last = min(s.last, limit)
 			list = append(list, s)
 		}
@@ -252,7 +267,7 @@ func (h *History) spansOf(b branch) (list []span) {
 // snapshotsOf returns the state files of a branch, by number.
 func (h *History) snapshotsOf(b branch) (list []snapshot) {
 	for _, s := range h.snapshots {
-		if s.number <= b.limit(s.epoch) {
+		if limit, ok := b.limit(s.epoch); ok && s.number <= limit {
 			list = append(list, s)
 		}
 	}
@@ -317,6 +332,9 @@ type Moments struct {
 // Moments returns the times that can be restored, oldest first.
 func (h *History) Moments() (list []Moments) {
 	for _, b := range h.branches() {
+		if !h.hasBegun(b) {
+			continue
+		}
 		spans := h.spansOf(b)
 		var now *Moments
 		for _, s := range h.snapshotsOf(b) {
@@ -417,7 +435,7 @@ func sentences(list []string) string {
 // within is At within a branch. ok is false if the branch begins later.
 func (h *History) within(ctx context.Context, b branch, when milli) (t Target, ok bool, err error) {
 	snapshots := slices.DeleteFunc(h.snapshotsOf(b), func(s snapshot) bool { return s.at > when })
-	if len(snapshots) == 0 {
+	if len(snapshots) == 0 || !h.hasBegun(b) {
 		return t, false, nil
 	}
 	t.log, t.Epoch = b.epochs[0].position().Log, b.epochs[0].Epoch

@@ -50,13 +50,14 @@ func (h *History) holesIn(b branch, last uint64, when milli) (list []string) {
 			return append(list, fmt.Sprintf("records %d to %d are missing before %s", last+1, s.number, s.key))
 		}
 	}
-	if w := h.writer; b.limit(w.Epoch) == noLimit && w.Number > last {
+	w := h.writer
+	if limit, ok := b.limit(w.Epoch); ok && limit == noLimit && w.Number > last {
 		list = append(list, fmt.Sprintf("records %d to %d are missing: %s counts them", last+1, w.Number, writerKey))
 	}
 	return list
 }
 
-// incomplete returns sentences about histories that have records, but no state file to begin with, at a time. If current
+// incomplete returns sentences about histories that have records, but cannot be restored, at a time. If current
 // is true, a newest history without any is meant as well, whose first copy may not be finished.
 func (h *History) incomplete(list []branch, when milli, current bool) (texts []string) {
 	for i, b := range list {
@@ -65,8 +66,11 @@ func (h *History) incomplete(list []branch, when milli, current bool) (texts []s
 		switch {
 		case len(snapshots) == 0 && len(spans) > 0 && spans[0].from <= when:
 			texts = append(texts, fmt.Sprintf("the history that began at %s (epoch %d) has records %d to %d and no state file: no moment of it can be restored", began, b.epochs[0].Epoch, spans[0].first, spans[len(spans)-1].last))
-		case len(snapshots) == 0 && current && i == len(list)-1:
+		case current && !h.hasBegun(b) && i == len(list)-1:
 			texts = append(texts, fmt.Sprintf("the history that began at %s (epoch %d) has no complete copy of the archive: no moment of it can be restored", began, b.epochs[0].Epoch))
+		case !current && len(snapshots) > 0 && !h.hasBegun(b) && snapshots[0].at <= when:
+			_, last := path(spans, snapshots[0].number)
+			texts = append(texts, h.holesIn(b, last, noLimit)...)
 		case len(snapshots) > 0 && len(spans) > 0 && spans[0].last <= snapshots[0].number && spans[0].from <= when:
 			texts = append(texts, fmt.Sprintf("the history that began at %s (epoch %d) has record %d, and its first state file is %s: moments before that cannot be restored", began, b.epochs[0].Epoch, spans[0].first, snapshots[0].key))
 		}

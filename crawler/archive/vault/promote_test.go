@@ -5,11 +5,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/bucket/buckettest"
 	"odarchive/triplestore/kv"
+	"odarchive/triplestore/wal"
 )
 
 // replicate makes a replica of an archive's database, without packs.
@@ -153,4 +156,69 @@ func TestAReplicaWithAnotherHistoryIsNotPromoted(t *testing.T) {
 		t.Error(err)
 	}
 	a.waitWhole()
+}
+
+// The state file of a new archive is empty, and that of an archive that was restored may be. Neither belongs to the other's
+// history.
+func TestAnEmptyStateFileBelongsToItsOwnHistory(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	if err := a.keep(b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	a.mustPut(0)
+	early := a.remember(1)
+	a.mustPut(1)
+	late := a.remember(2)
+	a.close()
+	c := restored(t, b, early)
+	w, err := Take(t.Context(), b, Candidate{Holder: "c", Force: true, Continue: func(wal.Position) (bool, wal.Position, error) {
+		return true, c.db.Position(), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The machine is lost before the first whole copy of the new history.
+	h, err := Open(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.isWhole() {
+		t.Error("a history without a state file is whole")
+	}
+	restored(t, b, late)
+
+	// It is lost when there is a state file, and not yet the records that an empty one needs.
+	empty := snapshot{epoch: w.Epoch(), at: milliOf(time.Now())}
+	if err := b.Put(t.Context(), empty.name(), 0, nothing(), bucket.PutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if h, err = Open(t.Context(), b); err != nil || h.isWhole() {
+		t.Errorf("a history of which the beginning is not there is whole, %v", err)
+	}
+	restored(t, b, late)
+	if faults, err := verify(t, b); err != nil || len(faults) != 1 || !strings.Contains(faults[0], "no complete copy") {
+		t.Errorf("verify: %v, %v", faults, err)
+	}
+	if err := b.Delete(t.Context(), empty.name()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.keep(b, Options{Holder: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	c.waitWhole()
+	c.mustPut(2)
+	now := c.remember(2)
+	c.close()
+	if faults, err := verify(t, b); err != nil || len(faults) > 0 {
+		t.Errorf("verify: %v, %v", faults, err)
+	}
+	if h, err = Open(t.Context(), b); err != nil || len(h.Moments()) != 2 {
+		t.Errorf("%v, %v", h.Moments(), err)
+	}
+	for _, m := range []moment{early, late, now} {
+		restored(t, b, m)
+	}
 }

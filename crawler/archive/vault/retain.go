@@ -131,8 +131,8 @@ func (h *History) needed(from milli) map[string]bool {
 // begins returns the time from which one of some histories can be restored.
 func (h *History) begins(list []branch) milli {
 	for _, b := range list {
-		if s := h.snapshotsOf(b); len(s) > 0 {
-			return s[0].at
+		if h.hasBegun(b) {
+			return h.snapshotsOf(b)[0].at
 		}
 	}
 	return noLimit

@@ -30,7 +30,7 @@ func (k *Keeper) State() State {
 	defer k.mu.Unlock()
 	s := k.state
 	if k.writer != nil {
-		s.Whole = k.last.key != "" && (!k.writer.IsNew() || k.last.epoch == k.writer.Epoch())
+		s.Whole = k.last.key != "" && (!k.writer.IsNew() || k.last.epoch == k.writer.Epoch()) && k.writer.IsWhole()
 		behind -= min(behind, k.writer.At().Number)
 	}
 	s.Behind = behind

@@ -53,6 +53,7 @@ type Writer struct {
 	me    Candidate
 	epoch uint64
 	isNew bool
+	began uint64 // number of the last record before the epoch
 	nonce [16]byte
 
 	renewing sync.Mutex // guards tag, beat
@@ -190,7 +191,7 @@ func (w *Writer) fence(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.seq, w.at, w.last, w.isNew = h.next+1, f.position(), f.Last, f.New
+		w.seq, w.at, w.last, w.isNew, w.began = h.next+1, f.position(), f.Last, f.New, f.Number
 		return nil
 	}
 }
@@ -200,6 +201,9 @@ func (w *Writer) Epoch() uint64 { return w.epoch }
 
 // IsNew reports whether the epoch began a new history, which needs a state file.
 func (w *Writer) IsNew() bool { return w.isNew }
+
+// IsWhole reports whether the newest history can be restored, if it has a state file (History.hasBegun).
+func (w *Writer) IsWhole() bool { return !w.isNew || w.At().Number >= w.began }
 
 // At returns the position after the last record in the vault.
 func (w *Writer) At() wal.Position {
