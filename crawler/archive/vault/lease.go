@@ -38,7 +38,7 @@ func (w *Writer) awaitSilence(ctx context.Context, h *History) error {
 	}
 	sign := ""
 	for quiet := 0; quiet < looks; { // looks are counted, since this process may be stopped between two of them
-		now, found, err := look(ctx, w.b)
+		now, found, _, err := look(ctx, w.b)
 		if errors.Is(err, bucket.ErrNotFound) || errors.Is(err, ErrBroken) {
 			now, err = "unknown", nil
 		}

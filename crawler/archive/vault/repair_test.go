@@ -67,6 +67,37 @@ func TestACopyWaitsAlsoIfNothingSaysWhoWrites(t *testing.T) {
 	}
 }
 
+// The writer renews its lease each time while another process reads the tail, which takes a long time.
+func TestAPromotionReplacesAWriterThatLives(t *testing.T) {
+	t.Parallel()
+	memory := new(buckettest.Memory)
+	me := Candidate{Holder: "a", Lease: 15 * time.Second, Continue: func(end wal.Position) (bool, wal.Position, error) {
+		return end == wal.Position{}, wal.Position{Log: [16]byte{1}}, nil
+	}}
+	a, err := Take(t.Context(), memory, me)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := buckettest.NewFaulty(memory, 1)
+	b.Hook(func(op, key string) error {
+		if op == "get" && key == tailKey(1) && a.Fenced() == nil {
+			if err := a.renew(t.Context()); err != nil && !errors.Is(err, ErrFenced) {
+				t.Error(err)
+			}
+		}
+		return nil
+	})
+	other := me
+	other.Holder, other.Force = "b", true
+	c, err := Take(t.Context(), b, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Fenced() == nil || c.Fenced() != nil || c.renew(t.Context()) != nil {
+		t.Errorf("the old writer: %v, the new one: %v", a.Fenced(), c.Fenced())
+	}
+}
+
 // The object store goes away while a copy of a directory waits to see whether the other one is used.
 func TestACopyWritesNothingUntilItIsKnownWhetherTheOtherLives(t *testing.T) {
 	t.Parallel()

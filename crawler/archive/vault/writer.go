@@ -113,10 +113,32 @@ func (w *Writer) take(ctx context.Context) error {
 		w.epoch = max(w.epoch, f.Epoch+1)
 	}
 	w.tag = h.writerTag
-	if err := w.renew(ctx); err != nil {
+	if err := w.signFirst(ctx); err != nil {
 		return err
 	}
 	return w.fence(ctx)
+}
+
+// signFirst replaces the writer.json of the writer before. A candidate with Force does not give up because that one lives and
+// has renewed it since it was read: reading a long tail may take longer than the pause between two renewals.
+func (w *Writer) signFirst(ctx context.Context) error {
+	const tries = 20
+	for try := 1; ; try++ {
+		err := w.renew(ctx)
+		if !errors.Is(err, ErrFenced) || !w.me.Force || try == tries {
+			return err
+		}
+		_, before, tag, err := look(ctx, w.b)
+		if err != nil {
+			return err
+		}
+		if before.Epoch >= w.epoch { // another candidate
+			return fencedBy(before)
+		}
+		w.mu.Lock()
+		w.fenced, w.tag = nil, tag
+		w.mu.Unlock()
+	}
 }
 
 func at(url string) string {
@@ -428,21 +450,21 @@ func (e *FencedError) Unwrap() error { return ErrFenced }
 // Lives reads what changes in a vault as long as its writer lives, and the writer's address. A follower that sees no
 // change for the length of the lease, by its own clock, may take over.
 func Lives(ctx context.Context, b bucket.Bucket) (sign, url string, lease time.Duration, err error) {
-	sign, s, err := look(ctx, b)
+	sign, s, _, err := look(ctx, b)
 	if err != nil {
 		return "", "", 0, fmt.Errorf("backup: %w", err)
 	}
 	return sign, s.URL, time.Duration(s.Lease) * time.Millisecond, nil
 }
 
-// look reads writer.json, and what in it changes as long as the writer lives.
-func look(ctx context.Context, b bucket.Bucket) (sign string, s writerState, err error) {
+// look reads writer.json, what in it changes as long as the writer lives, and its ETag.
+func look(ctx context.Context, b bucket.Bucket) (sign string, s writerState, tag string, err error) {
 	raw, info, err := get(ctx, b, writerKey, maxSmall)
 	if err != nil {
-		return "", s, err
+		return "", s, "", err
 	}
 	if err := unsealJSON(raw, &s); err != nil {
-		return "", s, fmt.Errorf("%s: %w", writerKey, err)
+		return "", s, "", fmt.Errorf("%s: %w", writerKey, err)
 	}
-	return strings.Join([]string{info.ETag, s.Nonce, fmt.Sprint(s.Beat)}, " "), s, nil
+	return strings.Join([]string{info.ETag, s.Nonce, fmt.Sprint(s.Beat)}, " "), s, info.ETag, nil
 }
