@@ -91,7 +91,7 @@ func keepCopied(b *testing.B, n *node, gate *vault.Gate) (end func()) {
 		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
 			b.Fatal(err)
 		}
-		if s := k.State(); s.Behind > 0 {
+		if s := k.State(); s.Behind > 100 { // what is committed meanwhile in the background is copied at the next start
 			b.Fatalf("%+v", s)
 		}
 	}

@@ -137,13 +137,12 @@ func benchmarkRestore(b *testing.B, at bucket.Bucket) {
 	if err := k.Begin(ctx); err != nil {
 		b.Fatal(err)
 	}
-	began, ended := time.Now(), make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() { ended <- k.Run(ctx) }()
 	for s := k.State(); !s.Whole || s.Behind > 0; s = k.State() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	gib := float64(files*size) / (1 << 30)
-	b.ReportMetric(time.Since(began).Seconds()/gib, "first-copy-s/GiB")
 	stop()
 	<-ended
 	h, err := Open(b.Context(), at)
