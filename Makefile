@@ -9,7 +9,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 REDOCLY := @redocly/cli@2.77.0
 
-.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package image test-chart reproducible test-browser sample bench bench-store bench-load bench-growth bench-sparql kill model faults vuln fuzz fuzz-smoke golden w3c clean help
+.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package image test-chart reproducible test-browser sample bench bench-store bench-load bench-growth bench-sparql kill failover model faults vuln fuzz fuzz-smoke golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -106,6 +106,9 @@ test-tools: ## the snippets of the pages, and the files of tables, with the tool
 kill: ## kill -9 the store, a crawl and a harvest at random moments, ROUNDS times, and look for what was lost
 	$(GO) test -tags campaign ./triplestore -run Kill -rounds $(ROUNDS) -timeout 2h
 	$(GO) test ./cmd/odarchive -run Killed -kill-rounds $(ROUNDS) -timeout 2h
+
+failover: ## lose the machine of a writer with --backup-wait ROUNDS times, over a directory and an S3 server, and look for what was acknowledged
+	$(GO) test -tags campaign ./cmd/odarchive -run AFailover -failover-rounds $(ROUNDS) -timeout 6h -v
 
 model: ## write while the disk fails and the power goes, ROUNDS times a test, and compare with what was acknowledged
 	ODARCHIVE_SEEDS=$(ROUNDS) $(GO) test ./triplestore/... ./crawler/... -run TestWhateverFails -timeout 2h

@@ -117,10 +117,10 @@ func newBenchWeb(b testing.TB, hosts, files, size int, tags bool) *benchWeb {
 // durableNode returns a node as the program builds it: everything is on disk and synced.
 func durableNode(b *testing.B) *node {
 	b.Helper()
-	return durableNodeWith(b, kv.Options{})
+	return durableNodeWith(b, kv.Options{}, content.Options{})
 }
 
-func durableNodeWith(b *testing.B, o kv.Options) *node {
+func durableNodeWith(b *testing.B, o kv.Options, c content.Options) *node {
 	b.Helper()
 	must := func(err error) {
 		b.Helper()
@@ -133,7 +133,7 @@ func durableNodeWith(b *testing.B, o kv.Options) *node {
 	must(err)
 	triples, err := triplestore.Open(db, triplestore.Options{})
 	must(err)
-	packs, err := content.Open(b.TempDir(), db, content.Options{})
+	packs, err := content.Open(b.TempDir(), db, c)
 	must(err)
 	bodies, err := spool.New(b.TempDir(), spool.Options{})
 	must(err)

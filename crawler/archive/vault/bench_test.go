@@ -96,3 +96,69 @@ func lines(r *rand.Rand, size int) []byte {
 	}
 	return out
 }
+
+// BenchmarkRestore restores an archive of half a GiB, of files that cannot be compressed, from a directory and from an S3 server
+// on the same disk. Everything is synced.
+func BenchmarkRestore(b *testing.B) {
+	b.Run("directory", func(b *testing.B) {
+		at, err := bucket.Open(b.Context(), "file://"+b.TempDir(), bucket.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		benchmarkRestore(b, at)
+	})
+	b.Run("s3", func(b *testing.B) { benchmarkRestore(b, buckettest.StartGateway(b).Open(bucket.Options{})) })
+}
+
+func benchmarkRestore(b *testing.B, at bucket.Bucket) {
+	const files, size = 2048, 256 << 10
+	dir := b.TempDir()
+	gate := NewGate()
+	db, err := kv.Open(dir, kv.Options{MinFree: -1, NoSync: true, Acknowledge: gate.Acknowledge})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	store, err := content.Open(filepath.Join(dir, "packs"), db, content.Options{MinFree: -1, NoSync: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	noise := rand.NewChaCha8([32]byte{1})
+	for range files {
+		data := make([]byte, size)
+		_, _ = noise.Read(data) // never fails
+		if _, err := store.Put(b.Context(), bytes.NewReader(data), content.PutOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	k := New(at, Source{DB: db, Content: store, Dir: dir}, gate, Options{Holder: "a", Log: testLog(b)})
+	ctx, stop := context.WithCancel(b.Context())
+	if err := k.Begin(ctx); err != nil {
+		b.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- k.Run(ctx) }()
+	for s := k.State(); !s.Whole || s.Behind > 0; s = k.State() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	gib := float64(files*size) / (1 << 30)
+	stop()
+	<-ended
+	h, err := Open(b.Context(), at)
+	if err != nil {
+		b.Fatal(err)
+	}
+	target, err := h.At(b.Context(), time.Time{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	cpu := cputime.Used()
+	for b.Loop() {
+		if err := h.Restore(b.Context(), target, filepath.Join(b.TempDir(), "restored"), nil, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/gib, "s/GiB")
+	b.ReportMetric((cputime.Used()-cpu).Seconds()/float64(b.N)/gib, "cpu-s/GiB")
+}

@@ -25,10 +25,13 @@ type History struct {
 	fences    []fence
 	spans     []span // of the log and of the tail, by epoch and first record
 	snapshots []snapshot
-	next      uint64   // place in the tail after the last object
-	damaged   []string // sentences about objects of the tail that cannot be read
-	flaws     []string // sentences about small objects that differ from their checksum or are missing
+	next      uint64    // place in the tail after the last object
+	damaged   []spoiled // objects of the tail that cannot be read
+	flaws     []string  // sentences about small objects that differ from their checksum or are missing
 }
+
+// spoiled is an object of the tail that cannot be read: records, or the beginning of an epoch.
+type spoiled struct{ key, text string }
 
 // description is the content of archive.json, which marks a vault.
 type description struct {
@@ -51,11 +54,11 @@ func Open(ctx context.Context, b bucket.Bucket) (*History, error) {
 	return h, nil
 }
 
-// open is Open for those who write: nothing of the tail may be damaged.
+// open is Open for those who need the whole tail: nothing of it may be damaged.
 func open(ctx context.Context, b bucket.Bucket) (*History, error) {
 	h, err := read(ctx, b)
 	if err == nil && len(h.damaged) > 0 {
-		err = fmt.Errorf("%w: %s", ErrBroken, h.damaged[0])
+		err = fmt.Errorf("%w: %s", ErrBroken, h.damaged[0].text)
 	}
 	return h, err
 }
@@ -168,7 +171,7 @@ func (h *History) readTail(ctx context.Context) error {
 		}
 		if errors.Is(err, ErrBroken) {
 			h.next = seq + 1
-			h.damaged = append(h.damaged, err.Error())
+			h.damaged = append(h.damaged, spoiled{info.Key, err.Error()})
 			continue
 		}
 		if err != nil {

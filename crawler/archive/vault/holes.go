@@ -10,7 +10,9 @@ import (
 // since an object is missing or damaged. b is the history that is restored, and last its last record without a gap; without
 // a history (nil), all records are meant.
 func (h *History) holes(b *branch, last uint64, when milli) (list []string) {
-	list = append(list, h.damaged...)
+	for _, s := range h.damaged {
+		list = append(list, s.text)
+	}
 	for _, s := range h.strays() {
 		if s.from <= when && (b == nil || s.last > last || s.epoch > h.newestOf(*b)) {
 			list = append(list, fmt.Sprintf("%s: records %d to %d of epoch %d belong to no history, since the object that began the epoch is missing", s.key, s.first, s.last, s.epoch))

@@ -64,25 +64,28 @@ type Keeper struct {
 	writer *Writer // nil until Begin or Run has taken the archive
 	was    string  // nonce of the last writer of this process
 	// waiting is called when Take waits; nil after Begin.
-	waiting func(time.Duration)
-	packs   *packCopier
-	files   fileCopier
-	merger  *merger
-	reader  *kv.Reader // of the log, behind what the vault has, or nil; only for cycle
-	read    time.Time  // when reader was last used
+	waiting  func(time.Duration)
+	patience time.Duration // how long Begin waits for an object store that is away
+	packs    *packCopier
+	files    fileCopier
+	merger   *merger
+	reader   *kv.Reader // of the log, behind what the vault has, or nil; only for cycle
+	read     time.Time  // when reader was last used
 
 	forgetting chan struct{} // of size one: what was withdrawn shall leave the vault
 
 	mu       sync.Mutex // guards the fields below
 	state    State
-	last     snapshot // newest state file in the vault
-	sinceLog int64    // State.LogBytes when it was copied
+	last     snapshot  // newest state file in the vault
+	sinceLog int64     // State.LogBytes when it was copied
+	spoiled  []spoiled // objects before the present history, which needs none of them
 }
 
 // New returns a Keeper of an archive whose database was opened with the gate's Acknowledge.
 func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
 	o = o.withDefaults()
 	k := &Keeper{b: b, src: src, gate: gate, opts: o, log: o.Log, forgetting: make(chan struct{}, 1)}
+	k.patience = beginFor
 	k.packs = newPackCopier(b, src.Content, o.Log)
 	k.files = fileCopier{b: b, src: src}
 	k.merger = &merger{b: b}
@@ -93,34 +96,53 @@ func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
 	return k
 }
 
-// beginFor bounds how long Begin waits for an object store that is away.
+// beginFor is Keeper.patience of the program.
 const beginFor = 10 * time.Second
 
 // Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if the vault belongs
-// to another archive, ErrBehind if the archive is older than the vault. If the object store cannot be reached, Begin
-// returns nil after some seconds, and Run goes on trying. If the process that wrote last has not ended well, Begin waits for
-// half of a lease to see whether it lives; the error is ErrInUse if it does.
+// to another archive, ErrBehind if the archive is older than the vault. If the process that wrote last has not ended well,
+// Begin waits for half of a lease to see whether it lives; the error is ErrInUse if it does, and Begin does not return before
+// that is known. If the object store cannot be reached at all, Begin returns nil after some seconds, and Run goes on trying.
 func (k *Keeper) Begin(ctx context.Context) error {
 	k.packs.start()
 	if k.opts.Wait {
 		k.gate.setWaiting(true) // until it is known whether there is a whole copy
 	}
+	for asked := false; ; {
+		waited, err := k.beginOnce(ctx)
+		asked = asked || waited
+		switch {
+		case err == nil || isPermanent(err):
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		k.failed(err)
+		if !asked {
+			k.log.Warn("the backup cannot be reached; trying again in the background", "error", err)
+			return nil
+		}
+		k.log.Warn("the backup went away before it was seen whether another process writes it; nothing is written until that is known", "error", err)
+		if !rest(ctx, retryEvery) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// beginOnce tries to make this process the writer. waited reports whether another process may be one.
+func (k *Keeper) beginOnce(ctx context.Context) (waited bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	timer := time.AfterFunc(beginFor, stop)
+	timer := time.AfterFunc(k.patience, stop)
 	defer timer.Stop()
 	k.waiting = func(d time.Duration) {
-		timer.Reset(d + beginFor)
+		waited = true
+		timer.Reset(d + k.patience)
 		k.log.Info("waiting to see whether another process writes this backup: the last one has not given its lease back", "for", d)
 	}
-	err := k.take(ctx)
-	k.waiting = nil
-	if err == nil || isPermanent(err) {
-		return err
-	}
-	k.failed(err)
-	k.log.Warn("the backup cannot be reached; trying again in the background", "error", err)
-	return nil
+	defer func() { k.waiting = nil }()
+	err = k.take(ctx)
+	return waited, err
 }
 
 func isPermanent(err error) bool {
@@ -133,7 +155,7 @@ func (k *Keeper) take(ctx context.Context) error {
 		return err
 	}
 	k.was = w.id()
-	h, err := open(ctx, k.b)
+	h, err := read(ctx, k.b)
 	if err != nil {
 		return err
 	}
@@ -145,6 +167,10 @@ func (k *Keeper) take(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.writer = w
+	if k.spoiled = nil; len(h.damaged) > 0 && w.IsNew() {
+		k.spoiled = h.damaged
+		k.log.Warn("an object of the backup is damaged, and its history begins anew: earlier moments may need what the object had", "objects", len(h.damaged), "first", h.damaged[0].text)
+	}
 	for _, s := range h.snapshots {
 		if s.number >= k.last.number {
 			k.last = s
@@ -202,7 +228,9 @@ func (k *Keeper) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return k.finish(ctx)
 		case errors.Is(err, errAgain):
+			k.mu.Lock()
 			k.writer = nil
+			k.mu.Unlock()
 		}
 		k.failed(err)
 		k.log.Warn("backup interrupted; trying again", "error", err)
@@ -268,7 +296,7 @@ func (k *Keeper) run(ctx context.Context) error {
 	if k.opts.Wait {
 		k.gate.setWaiting(true)
 	}
-	group.Go(func() { k.maintain(ctx) })
+	group.Go(func() { k.maintain(ctx, func() { stop(errAgain) }) })
 	return firstCause(ctx, k.appendAll(ctx))
 }
 
@@ -300,9 +328,19 @@ func (k *Keeper) renew(ctx context.Context) error {
 	return nil
 }
 
-// base makes the first copy of a history: all packs, and a state file. Commits do not wait for that.
+// maxBaseWait is how many bytes of packs may be missing while commits wait for the first copy of a history: a minute or so.
+const maxBaseWait = 1 << 30
+
+// base makes the first copy of a history: all packs, and a state file. Commits do not wait for that, unless most of it is
+// there from earlier histories.
 func (k *Keeper) base(ctx context.Context) error {
-	k.gate.setWaiting(false)
+	missing, err := k.packs.missing()
+	if err != nil {
+		return err
+	}
+	if missing > maxBaseWait {
+		k.gate.setWaiting(false)
+	}
 	k.log.Info("the first whole copy of the archive begins")
 	began := time.Now()
 	for {

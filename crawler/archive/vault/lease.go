@@ -14,26 +14,35 @@ import (
 // killed. A writer renews writer.json three times in each lease.
 const (
 	looksPerLease = 20
-	looks         = 11              // for a bit more than half of a lease: longer than the pause between two renewals
-	longestLease  = 2 * time.Minute // of a writer.json that says more
+	looks         = 11               // for a bit more than half of a lease: longer than the pause between two renewals
+	longestLease  = 2 * time.Minute  // of a writer.json that says more
+	minLease      = 15 * time.Second // of a writer.json that says nothing: that of the program
 )
 
 // awaitSilence returns when no other process renews writer.json, by this process's own clock: at once if the last one has
-// given the lease back. The error is ErrInUse if another process lives.
-func (w *Writer) awaitSilence(ctx context.Context, other writerState) error {
-	if other.Released || other.Nonce == "" || other.Nonce == w.me.was || other.Lease <= 0 {
+// given the lease back, or if there has been none. If writer.json is missing or damaged, a living writer puts it there again.
+// The error is ErrInUse if another process lives.
+func (w *Writer) awaitSilence(ctx context.Context, h *History) error {
+	other := h.writer
+	unknown := other.Nonce == "" && len(h.fences) > 0
+	lease := time.Duration(other.Lease) * time.Millisecond
+	switch {
+	case unknown:
+		lease = max(w.me.Lease, minLease)
+	case other.Released || other.Nonce == "" || other.Nonce == w.me.was || lease <= 0:
 		return nil
 	}
-	pause := min(time.Duration(other.Lease)*time.Millisecond, longestLease) / looksPerLease
+	pause := min(lease, longestLease) / looksPerLease
 	if w.me.Waiting != nil {
 		w.me.Waiting(looks * pause)
 	}
 	sign := ""
 	for quiet := 0; quiet < looks; { // looks are counted, since this process may be stopped between two of them
-		now, found, err := look(ctx, w.b)
+		now, found, _, err := look(ctx, w.b)
+		if errors.Is(err, bucket.ErrNotFound) || errors.Is(err, ErrBroken) {
+			now, err = "unknown", nil
+		}
 		switch {
-		case errors.Is(err, bucket.ErrNotFound):
-			return nil
 		case err != nil:
 			quiet = 0 // the other process cannot renew either
 			sign = ""

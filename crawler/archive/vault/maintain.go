@@ -3,6 +3,8 @@ package vault
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -18,8 +20,8 @@ const (
 )
 
 // maintain does what is not urgent until ctx ends: it merges, copies closed packs and state files, and deletes what is old.
-// A failure is tried again.
-func (k *Keeper) maintain(ctx context.Context) {
+// A failure is tried again. It calls again, and returns, if the history in the vault must begin anew.
+func (k *Keeper) maintain(ctx context.Context, again func()) {
 	retained := time.Time{}
 	pause := time.Duration(0)
 	for {
@@ -43,6 +45,11 @@ func (k *Keeper) maintain(ctx context.Context) {
 			}
 			k.packs.lookAgain()
 		}
+		if errors.Is(err, errAgain) {
+			k.log.Warn("the backup is damaged", "error", err)
+			again()
+			return
+		}
 		if err != nil && ctx.Err() == nil {
 			k.failed(err)
 			k.log.Warn("backup not tidied; trying again", "error", err)
@@ -57,10 +64,48 @@ func (k *Keeper) maintainOnce(ctx context.Context) error {
 	if err := k.packs.closeAll(ctx); err != nil {
 		return err
 	}
-	if err := k.merger.all(ctx, k.writer.Epoch()); err != nil {
+	if err := k.setAside(ctx); err != nil {
 		return err
 	}
-	return k.snapshot(ctx, false)
+	damage, err := k.merger.all(ctx, k.writer.Epoch())
+	if err != nil {
+		return err
+	}
+	if damage != nil {
+		if h, err := read(ctx, k.b); err == nil && len(h.damaged) > 0 {
+			return fmt.Errorf("%w: %s", errAgain, h.damaged[0].text)
+		}
+		// The present state needs nothing of what is before it.
+		k.log.Warn("records in the backup are damaged: another state file is copied, and some moments before it cannot be restored", "error", damage)
+	}
+	return k.snapshot(ctx, damage != nil)
+}
+
+// setAside moves damaged objects of the tail away, once the present history needs nothing that was before it. They would make
+// each restore, and each start of a writer, ask what they had.
+func (k *Keeper) setAside(ctx context.Context) error {
+	if !k.State().Whole {
+		return nil
+	}
+	k.mu.Lock()
+	list := k.spoiled
+	k.mu.Unlock()
+	for _, one := range list {
+		raw, _, err := get(ctx, k.b, one.key, maxObject)
+		if err == nil {
+			err = k.b.Put(ctx, damagedDir+one.key, int64(len(raw)), bytes.NewReader(raw), bucket.PutOptions{})
+		}
+		if err != nil && !errors.Is(err, bucket.ErrNotFound) && !errors.Is(err, ErrBroken) { // one that is too long is none of ours
+			return fmt.Errorf("set a damaged object aside: %w", err)
+		}
+		if err := k.b.Delete(ctx, one.key); err != nil {
+			return err
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.spoiled = nil
+	return nil
 }
 
 // copyFiles copies the small files that have changed.

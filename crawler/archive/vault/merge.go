@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -79,14 +80,20 @@ func (m *merger) next(now uint64) []span {
 	return nil
 }
 
-// all merges until nothing is left to merge.
-func (m *merger) all(ctx context.Context, now uint64) error {
+// all merges until nothing is left to merge. It leaves alone what is damaged or missing, and returns that as damage.
+func (m *merger) all(ctx context.Context, now uint64) (damage, err error) {
 	for run := m.next(now); len(run) > 0; run = m.next(now) {
-		if err := m.merge(ctx, run); err != nil {
-			return err
+		err := m.merge(ctx, run)
+		if errors.Is(err, ErrBroken) || errors.Is(err, bucket.ErrNotFound) {
+			damage = err
+			m.forget(func(s span) bool { return slices.ContainsFunc(run, func(r span) bool { return r.key == s.key }) })
+			continue
+		}
+		if err != nil {
+			return damage, err
 		}
 	}
-	return nil
+	return damage, nil
 }
 
 // merge writes one object with the records of several, and then deletes these.

@@ -236,6 +236,22 @@ func (c *packCopier) closeAll(ctx context.Context) error {
 	return nil
 }
 
+// missing returns how many bytes of packs are not there.
+func (c *packCopier) missing() (n int64, err error) {
+	list, err := c.store.Packs()
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range list {
+		if !c.whole[p.Name] {
+			n += max(p.Size-c.covered[p.Number()], 0)
+		}
+	}
+	return n, nil
+}
+
 // lookAgain makes the next closeAll look at all packs: a damaged one may have been repaired, perhaps under another name.
 func (c *packCopier) lookAgain() {
 	c.mu.Lock()

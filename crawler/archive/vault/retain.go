@@ -61,9 +61,12 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 	if err := k.writer.renew(ctx); err != nil { // a writer that was stopped for long must not delete what another one needs
 		return err
 	}
-	h, err := open(ctx, k.b)
+	h, err := read(ctx, k.b)
 	if err != nil {
 		return err
+	}
+	if len(h.damaged) > 0 {
+		return fmt.Errorf("%w: %s", errAgain, h.damaged[0].text)
 	}
 	keep := h.needed(milliOf(before))
 	keep[tailKey(h.next-1)] = true // its place must stay taken
@@ -90,6 +93,14 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 			if err := k.b.Delete(ctx, tailKey(f.seq)); err != nil {
 				return err
 			}
+		}
+	}
+	for info, err := range k.b.List(ctx, damagedDir, "") {
+		if err == nil && (all || info.Modified.Before(before)) {
+			err = k.b.Delete(ctx, info.Key)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if err := k.pruneFiles(ctx, milliOf(before)); err != nil {

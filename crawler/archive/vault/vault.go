@@ -64,6 +64,7 @@ const (
 	openDir      = "open/"
 	droppedDir   = "dropped/"
 	filesDir     = "files/"
+	damagedDir   = "damaged/" // objects that could not be read, under their former keys
 
 	damagedSuffix = ".damaged"
 )

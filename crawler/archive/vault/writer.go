@@ -85,10 +85,10 @@ func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 }
 
 func (w *Writer) take(ctx context.Context) error {
-	h, err := open(ctx, w.b)
+	h, err := read(ctx, w.b)
 	if errors.Is(err, ErrNoVault) {
 		if err = begin(ctx, w.b); err == nil {
-			h, err = open(ctx, w.b)
+			h, err = read(ctx, w.b)
 		}
 	}
 	if err != nil {
@@ -101,10 +101,10 @@ func (w *Writer) take(ctx context.Context) error {
 		return err
 	}
 	if !w.me.Force {
-		if err := w.awaitSilence(ctx, h.writer); err != nil {
+		if err := w.awaitSilence(ctx, h); err != nil {
 			return err
 		}
-		if h, err = open(ctx, w.b); err != nil {
+		if h, err = read(ctx, w.b); err != nil {
 			return err
 		}
 	}
@@ -113,10 +113,32 @@ func (w *Writer) take(ctx context.Context) error {
 		w.epoch = max(w.epoch, f.Epoch+1)
 	}
 	w.tag = h.writerTag
-	if err := w.renew(ctx); err != nil {
+	if err := w.signFirst(ctx); err != nil {
 		return err
 	}
 	return w.fence(ctx)
+}
+
+// signFirst replaces the writer.json of the writer before. A candidate with Force does not give up because that one lives and
+// has renewed it since it was read: reading a long tail may take longer than the pause between two renewals.
+func (w *Writer) signFirst(ctx context.Context) error {
+	const tries = 20
+	for try := 1; ; try++ {
+		err := w.renew(ctx)
+		if !errors.Is(err, ErrFenced) || !w.me.Force || try == tries {
+			return err
+		}
+		_, before, tag, err := look(ctx, w.b)
+		if err != nil {
+			return err
+		}
+		if before.Epoch >= w.epoch { // another candidate
+			return fencedBy(before)
+		}
+		w.mu.Lock()
+		w.fenced, w.tag = nil, tag
+		w.mu.Unlock()
+	}
 }
 
 func at(url string) string {
@@ -154,7 +176,7 @@ func (w *Writer) decide(h *History) (f fence, err error) {
 	if err != nil {
 		return f, err
 	}
-	f.New = isNew || !ok || !h.isWhole()
+	f.New = isNew || !ok || !h.isWhole() || len(h.damaged) > 0 // what a damaged object had is not known
 	if !f.New {
 		at = end
 	}
@@ -166,7 +188,7 @@ func (w *Writer) decide(h *History) (f fence, err error) {
 // fence puts the object that begins the epoch into the place where the writer before would put its next one.
 func (w *Writer) fence(ctx context.Context) error {
 	for {
-		h, err := open(ctx, w.b) // again each time: the writer before may have appended
+		h, err := read(ctx, w.b) // again each time: the writer before may have appended
 		if err != nil {
 			return err
 		}
@@ -337,7 +359,13 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 
 // renew writes writer.json, from which followers see that the writer lives. The error is ErrFenced if another process is
 // the writer.
-func (w *Writer) renew(ctx context.Context) error { return w.sign(ctx, false) }
+func (w *Writer) renew(ctx context.Context) error {
+	err := w.sign(ctx, false)
+	if errors.Is(err, errSignAgain) {
+		err = w.sign(ctx, false)
+	}
+	return err
+}
 
 // release gives the lease back when the process ends, so that the next one of the holder begins at once.
 func (w *Writer) release(ctx context.Context) error { return w.sign(ctx, true) }
@@ -363,15 +391,20 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 		o = bucket.PutOptions{IfAbsent: true}
 	}
 	err = w.b.Put(ctx, writerKey, int64(len(text)), bytes.NewReader(text), o)
-	if err != nil && !errors.Is(err, bucket.ErrExists) && !errors.Is(err, bucket.ErrChanged) {
+	if err != nil && !errors.Is(err, bucket.ErrExists) && !errors.Is(err, bucket.ErrChanged) && !errors.Is(err, bucket.ErrNotFound) {
 		return err
 	}
 	raw, info, err := get(ctx, w.b, writerKey, maxSmall) // also after success: the new ETag is that of this text only
+	if errors.Is(err, bucket.ErrNotFound) {
+		return w.signAgain(ctx, "")
+	}
 	if err != nil {
 		return err
 	}
 	var found writerState
-	if err := unsealJSON(raw, &found); err != nil {
+	if err := unsealJSON(raw, &found); errors.Is(err, ErrBroken) {
+		return w.signAgain(ctx, info.ETag)
+	} else if err != nil {
 		return fmt.Errorf("%s: %w", writerKey, err)
 	}
 	if found.Nonce != state.Nonce {
@@ -380,6 +413,24 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 	w.tag = info.ETag
 	return nil
 }
+
+// signAgain prepares the next attempt to sign, after writer.json was lost or damaged: it replaces what has this ETag. Who
+// writes is decided by fences, and a process that takes the archive, and has signed, is not replaced: its text is another.
+// The caller holds renewing.
+func (w *Writer) signAgain(ctx context.Context, tag string) error {
+	w.tag = tag
+	h, err := read(ctx, w.b)
+	if err != nil {
+		return err
+	}
+	if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
+		return w.setFenced(fencedBy(h.writer))
+	}
+	return fmt.Errorf("%w: %s is missing or damaged", errSignAgain, writerKey)
+}
+
+// errSignAgain is the error of a renewal that is to be tried again at once.
+var errSignAgain = errors.New("the lease was not renewed")
 
 func fencedBy(other writerState) error {
 	if other.URL == "" {
@@ -399,21 +450,21 @@ func (e *FencedError) Unwrap() error { return ErrFenced }
 // Lives reads what changes in a vault as long as its writer lives, and the writer's address. A follower that sees no
 // change for the length of the lease, by its own clock, may take over.
 func Lives(ctx context.Context, b bucket.Bucket) (sign, url string, lease time.Duration, err error) {
-	sign, s, err := look(ctx, b)
+	sign, s, _, err := look(ctx, b)
 	if err != nil {
 		return "", "", 0, fmt.Errorf("backup: %w", err)
 	}
 	return sign, s.URL, time.Duration(s.Lease) * time.Millisecond, nil
 }
 
-// look reads writer.json, and what in it changes as long as the writer lives.
-func look(ctx context.Context, b bucket.Bucket) (sign string, s writerState, err error) {
+// look reads writer.json, what in it changes as long as the writer lives, and its ETag.
+func look(ctx context.Context, b bucket.Bucket) (sign string, s writerState, tag string, err error) {
 	raw, info, err := get(ctx, b, writerKey, maxSmall)
 	if err != nil {
-		return "", s, err
+		return "", s, "", err
 	}
 	if err := unsealJSON(raw, &s); err != nil {
-		return "", s, fmt.Errorf("%s: %w", writerKey, err)
+		return "", s, "", fmt.Errorf("%s: %w", writerKey, err)
 	}
-	return strings.Join([]string{info.ETag, s.Nonce, fmt.Sprint(s.Beat)}, " "), s, nil
+	return strings.Join([]string{info.ETag, s.Nonce, fmt.Sprint(s.Beat)}, " "), s, info.ETag, nil
 }
