@@ -23,8 +23,8 @@ type together struct {
 // share is one visit's part of a transaction.
 type share struct {
 	ctx      context.Context // of the caller
-	resource string // no transaction has two shares of one resource
-	size     int    // about how many bytes it writes
+	resource string          // no transaction has two shares of one resource
+	size     int             // about how many bytes it writes
 	run      func(*update) error
 	forget   func()        // stops waiting for the end of ctx; nil if nobody does
 	err      error         // valid once done is closed
