@@ -72,8 +72,8 @@ func benchmarkWriter(b *testing.B, again, elsewhere bool) {
 	}
 	var cpu time.Duration
 	var began time.Time
+	waitForQuiet()
 	if !elsewhere {
-		runtime.GC()
 		began, cpu = time.Now(), cputime.Used()
 		b.ResetTimer()
 		if s, err := n.Run(b.Context(), RunOptions{Once: true}); err != nil || s.Fetches != b.N {
@@ -92,7 +92,6 @@ func benchmarkWriter(b *testing.B, again, elsewhere bool) {
 		}})
 		ctx, stop := context.WithCancel(b.Context())
 		ended := make(chan error, 1)
-		runtime.GC()
 		began, cpu = time.Now(), cputime.Used()
 		b.ResetTimer()
 		go func() { ended <- w.Run(ctx) }()
@@ -110,6 +109,18 @@ func benchmarkWriter(b *testing.B, again, elsewhere bool) {
 	b.StopTimer()
 	b.ReportMetric(float64((cputime.Used()-cpu).Microseconds())/float64(b.N), "cpu-µs/file")
 	b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "files/s")
+}
+
+// waitForQuiet waits until what earlier visits left to the background, such as merges, is done.
+func waitForQuiet() {
+	runtime.GC()
+	for quiet := 0; quiet < 5; {
+		cpu := cputime.Used()
+		time.Sleep(50 * time.Millisecond)
+		if quiet++; cputime.Used()-cpu > 2*time.Millisecond {
+			quiet = 0
+		}
+	}
 }
 
 // figures returns counts of the archive.

@@ -379,7 +379,11 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 		kept.Version = func(v catalog.Version) { version = v }
 		found.Kept = &kept
 	}
-	activity, err := p.Archive.CommitWith(ctx, found, done)
+	commit := p.Archive.CommitTogether
+	if following != nil { // what it registers may be what another visit registers
+		commit = p.Archive.CommitWith
+	}
+	activity, err := commit(ctx, found, done)
 	if err != nil {
 		return Report{}, err
 	}

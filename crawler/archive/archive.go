@@ -49,6 +49,8 @@ type Archive struct {
 	search  *search.Index
 	joining *joining.Queue
 	purges  chan struct{} // has an element if there may be something to purge
+
+	together together
 }
 
 // New returns the archive over three stores, which must belong to one data directory.
@@ -56,7 +58,7 @@ func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store, bytes *content.Sto
 	return &Archive{
 		mint: mint, db: db, triples: triples, content: bytes,
 		tallies: tallies.New(db), search: search.New(db), joining: joining.New(mint, db, triples),
-		purges: make(chan struct{}, 1),
+		purges: make(chan struct{}, 1), together: newTogether(),
 	}
 }
 

@@ -151,6 +151,30 @@ func (a *Archive) Commit(ctx context.Context, visit Visit, also func(*kv.Txn, ca
 
 // CommitWith is Commit for an also that registers URLs, or writes triples, in the same transaction.
 func (a *Archive) CommitWith(ctx context.Context, visit Visit, also func(Txn, catalog.Activity) error) (catalog.Activity, error) {
+	return a.commitVisit(ctx, visit, also, true)
+}
+
+// CommitTogether is Commit for visits that many callers make at the same time: those that wait for the turn to write form
+// one transaction. also may run in the goroutine of another caller, must not depend on what the transaction has written of
+// other URLs, and may run again. If it, or the visit, fails, the others are committed without it.
+func (a *Archive) CommitTogether(ctx context.Context, visit Visit, also func(Txn, catalog.Activity) error) (catalog.Activity, error) {
+	return a.commitVisit(ctx, visit, also, false)
+}
+
+// mayShare reports whether the visit may be committed in one transaction with others: not if it changes their records.
+func (v Visit) mayShare() bool {
+	return v.Past == nil && v.ErrorPage == nil && (v.Kept == nil || v.Kept.Withdrawn == nil)
+}
+
+// size returns about how many bytes the visit writes.
+func (v Visit) size() int {
+	if v.Kept == nil {
+		return bareShare
+	}
+	return bareShare + v.Kept.packed.Size() + len(v.Kept.exchange)
+}
+
+func (a *Archive) commitVisit(ctx context.Context, visit Visit, also func(Txn, catalog.Activity) error, alone bool) (catalog.Activity, error) {
 	url := visit.Activity.URL
 	id, err := records.ResourceID(url)
 	if err != nil {
@@ -164,7 +188,7 @@ func (a *Archive) CommitWith(ctx context.Context, visit Visit, also func(Txn, ca
 		return visit.Activity, fmt.Errorf("archive: commit %s: %w", url, err)
 	}
 	act := visit.Activity
-	err = a.update(ctx, func(u *update) error {
+	write := func(u *update) error {
 		act = visit.Activity
 		if err := u.addVisit(ctx, id, &act, visit); err != nil {
 			return err
@@ -178,7 +202,12 @@ func (a *Archive) CommitWith(ctx context.Context, visit Visit, also func(Txn, ca
 			return also(Txn{u}, act)
 		}
 		return nil
-	})
+	}
+	if alone || !visit.mayShare() {
+		err = a.update(ctx, write)
+	} else {
+		err = a.commitTogether(&share{ctx: ctx, resource: id, size: visit.size(), run: write, done: make(chan struct{})})
+	}
 	if err != nil {
 		return act, fmt.Errorf("archive: commit %s: %w", act.URL, err)
 	}

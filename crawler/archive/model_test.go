@@ -150,10 +150,14 @@ func (m *model) put(o opened, w *disktest.Put, r *rand.Rand) error {
 	defer placed.Release()
 	at := day.Add(time.Duration(w.Number) * time.Minute)
 	refuse := r.IntN(8) == 0
-	act, err := o.Commit(ctx, archive.Visit{
+	commit := o.CommitWith
+	if r.IntN(4) > 0 {
+		commit = o.CommitTogether
+	}
+	act, err := commit(ctx, archive.Visit{
 		Activity: catalog.Activity{URL: address(w.Writer), Start: at, End: at, Outcome: catalog.Archived, Status: 200},
 		Kept:     &archive.Kept{Placed: placed, Type: "text/csv", FileName: "a.csv"},
-	}, func(*kv.Txn, catalog.Activity) error {
+	}, func(archive.Txn, catalog.Activity) error {
 		if refuse {
 			return errRefused
 		}

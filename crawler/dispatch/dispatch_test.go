@@ -486,28 +486,65 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func FuzzDecodeResult(f *testing.F) {
+func FuzzDecodeResults(f *testing.F) {
 	r := &Result{Version: Version, Worker: "w", Job: Key{Ref{"a.example", 1}, "k"}, Finding: Finding{Exchange: Exchange{Outcome: catalog.Unchanged}}, Inside: []byte("in"), Parcel: []byte("p")}
-	b, err := r.Encode()
+	one, err := r.Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
+	b := EncodeResults([][]byte{one, one})
 	f.Add(b)
 	f.Add(b[:20])
+	f.Add(b[:len(b)-5])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := DecodeResult(b)
-		if err == nil {
+		results, bad := DecodeResults(b)
+		for _, err := range bad {
+			if !errors.Is(err, ErrMalformed) {
+				t.Errorf("error %v is not ErrMalformed", err)
+			}
+		}
+		for _, r := range results {
 			again, err := r.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := DecodeResult(again); err != nil {
+			if _, err := decodeResult(again); err != nil {
 				t.Fatalf("what was decoded cannot be decoded again: %v", err)
 			}
-		} else if !errors.Is(err, ErrMalformed) {
-			t.Errorf("error %v is not ErrMalformed", err)
 		}
 	})
+}
+
+func TestAMalformedResultIsLeftOutOfItsMessageAndTheOthersAreNot(t *testing.T) {
+	var all [][]byte
+	for i := range 4 {
+		r := &Result{Version: Version, Worker: "w", Job: Key{Ref{"a.example", 1}, fmt.Sprint("k", i)}, Finding: Finding{Exchange: Exchange{Outcome: catalog.Unchanged}}}
+		if i == 1 {
+			r.Finding.Exchange.Status = -1
+		}
+		b, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	keys := func(b []byte) (keys []string, bad int) {
+		results, malformed := DecodeResults(b)
+		for _, r := range results {
+			keys = append(keys, r.Job.Key)
+		}
+		return keys, len(malformed)
+	}
+	whole := EncodeResults(all)
+	if got, bad := keys(whole); !slices.Equal(got, []string{"k0", "k2", "k3"}) || bad != 1 {
+		t.Errorf("of the whole message: %v, %d malformed", got, bad)
+	}
+	if got, bad := keys(whole[:len(whole)-1]); !slices.Equal(got, []string{"k0", "k2"}) || bad != 2 {
+		t.Errorf("of the message without its last byte: %v, %d malformed", got, bad)
+	}
+	if got, bad := keys(EncodeResults(slices.Repeat(all[:1], maxResultsInOne+1))); len(got) != maxResultsInOne || bad != 1 {
+		t.Errorf("of a message with too many results: %d, %d malformed", len(got), bad)
+	}
 }
 
 func TestMalformedResultsAreRecognised(t *testing.T) {
@@ -521,6 +558,7 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 		"no parcel": func(r *Result) { r.Parcel = nil }, "no body": func(r *Result) { r.Finding.Body = nil }, "an empty body": func(r *Result) { r.Finding.Body.Size = 0 },
 		"a negative time": func(r *Result) { r.Age = -1 }, "a long text": func(r *Result) { r.Finding.Exchange.Why = strings.Repeat("x", maxText+1) },
 		"a part that is another key of the bucket": func(r *Result) { r.Object = "../000000000001" }, "a part that is the writer's": func(r *Result) { r.Beside = beaconPrefix + strings.Repeat("A", 26) },
+		"a long trace":  func(r *Result) { r.Trace = map[string]string{"traceparent": strings.Repeat("x", maxText)} },
 		"half a digest": func(r *Result) { r.Finding.Kept.Head = []byte{1} }, "many requests": func(r *Result) { r.Passages = make([]politeness.Result, maxPassages+1) },
 		"an impossible status":     func(r *Result) { r.Finding.Exchange.Status = 1000 },
 		"a final URL that is none": func(r *Result) { r.Finding.Exchange.FinalURL = `x"\` }, "a final URL of a file": func(r *Result) { r.Finding.Exchange.FinalURL = "file:///etc/passwd" },
@@ -537,12 +575,12 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := DecodeResult(b); !errors.Is(err, ErrMalformed) {
+		if _, err := decodeResult(b); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	b, _ := good().Encode()
-	r, err := DecodeResult(b)
+	r, err := decodeResult(b)
 	if err != nil || string(r.Parcel) != "p" {
 		t.Errorf("a sound result: %v", err)
 	}

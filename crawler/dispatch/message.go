@@ -13,7 +13,7 @@ import (
 )
 
 // Version is the version of all messages. Two processes work together only if theirs are the same.
-const Version = 1
+const Version = 2
 
 // Bounds of messages.
 const (
@@ -25,6 +25,7 @@ const (
 	maxPassages = 256       // requests of a visit to its host
 	maxRefs     = 4096      // leases in a renewal
 	maxHops     = 64
+	maxTrace    = 1 << 10  // bytes of the fields about a trace
 	maxPart     = 64 << 20 // bytes of what is inside a file
 )
 
@@ -189,6 +190,8 @@ type Result struct {
 
 	ObjectInBucket bool `json:"object_in_bucket,omitempty"` // Object is in the bucket rather than in JetStream
 	BesideInBucket bool `json:"beside_in_bucket,omitempty"`
+
+	Trace map[string]string `json:"trace,omitempty"` // header fields of a traced visit
 }
 
 // Finding is the first half of a visit.
@@ -251,29 +254,58 @@ type Hop struct {
 	TLS    *catalog.TLS  `json:"tls,omitempty"`
 }
 
-// The form of a result: resultMagic, the length of the JSON text (4 bytes, big-endian), the text, the length of what is
-// inside (4 bytes), that, and the parcel.
-const resultMagic = "ODRES\x01"
+// The form of a message with results: resultMagic, and of each result its length (4 bytes, big-endian) and itself: the
+// length of its JSON text (4 bytes), the text, the length of what is inside (4 bytes), that, and the parcel.
+const resultMagic = "ODRES\x02"
 
-// Encode returns a result as it travels.
+// Encode returns a result as EncodeResults takes it.
 func (r *Result) Encode() ([]byte, error) {
 	head, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("dispatch: a result: %w", err)
 	}
-	b := make([]byte, 0, len(resultMagic)+8+len(head)+len(r.Inside)+len(r.Parcel))
-	b = binary.BigEndian.AppendUint32(append(b, resultMagic...), uint32(len(head)))
-	b = binary.BigEndian.AppendUint32(append(b, head...), uint32(len(r.Inside)))
-	return append(append(b, r.Inside...), r.Parcel...), nil
+	b := make([]byte, 0, 8+len(head)+len(r.Inside)+len(r.Parcel))
+	b = append(binary.BigEndian.AppendUint32(b, uint32(len(head))), head...)
+	b = append(binary.BigEndian.AppendUint32(b, uint32(len(r.Inside))), r.Inside...)
+	return append(b, r.Parcel...), nil
 }
 
-// DecodeResult reads a result. Its parts refer to b. The error wraps ErrMalformed.
-func DecodeResult(b []byte) (*Result, error) {
+// EncodeResults returns results as they travel.
+func EncodeResults(results [][]byte) []byte {
+	size := len(resultMagic)
+	for _, r := range results {
+		size += 4 + len(r)
+	}
+	b := append(make([]byte, 0, size), resultMagic...)
+	for _, r := range results {
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(r))), r...)
+	}
+	return b
+}
+
+// DecodeResults reads a message with results. Their parts refer to b. bad has an error, which wraps ErrMalformed, for
+// each result that is left out; what comes behind one whose length is wrong is left out with it.
+func DecodeResults(b []byte) (results []*Result, bad []error) {
 	rest, ok := cut(b, resultMagic)
 	if !ok {
-		return nil, malformed("it does not begin as a result of version %d", Version)
+		return nil, []error{malformed("it does not begin as results of version %d", Version)}
 	}
-	head, rest, ok := counted(rest)
+	for n := 0; len(rest) > 0; n++ {
+		var one []byte
+		if one, rest, ok = counted(rest); !ok || n == maxResultsInOne {
+			return results, append(bad, malformed("results that are cut off, or too many"))
+		}
+		if r, err := decodeResult(one); err != nil {
+			bad = append(bad, err)
+		} else {
+			results = append(results, r)
+		}
+	}
+	return results, bad
+}
+
+func decodeResult(b []byte) (*Result, error) {
+	head, rest, ok := counted(b)
 	if !ok {
 		return nil, malformed("its text is cut off")
 	}

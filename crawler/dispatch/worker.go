@@ -67,6 +67,7 @@ type Worker struct {
 	by Welcome     // likewise
 
 	bucket bucket.Bucket // set by a turn; nil unless the writer has the same
+	outbox outbox
 
 	mu      sync.Mutex // guards what follows, and the fields of holdings
 	active  map[string]*holding
@@ -108,7 +109,9 @@ var errOwn = fmt.Errorf("only the archive may ask the host: %w", ErrLeaseOver)
 
 // NewWorker returns a Worker. Run makes it work.
 func NewWorker(o WorkerOptions) *Worker {
-	return &Worker{o: o, id: rand.Text(), active: map[string]*holding{}, held: map[Ref]*holding{}, changed: make(chan struct{}), state: "joining"}
+	w := &Worker{o: o, id: rand.Text(), active: map[string]*holding{}, held: map[Ref]*holding{}, changed: make(chan struct{}), state: "joining"}
+	w.outbox.publish, w.outbox.busy = w.publish, w.visiting
+	return w
 }
 
 // guard returns how long before the end of a lease no request may be under way any more.
@@ -454,6 +457,13 @@ func (w *Worker) Status() WorkerStatus {
 	return WorkerStatus{State: w.state, Archive: w.by.Archive, Active: w.slots, Leases: len(w.held), Counts: w.counts}
 }
 
+// visiting returns how many hosts are being visited.
+func (w *Worker) visiting() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.slots
+}
+
 func (w *Worker) setState(s string) (before string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -465,7 +475,6 @@ func (w *Worker) setState(s string) (before string) {
 func (w *Worker) send(ctx context.Context, r *Result, s *Sent) (err error) {
 	ctx, end := trace.Start(ctx, "send", trace.Of(trace.Producer))
 	defer func() { end(err) }()
-	id := fmt.Sprintf("%s/%d/%s", r.Job.Group, r.Job.Epoch, r.Job.Key)
 	name := rand.Text()
 	parts := large{func(ctx context.Context) (jetstream.ObjectStore, error) { return w.c.js.ObjectStore(ctx, w.c.bucket()) }, w.bucket}
 	if s.Parcel != nil {
@@ -489,17 +498,17 @@ func (w *Worker) send(ctx context.Context, r *Result, s *Sent) (err error) {
 		}
 		r.Inside = nil
 	}
+	trace.Inject(ctx, func(field, value string) {
+		if r.Trace == nil {
+			r.Trace = map[string]string{}
+		}
+		r.Trace[field] = value
+	})
 	b, err := r.Encode()
 	if err != nil {
 		return err
 	}
-	if len(b) > maxMessage {
-		return fmt.Errorf("a result of %d bytes, at most %d", len(b), maxMessage)
-	}
-	m := &nats.Msg{Subject: w.c.name + subjectResult + w.id, Data: b, Header: nats.Header{}}
-	trace.Inject(ctx, m.Header.Set)
-	_, err = w.c.js.PublishMsg(ctx, m, jetstream.WithMsgID(id), jetstream.WithRetryAttempts(0))
-	return err
+	return w.outbox.send(ctx, b)
 }
 
 // maxInline is the size, in bytes, up to which a part of a result travels in its message.

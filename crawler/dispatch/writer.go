@@ -260,55 +260,84 @@ func (w *Writer) take(ctx context.Context, c *connection, consumer jetstream.Con
 			return fmt.Errorf("results: %w", err)
 		}
 		quiet = 0
-		r, err := DecodeResult(m.Data())
-		if err != nil {
+		results, bad := DecodeResults(m.Data())
+		for _, err := range bad {
 			w.Desk.Malformed(err)
-			_ = m.Ack()
-			continue
 		}
-		claimed, verdict, ok := w.Desk.Claim(r)
-		if !ok {
-			if verdict != Later { // else it is acknowledged when it is committed
-				free <- struct{}{}
-				group.Go(func() {
-					defer func() { <-free }()
-					w.settle(c, parts, m, r)
-				})
+		d := &delivery{w: w, c: c, parts: parts, m: m}
+		d.left.Store(int64(len(results)) + 1)
+		for _, r := range results {
+			claimed, verdict, ok := w.Desk.Claim(r)
+			if !ok {
+				d.over(r, verdict)
+				continue
 			}
-			continue
-		}
-		free <- struct{}{}
-		group.Go(func() {
-			defer func() { <-free }()
-			var missing error
-			if r.Beside != "" {
-				r.Inside, missing = fetchBeside(ctx, parts, r)
-			}
-			ctx, end := trace.Start(trace.Extract(ctx, m.Headers().Get), "result", trace.Of(trace.Consumer), trace.String("server.address", r.Job.Group))
-			verdict := w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) {
-				if missing != nil {
-					return nil, fmt.Errorf("what is inside a file: %w", missing)
-				}
-				return openParcel(ctx, parts, r)
+			free <- struct{}{}
+			group.Go(func() {
+				defer func() { <-free }()
+				d.over(r, w.commit(ctx, parts, claimed, r))
 			})
-			trace.Set(ctx, trace.String("odarchive.verdict", string(verdict)))
-			end(nil)
-			w.settle(c, parts, m, r)
-		})
+		}
+		d.over(nil, "")
 	}
 }
 
-// settle acknowledges a result, tells its worker, and removes its parts.
-func (w *Writer) settle(c *connection, parts large, m jetstream.Msg, r *Result) {
-	_ = m.Ack() // else it is delivered again, and then refused
-	if b, err := json.Marshal(Done{Results: []Key{r.Job}}); err == nil {
-		_ = c.nc.Publish(c.name+subjectDone+r.Worker, b) // else the worker learns it when it renews
-	}
-	if r.Object != "" {
-		parts.delete(r.Object, r.ObjectInBucket)
-	}
+// commit commits a result that was claimed.
+func (w *Writer) commit(ctx context.Context, parts large, claimed Claimed, r *Result) Verdict {
+	var missing error
 	if r.Beside != "" {
-		parts.delete(r.Beside, r.BesideInBucket)
+		r.Inside, missing = fetchBeside(ctx, parts, r)
+	}
+	ctx, end := trace.Start(trace.Extract(ctx, func(field string) string { return r.Trace[field] }), "result", trace.Of(trace.Consumer), trace.String("server.address", r.Job.Group))
+	verdict := w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) {
+		if missing != nil {
+			return nil, fmt.Errorf("what is inside a file: %w", missing)
+		}
+		return openParcel(ctx, parts, r)
+	})
+	trace.Set(ctx, trace.String("odarchive.verdict", string(verdict)))
+	end(nil)
+	return verdict
+}
+
+// delivery is a message whose results are being dealt with.
+type delivery struct {
+	w     *Writer
+	c     *connection
+	parts large
+	m     jetstream.Msg
+	left  atomic.Int64 // results, and the loop that goes through them
+
+	mu    sync.Mutex // guards what follows
+	done  []Key
+	who   string // the worker
+	later bool   // an earlier delivery of the message is still being dealt with, and is going to acknowledge it
+}
+
+// over ends the work on a result; nil for the loop that goes through them. When all is over, the message is acknowledged, and
+// its worker is told.
+func (d *delivery) over(r *Result, v Verdict) {
+	if r != nil {
+		d.mu.Lock()
+		if d.later = d.later || v == Later; v != Later {
+			d.done, d.who = append(d.done, r.Job), r.Worker
+		}
+		d.mu.Unlock()
+		if v != Later && r.Object != "" {
+			d.parts.delete(r.Object, r.ObjectInBucket)
+		}
+		if v != Later && r.Beside != "" {
+			d.parts.delete(r.Beside, r.BesideInBucket)
+		}
+	}
+	if d.left.Add(-1) > 0 {
+		return
+	}
+	if !d.later {
+		_ = d.m.Ack() // else it is delivered again, and then refused
+	}
+	if b, err := json.Marshal(Done{Results: d.done}); err == nil && len(d.done) > 0 {
+		_ = d.c.nc.Publish(d.c.name+subjectDone+d.who, b) // else the worker learns it when it renews
 	}
 }
 

@@ -22,6 +22,15 @@ type PackedInside struct {
 	sketches []byte   // the record of the sketches; nil if there are none
 }
 
+// Size returns the number of bytes that the description takes.
+func (p PackedInside) Size() int {
+	n := len(p.record) + len(p.sketches)
+	for _, piece := range p.pieces {
+		n += len(piece)
+	}
+	return n
+}
+
 // PackInside encodes what is inside a version, and of the sketches of its columns what sample returns. What exceeds the
 // bounds of a record is left out and counted as omitted: Inside of the result is what was kept. in may be nil and does
 // not change.
