@@ -36,31 +36,70 @@ func (c *cli) awaitPromotion(ctx context.Context) error {
 	orders, signs := time.NewTicker(orderEvery), time.NewTicker(signEvery)
 	defer orders.Stop()
 	defer signs.Stop()
-	watch := silence{after: c.cfg.Backup.PromoteAfter}
+	after := c.cfg.Backup.PromoteAfter
+	watch := silence{after: after}
+	trouble := ""
+	silent := func() bool {
+		asked := time.Now()
+		sign, _, _, err := vault.Lives(ctx, b)
+		if said := signTrouble(sign, err); said != trouble && ctx.Err() == nil {
+			if trouble = said; said == "" {
+				c.log.Info("the sign of the writer is seen")
+			} else {
+				c.log.Warn("this server cannot become the writer by itself, since it cannot see whether one lives", "backup", c.cfg.Backup.To, "why", said)
+			}
+		}
+		return watch.heard(asked, sign, err)
+	}
+	if after > 0 {
+		silent() // says at once if there is nothing to see
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-orders.C:
-			if _, err := os.Stat(filepath.Join(c.cfg.Data, orderFile)); err == nil {
-				c.log.Info("ordered to become the writer")
-				return nil
-			}
-		case <-signs.C:
-			if c.cfg.Backup.PromoteAfter <= 0 {
+			if _, err := os.Stat(filepath.Join(c.cfg.Data, orderFile)); err != nil {
 				continue
 			}
-			asked := time.Now()
-			sign, _, _, err := vault.Lives(ctx, b)
-			if err != nil {
-				c.log.Debug("cannot see whether the writer lives", "error", err)
+			if _, err := c.openVault(ctx, c.cfg.Backup.To); err != nil { // a mistyped address, first of all
+				if err := c.refuseOrder(err); err != nil {
+					return err
+				}
+				continue
 			}
-			if watch.heard(asked, sign, err) {
-				c.log.Warn("the writer has not been heard of: this server becomes the writer", "for", c.cfg.Backup.PromoteAfter)
+			c.log.Info("ordered to become the writer")
+			return nil
+		case <-signs.C:
+			if after > 0 && silent() {
+				c.log.Warn("the writer has not been heard of: this server becomes the writer", "for", after)
 				return nil
 			}
 		}
 	}
+}
+
+// signTrouble returns why no sign of a writer was seen; "" if one was.
+func signTrouble(sign string, err error) string {
+	switch {
+	case errors.Is(err, bucket.ErrNotFound) || err == nil && sign == "":
+		return "there is no backup of an archive, or no writer has begun one"
+	case errors.Is(err, bucket.ErrUnavailable):
+		return "the object store cannot be reached"
+	case err != nil:
+		return err.Error()
+	}
+	return ""
+}
+
+// refuseOrder answers an order to become the writer that cannot be followed. This server goes on as it is.
+func (c *cli) refuseOrder(why error) error {
+	c.log.Warn("ordered to become the writer, and cannot", "error", why)
+	name := filepath.Join(c.cfg.Data, orderFile)
+	if err := disk.WriteFile(disk.OS{}, name+".failed", []byte(why.Error()+"\n"), 0o640); err != nil {
+		return err
+	}
+	return os.Remove(name)
 }
 
 // silence measures for how long the sign of a writer has not changed. A time in which nobody could look does not count.

@@ -54,53 +54,13 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 			if err != nil {
 				return err
 			}
-			defer e.close()                     // Serve has closed them, unless it was not reached
+			defer e.close()                     // Serve has closed it, unless it was not reached
 			hangups, stop := listenForHangups() // first, since without it a hangup ends the process
 			defer stop()
-			promoted := false
 			if c.cfg.Follow.Writer != "" || kv.IsReplica(c.cfg.Data) && !c.reads {
-				if promoted, err = c.serveUntilPromoted(cmd.Context(), e, cmd.Flags()); err != nil || !promoted {
-					return err
-				}
-				e.close()
-				if e, err = c.openEdge(cmd.Flags()); err != nil { // the follower's has ended with its server
-					return err
-				}
-				defer e.close()
+				return c.serveFollower(cmd, e, hangups)
 			}
-			values := valuesOf(cmd.Flags())
-			if !promoted && !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
-				c.cfg.Base = cmp.Or(e.base(), c.cfg.Base)
-			}
-			opening, opened := context.WithCancel(cmd.Context())
-			defer opened()
-			go e.notify.Opening(opening) // ends with opened
-			opts := store.Options{Create: true, Reads: store.IfUnwritable}
-			if c.reads {
-				opts = store.Options{Reads: store.AlwaysReadOnly}
-			}
-			if err := c.checkWorkers(); err != nil {
-				return err
-			}
-			err = c.with(cmd.Context(), opts, func(n *app.Node) error {
-				if c.cfg.Fetch.WebSub && !c.cfg.Fetch.AllowPrivateHosts && isLocal(n.Mint.Base) {
-					return fmt.Errorf("--websub: hubs cannot reach %s; give the public address as --base", n.Mint.Base)
-				}
-				if err := n.BeginBackup(cmd.Context(), cmp.Or(c.cfg.Backup.Advertise, n.Mint.Base)); err != nil {
-					return err
-				}
-				opened()
-				ready := func() {
-					fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, e.places())
-				}
-				reloads := c.newReloader(n, e, values)
-				return c.serveNode(cmd.Context(), n, e, ready, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
-			})
-			if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
-				fmt.Fprintln(c.stderr, "odarchive: stopped before the server was ready")
-				return nil // whoever stops a server cannot know how far it is
-			}
-			return err
+			return c.serveDirectory(cmd, e, hangups, false)
 		},
 	}
 	f := cmd.Flags()
@@ -115,6 +75,44 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 	c.cfg.MachinesFlags(f)
 	c.readOnlyFlag(cmd)
 	return cmd
+}
+
+// serveDirectory serves the archive's directory, which is no replica's, until ctx ends. promoted says that this process has
+// followed in it before.
+func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Signal, promoted bool) error {
+	values := valuesOf(cmd.Flags())
+	if !promoted && !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
+		c.cfg.Base = cmp.Or(e.base(), c.cfg.Base)
+	}
+	opening, opened := context.WithCancel(cmd.Context())
+	defer opened()
+	go e.notify.Opening(opening) // ends with opened
+	opts := store.Options{Create: true, Reads: store.IfUnwritable}
+	if c.reads {
+		opts = store.Options{Reads: store.AlwaysReadOnly}
+	}
+	if err := c.checkWorkers(); err != nil {
+		return err
+	}
+	err := c.with(cmd.Context(), opts, func(n *app.Node) error {
+		if c.cfg.Fetch.WebSub && !c.cfg.Fetch.AllowPrivateHosts && isLocal(n.Mint.Base) {
+			return fmt.Errorf("--websub: hubs cannot reach %s; give the public address as --base", n.Mint.Base)
+		}
+		if err := n.BeginBackup(cmd.Context(), cmp.Or(c.cfg.Backup.Advertise, n.Mint.Base)); err != nil {
+			return err
+		}
+		opened()
+		ready := func() {
+			fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, e.places())
+		}
+		reloads := c.newReloader(n, e, values)
+		return c.serveNode(cmd.Context(), n, e, ready, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
+	})
+	if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
+		fmt.Fprintln(c.stderr, "odarchive: stopped before the server was ready")
+		return nil // whoever stops a server cannot know how far it is
+	}
+	return err
 }
 
 // listenForHangups returns a channel that gets each SIGHUP, at least the first of those that nobody has taken yet, until

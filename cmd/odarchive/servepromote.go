@@ -15,8 +15,48 @@ import (
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// serveFollower serves a replica, and the archive itself once this server shall be the writer. Where it cannot become that, or
+// another server has become the writer at the same time, it is a replica again: readers are answered whatever happens.
+func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signal) error {
+	defer func() { e.close() }()
+	renew := func() (err error) { // the edge ends with the server that used it
+		e.close()
+		e, err = c.openEdge(cmd.Flags())
+		return err
+	}
+	for {
+		follows := kv.IsReplica(c.cfg.Data)
+		promoted, err := c.serveUntilPromoted(cmd.Context(), e, cmd.Flags())
+		if !promoted {
+			return err
+		}
+		if err == nil {
+			if err := renew(); err != nil {
+				return err
+			}
+			err = c.serveDirectory(cmd, e, hangups, true)
+		}
+		if err == nil || !follows || c.cfg.Follow.Writer == "" || c.cfg.Backup.Promote || cmd.Context().Err() != nil {
+			return err
+		}
+		if !kv.IsReplica(c.cfg.Data) {
+			if !isReplaced(err) {
+				return err
+			}
+			if err := replica.Demote(c.cfg.Data, c.cfg.Follow.Address()); err != nil { // it has acknowledged nothing
+				return err
+			}
+		}
+		c.log.Warn("this server could not become the writer, and follows again", "error", err)
+		if err := renew(); err != nil {
+			return err
+		}
+	}
+}
 
 // serveUntilPromoted serves a replica of the archive at --follow until ctx ends, or until this server shall be the writer:
 // then promoted is true, and the directory can be written. A directory that was promoted before is that of a writer,
@@ -54,6 +94,11 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 		return false, served
 	}
 	return true, c.becomeWriter(ctx, flags)
+}
+
+// isReplaced reports whether the error says that another process is the writer of the archive.
+func isReplaced(err error) bool {
+	return errors.Is(err, vault.ErrFenced) || errors.Is(err, vault.ErrInUse) || errors.Is(err, vault.ErrNotOwner) || errors.Is(err, vault.ErrBehind)
 }
 
 // isWriter reports whether the archive's directory is that of the writer in --backup-to. If another one is, it makes the

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"odarchive/sparqlapi/problem"
+	"odarchive/triplestore/kv"
 	"odarchive/triplestore/sparql"
 )
 
@@ -15,6 +16,7 @@ var outcomes = []struct {
 	status int
 	title  string
 }{
+	{kv.ErrUnacknowledged, http.StatusServiceUnavailable, "The backup does not have it yet"}, // also if the time limit ended the wait
 	{sparql.ErrTimeout, http.StatusServiceUnavailable, "The query took too long"},
 	{sparql.ErrMemory, http.StatusUnprocessableEntity, "The query needs too much memory"},
 	{sparql.ErrTemp, http.StatusServiceUnavailable, "No room for temporary files"},

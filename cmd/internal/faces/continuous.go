@@ -10,17 +10,21 @@ import (
 // backupLate is how far the continuous backup is behind when /readyz says so.
 const backupLate = time.Minute
 
-// backupBehind returns what /readyz adds to its state: how far the continuous backup is behind, if that is far.
+// backupBehind returns what /readyz adds to its state: how far the continuous backup is behind, if that is far, and whether
+// it fails.
 func (a *Faces) backupBehind() string {
 	k := a.store.BackupKeeper()
 	if k == nil {
 		return ""
 	}
 	s := k.State()
+	late := max(backupLate, 10*s.Every)
 	switch {
+	case !s.Whole && !s.Failing.IsZero() && time.Since(s.Failing) >= late:
+		return fmt.Sprintf(": there is no backup, its first copy has failed for %d seconds (the log says why)", int(time.Since(s.Failing).Seconds()))
 	case !s.Whole:
 		return ": the first copy of the backup is under way"
-	case s.Lag >= max(backupLate, 10*s.Every):
+	case s.Lag >= late:
 		return fmt.Sprintf(": the backup is %d seconds behind", int(s.Lag.Seconds()))
 	}
 	return ""

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"fmt"
 	"sort"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ type Gate struct {
 	reached uint64        // number of the last write set in the vault
 	waiting bool          // commits wait
 	failed  error         // no commit may be acknowledged any more
+	trouble string        // why the Keeper copies nothing at present; "" if it does
 	moved   chan struct{} // closed and replaced when something above changes that commits wait for
 	wake    chan struct{} // receives a value after a commit
 }
@@ -54,9 +56,26 @@ func (g *Gate) Acknowledge(ctx context.Context, number uint64) error {
 		select {
 		case <-moved:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return g.tired(context.Cause(ctx))
 		}
 	}
+}
+
+// tired returns the error of a caller that waits no longer.
+func (g *Gate) tired(cause error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.trouble == "" {
+		return cause
+	}
+	return fmt.Errorf("%w; the backup copies nothing: %s", cause, g.trouble)
+}
+
+// setTrouble says why nothing is copied, "" if something is.
+func (g *Gate) setTrouble(why string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.trouble = why
 }
 
 func (g *Gate) note(number uint64, at milli) {

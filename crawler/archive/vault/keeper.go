@@ -100,7 +100,7 @@ func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
 const beginFor = 10 * time.Second
 
 // Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if the vault belongs
-// to another archive, ErrBehind if the archive is older than the vault. If the process that wrote last has not ended well,
+// to another archive, ErrBehind if the vault has commits that the archive lacks. If the process that wrote last has not ended well,
 // Begin waits for half of a lease to see whether it lives; the error is ErrInUse if it does, and Begin does not return before
 // that is known. If the object store cannot be reached at all, Begin returns nil after some seconds, and Run goes on trying.
 func (k *Keeper) Begin(ctx context.Context) error {
@@ -202,13 +202,23 @@ func (k *Keeper) continues(ctx context.Context) func(end wal.Position) (bool, wa
 			k.log.Warn("the log does not reach back to the end of the backup, which begins anew")
 			return true, at, nil
 		case errors.Is(err, kv.ErrOtherHistory) && end.Log == at.Log && !k.opts.Take:
-			return false, at, fmt.Errorf("%w: it ends with write set %d, and the backup with %d; restore the archive from the backup", ErrBehind, at.Number, end.Number)
+			return false, at, parted(at.Number, end.Number)
 		case errors.Is(err, kv.ErrOtherHistory):
 			k.log.Warn("the archive has another history than the backup, which begins anew", "error", err)
 			return true, at, nil
 		}
 		return false, at, err
 	}
+}
+
+// parted returns the error for a directory that lacks commits of the vault. here and there are the numbers of the last
+// write sets.
+func parted(here, there uint64) error {
+	if here < there {
+		return fmt.Errorf("%w but is older: it ends with write set %d, and the backup with %d; restore the archive from the backup", ErrBehind, here, there)
+	}
+	return fmt.Errorf("%w: each has commits that the other lacks, the directory up to write set %d and the backup up to %d; "+
+		"restore the backup elsewhere and compare before you choose: with --promote, the backup goes on from this directory", ErrBehind, here, there)
 }
 
 // Run copies the archive until ctx ends. If another process becomes the writer, it stops all writes of the database and

@@ -20,7 +20,8 @@ type State struct {
 	StateBytes  int64
 	Objects     int64
 	Failures    int64
-	Error       string // of the last failure; "" if something was copied since
+	Error       string    // of the last failure; "" if something was copied since
+	Failing     time.Time // of the first failure since something was copied; zero if there was none
 }
 
 // State returns how the Keeper is doing.
@@ -47,7 +48,8 @@ func (k *Keeper) State() State {
 func (k *Keeper) reached(bytes int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.state.Error = ""
+	k.state.Error, k.state.Failing = "", time.Time{}
+	k.gate.setTrouble("")
 	k.state.LogBytes += int64(bytes)
 	if bytes > 0 {
 		k.state.Objects++
@@ -60,4 +62,8 @@ func (k *Keeper) failed(err error) {
 	defer k.mu.Unlock()
 	k.state.Failures++
 	k.state.Error = err.Error()
+	if k.state.Failing.IsZero() {
+		k.state.Failing = time.Now()
+	}
+	k.gate.setTrouble(k.state.Error)
 }

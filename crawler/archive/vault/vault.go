@@ -40,7 +40,7 @@ var (
 	ErrNoMoment = errors.New("the backup does not have that moment")
 	ErrNoVault  = errors.New("there is no backup")
 	ErrExists   = errors.New("it exists already")
-	ErrBehind   = errors.New("the archive's directory is older than its backup")
+	ErrBehind   = errors.New("the archive's directory does not continue its backup")
 )
 
 // Holder identifies a data directory, so that two copies of an archive are told apart.
