@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"odarchive/triplestore/bucket"
@@ -72,13 +73,29 @@ func (k *Keeper) maintainOnce(ctx context.Context) error {
 		return err
 	}
 	if damage != nil {
-		if h, err := read(ctx, k.b); err == nil && len(h.damaged) > 0 {
-			return fmt.Errorf("%w: %s", errAgain, h.damaged[0].text)
+		h, err := read(ctx, k.b)
+		if err == nil {
+			err = k.judge(h)
+		}
+		if err != nil {
+			return err
 		}
 		// The present state needs nothing of what is before it.
 		k.log.Warn("records in the backup are damaged: another state file is copied, and some moments before it cannot be restored", "error", damage)
 	}
 	return k.snapshot(ctx, damage != nil)
+}
+
+// judge returns errAgain if an object of the tail is damaged that the present history may need.
+func (k *Keeper) judge(h *History) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, one := range h.damaged {
+		if !slices.Contains(k.spoiled, one) {
+			return fmt.Errorf("%w: %s", errAgain, one.text)
+		}
+	}
+	return nil
 }
 
 // setAside moves damaged objects of the tail away, once the present history needs nothing that was before it. They would make

@@ -176,6 +176,10 @@ func TestADamagedTailIsRepairedByTheWriter(t *testing.T) {
 		a.waitWhole()
 		a.mustPut(n)
 		n++
+		a.waitWhole()
+		if s := a.keeper.State(); s.Epoch > 3 {
+			t.Errorf("the repair took more than one new history: %+v", s)
+		}
 		m := a.remember(n)
 		a.end()
 		if err := a.keeper.setAside(t.Context()); err != nil {

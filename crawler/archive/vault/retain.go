@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,8 +66,11 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 	if err != nil {
 		return err
 	}
+	if err := k.judge(h); err != nil {
+		return err
+	}
 	if len(h.damaged) > 0 {
-		return fmt.Errorf("%w: %s", errAgain, h.damaged[0].text)
+		return errors.New("damaged objects are not set aside yet")
 	}
 	keep := h.needed(milliOf(before))
 	keep[tailKey(h.next-1)] = true // its place must stay taken
