@@ -77,6 +77,9 @@ type Pipeline struct {
 	// Pick, if not nil, returns those jobs of a group that Run may do (frontier.LeaseOptions): workers do the others.
 	Pick func(group string, jobs []frontier.Job) []frontier.Job
 
+	// Elsewhere returns the state of the workers; nil if there can be none.
+	Elsewhere func() Workers
+
 	Honour []string // statements of hosts by which files are not kept (Statements)
 
 	reserved reservations

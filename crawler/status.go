@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/dispatch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/series"
 	"odarchive/crawler/supervise"
@@ -32,6 +33,8 @@ type Status struct {
 
 	Jobs []supervise.Job `json:"jobs"` // the background jobs
 
+	Workers *Workers `json:"workers,omitempty"` // nil if no other processes may fetch
+
 	// The following are counted since this process began to crawl.
 	Since   time.Time `json:"since,omitzero"`
 	Fetches int       `json:"fetches"`
@@ -41,6 +44,12 @@ type Status struct {
 	Rate    float64   `json:"rate"` // fetches a second, over the last minute
 
 	Errors map[catalog.ErrorClass]int `json:"errors"` // by class
+}
+
+// Workers is the state of the processes that fetch for this one.
+type Workers struct {
+	Served bool `json:"served"` // they can reach this process
+	dispatch.Status
 }
 
 // Internal describes the faults of this program with single URLs.
@@ -92,6 +101,10 @@ func (p *Pipeline) Status() (Status, error) {
 	}
 	if s.Internal.Newest == nil {
 		s.Internal.Newest = []catalog.InternalFailure{} // [] in JSON
+	}
+	if p.Elsewhere != nil {
+		workers := p.Elsewhere()
+		s.Workers = &workers
 	}
 	s.Internal.Since = p.faults.Load()
 	p.progress.into(&s)

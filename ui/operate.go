@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"odarchive/crawler"
+	"odarchive/crawler/dispatch"
 	"odarchive/crawler/scope"
 	"odarchive/sparqlapi/access"
 )
@@ -44,6 +45,7 @@ type SpacePart struct {
 
 // Bounds of the page of operation. The JSON has more.
 const (
+	shownWorkers = 50
 	shownWaiting = 30
 	lookedAt     = 2000 // hosts, in the order of their names
 	shownRules   = 100
@@ -53,6 +55,8 @@ const (
 // operatePage is the data of the page of operation.
 type operatePage struct {
 	Now      *crawlNow
+	Workers  []dispatch.WorkerInfo
+	Unshown  int                  // workers beyond them
 	Waiting  []crawler.HostStatus // hosts that the crawler waits for
 	Looked   bool                 // not all hosts were looked at
 	Space    *Space
@@ -142,6 +146,11 @@ func (u *UI) renderOperate(w http.ResponseWriter, r *http.Request, status int, p
 	page.May, page.Signed, page.Clock = u.may() && u.operation != nil, signed(r, access.Crawl), u.now()
 	if page.Now, err = u.crawlNow(); err != nil {
 		return err
+	}
+	if page.Now != nil && page.Now.Workers != nil {
+		all := page.Now.Workers.Workers
+		page.Workers = all[:min(len(all), shownWorkers)]
+		page.Unshown = len(all) - len(page.Workers)
 	}
 	page.Fixity, page.HasSigns = u.fixityNow(), u.fixity != nil
 	if o := u.operation; o != nil {

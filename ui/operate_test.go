@@ -2,6 +2,7 @@ package ui_test
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/dispatch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/scope"
 	"odarchive/crawler/series"
@@ -132,6 +134,36 @@ func TestTheOperationIsShownAndOrderedOnAPage(t *testing.T) {
 		if page := body(t, get(t, h, "/operation?test="+url.QueryEscape(question))); !strings.Contains(page, want) {
 			t.Errorf("%s: the page lacks %s", question, want)
 		}
+	}
+}
+
+func TestWorkersAreShownOnThePageOfOperation(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	h := siteOf(w, func(o *ui.Options) { o.Operation = operationOf(w) })
+	if page := body(t, get(t, h, "/operation")); strings.Contains(page, `id="workers"`) {
+		t.Error("a server without workers shows a table of them")
+	}
+	w.status.Workers = &crawler.Workers{}
+	page := body(t, get(t, h, "/operation"))
+	for _, want := range []string{"No worker was heard of lately", "Workers cannot reach this server"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	status := dispatch.Status{Counts: dispatch.Counts{Granted: 12, Expired: 3}}
+	for i := range 60 {
+		status.Workers = append(status.Workers, dispatch.WorkerInfo{Name: fmt.Sprintf("machine-%d/<7>", i), Joined: w.now.Add(-2 * time.Hour), Seen: w.now.Add(-3 * time.Second), Leases: 2, Hosts: []string{"a.example"}, Done: 1234})
+	}
+	w.status.Workers = &crawler.Workers{Served: true, Status: status}
+	page = body(t, get(t, h, "/operation"))
+	for _, want := range []string{"machine-0/&lt;7&gt;", "2 h ago", "a.example</span>, …", "1,234", "10 more are not shown", "12 leases were granted", "3 ended"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(page, "machine-50/") || strings.Contains(page, "cannot reach") {
+		t.Error("the page shows more than it should")
 	}
 }
 

@@ -91,9 +91,15 @@ type worker struct {
 
 // Counts of a Desk, since it began.
 type Counts struct {
-	Granted, Returned, Expired            int // leases
-	Results, Repeated, Refused, Malformed int // results: committed, delivered again, of ended leases, malformed
-	Failed                                int // commits
+	Granted  int `json:"granted"` // leases
+	Returned int `json:"returned"`
+	Expired  int `json:"expired"`
+
+	Results   int `json:"results"`   // committed
+	Repeated  int `json:"repeated"`  // results that were delivered again
+	Refused   int `json:"refused"`   // results of leases that had ended
+	Malformed int `json:"malformed"` // results
+	Failed    int `json:"failed"`    // commits
 }
 
 // forgetWorker is how many leases' time a worker that is not heard of is listed.
@@ -348,6 +354,11 @@ func (d *Desk) Borrow(ctx context.Context, b Borrow) Borrowed {
 	}
 	if !isHost(b.Host) {
 		return Borrowed{Own: true} // no sound worker asks for it
+	}
+	if isHost(b.For.Group) { // else the worker returns its lease only after the visit, which would wait for that
+		if shares, err := d.o.Gate.Shares(ctx, b.For.Group, b.Host); err != nil || shares {
+			return Borrowed{Own: shares, Wait: time.Second, Why: "busy"}
+		}
 	}
 	lent, err := d.open(ctx, g, []string{"http://" + b.Host + "/", "https://" + b.Host + "/"})
 	var wait *politeness.Wait

@@ -138,6 +138,7 @@ type Borrow struct {
 	Version int    `json:"version"`
 	Worker  string `json:"worker"`
 	Host    string `json:"host"`
+	For     Ref    `json:"for"` // the lease of the visit
 }
 
 // Borrowed answers a Borrow.

@@ -157,10 +157,14 @@ func (d *Desk) release(ctx context.Context, l *loan) {
 type WorkerInfo struct {
 	Name   string    `json:"name"`
 	Joined time.Time `json:"joined"`
-	Seen   time.Time `json:"seen"`
-	Leases int       `json:"leases"`
-	Done   int       `json:"results"`
+	Seen   time.Time `json:"seen"`    // when it was last heard of
+	Leases int       `json:"leases"`  // that it holds
+	Hosts  []string  `json:"hosts"`   // of these leases, the first maxShownHosts by name
+	Done   int       `json:"results"` // that were committed
 }
+
+// maxShownHosts bounds the hosts of a WorkerInfo.
+const maxShownHosts = 10
 
 // Status is the state of a Desk.
 type Status struct {
@@ -176,10 +180,10 @@ type Status struct {
 func (d *Desk) Status() Status {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	leases := map[string]int{}
+	hosts := map[string][]string{}
 	s := Status{Lease: d.o.Lease, Out: len(d.loans), Counts: d.counts, Workers: []WorkerInfo{}}
 	for _, l := range d.loans {
-		leases[l.worker]++
+		hosts[l.worker] = append(hosts[l.worker], l.Group)
 		for _, state := range l.jobs {
 			if state == committing {
 				s.Committing++
@@ -187,7 +191,9 @@ func (d *Desk) Status() Status {
 		}
 	}
 	for id, w := range d.workers {
-		s.Workers = append(s.Workers, WorkerInfo{w.name, w.joined, w.seen, leases[id], w.done})
+		held := hosts[id]
+		slices.Sort(held)
+		s.Workers = append(s.Workers, WorkerInfo{w.name, w.joined, w.seen, len(held), append([]string{}, held[:min(len(held), maxShownHosts)]...), w.done})
 	}
 	slices.SortFunc(s.Workers, func(a, b WorkerInfo) int {
 		if a.Name != b.Name {

@@ -230,6 +230,7 @@ func (w *Worker) lease(ctx, visits context.Context, kit Kit, g Grant, asked time
 	own, cancel := context.WithCancelCause(visits)
 	defer cancel(nil)
 	own = context.WithValue(context.WithValue(own, visitKey{}, cancel), gateKey{}, kit.Gate)
+	own = context.WithValue(own, leaseKey{}, g.Ref)
 	own, end := trace.Start(own, "lease", trace.String("server.address", g.Group), trace.Int("odarchive.urls", int64(len(g.Jobs))), trace.Int("odarchive.lease.answered_ms", time.Since(asked).Milliseconds()))
 	defer end(nil) // what ends a lease is in its visits
 	h := w.hold(&g, asked, cancel)

@@ -161,7 +161,10 @@ func (w *Worker) Fetched(c politeness.RobotsCopy) {
 	}
 }
 
-type visitKey struct{}
+type (
+	visitKey struct{} // what cancels the visits of a lease
+	leaseKey struct{} // its Ref
+)
 
 // Borrow is for politeness.Options.Borrow.
 func (w *Worker) Borrow(ctx context.Context, host string, patience time.Duration) (giveBack func(politeness.Result), err error) {
@@ -172,11 +175,12 @@ func (w *Worker) Borrow(ctx context.Context, host string, patience time.Duration
 		return func(r politeness.Result) { w.note(h, r) }, nil
 	}
 	deadline := time.Now().Add(patience)
+	lease, _ := ctx.Value(leaseKey{}).(Ref)
 	for {
 		asked := time.Now()
 		limited, cancel := context.WithTimeout(ctx, askTime(w.by.Lease))
 		var b Borrowed
-		err := w.c.ask(limited, subjectBorrow, Borrow{Version: Version, Worker: w.id, Host: host}, &b)
+		err := w.c.ask(limited, subjectBorrow, Borrow{Version: Version, Worker: w.id, Host: host, For: lease}, &b)
 		cancel()
 		switch {
 		case ctx.Err() != nil:

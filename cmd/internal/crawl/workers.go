@@ -81,6 +81,9 @@ func (c *Crawl) openWorkers() error {
 		}
 	}
 	c.Workers = dispatch.NewWriter(o)
+	c.Pipeline.Elsewhere = func() crawler.Workers {
+		return crawler.Workers{Served: c.Workers.Connected(), Status: c.Workers.Desk.Status()}
+	}
 	return nil
 }
 

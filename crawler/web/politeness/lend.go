@@ -2,6 +2,7 @@ package politeness
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"odarchive/crawler/address"
@@ -181,6 +182,17 @@ func (g *Gate) Lend(ctx context.Context, host string, patience time.Duration) (*
 	defer g.mu.Unlock()
 	d := g.doors[host]
 	return &Lent{g, host, leave}, State{Wait: max(0, time.Until(d.next)), Why: d.why, Crawl: d.crawl, Latency: d.latency, Requests: d.requests}, nil
+}
+
+// Shares reports whether two hosts are never asked at the same time, because of their address, domain or group. Whoever
+// holds one waits for the other in vain.
+func (g *Gate) Shares(ctx context.Context, one, other string) (bool, error) {
+	of, err := g.keys(ctx, one, g.opts.Settings(one))
+	if err != nil {
+		return false, err
+	}
+	keys, err := g.keys(ctx, other, g.opts.Settings(other))
+	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(of, key) }), err
 }
 
 // Note notes how the host behaved at a request of the other process, which may make more.
