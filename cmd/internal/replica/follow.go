@@ -42,7 +42,7 @@ type Options struct {
 	// MinFree is kv.Options.MinFree. Packs are copied only while twice as much is free.
 	MinFree   int64
 	FullRetry time.Duration // pause before the next attempt on a full disk; 0 = 10 s
-	Log     *slog.Logger
+	Log       *slog.Logger
 	// Open makes the node of a state and its handler. before is the node of the state before, nil for the first one.
 	Open func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error)
 }
@@ -326,6 +326,9 @@ func (f *Follower) openDatabase(ctx context.Context) error {
 		return errors.Join(err, db.Close()) // and try that again, before anything is appended to them
 	}
 	f.db = db
+	if err := keepContact(f.dir, fresh); err != nil {
+		return err
+	}
 	f.status.since(fresh)
 	return f.openState(ctx)
 }
@@ -344,7 +347,7 @@ func (f *Follower) kvOptions() kv.Options {
 func (f *Follower) shut() error {
 	err := f.served.retireAll(shutPatience)
 	if f.db != nil {
-		err = errors.Join(err, f.db.Close())
+		err = errors.Join(err, f.db.Close(), keepContact(f.dir, f.status.newest()))
 		f.db = nil
 	}
 	if f.purging != nil {
@@ -460,6 +463,13 @@ func (s *status) since(fresh time.Time) {
 	if s.fresh.IsZero() {
 		s.fresh = fresh
 	}
+}
+
+// newest returns when the state that is served was the writer's newest; zero if that is unknown.
+func (s *status) newest() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fresh
 }
 
 func (s *status) failed(err error) {

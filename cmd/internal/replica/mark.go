@@ -90,11 +90,26 @@ func writeDescription(fsys disk.FS, dir, description string) error {
 	return nil
 }
 
-// lastContact returns when the replica in a directory last applied something; zero if that is unknown.
+// lastContact returns when the state in a directory was the writer's newest; zero if that is unknown. It is the time of the
+// file that changes when something is applied.
 func lastContact(dir string) time.Time {
-	info, err := os.Stat(filepath.Join(dir, "log", "tip"))
+	info, err := os.Stat(tipOf(dir))
 	if err != nil {
 		return time.Time{}
 	}
 	return info.ModTime()
 }
+
+// keepContact sets what lastContact returns: opening and closing a database writes that file, too.
+func keepContact(dir string, at time.Time) error {
+	if at.IsZero() {
+		return nil
+	}
+	err := os.Chtimes(tipOf(dir), at, at)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func tipOf(dir string) string { return filepath.Join(dir, "log", "tip") }

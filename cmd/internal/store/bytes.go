@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,17 +92,37 @@ func (s *Store) openReplicaContent(state *State) (err error) {
 	return nil
 }
 
+// replicaError reports a command that writes, in the directory of a replica. It is kv.ErrReplica.
+type replicaError struct{ writer string }
+
+func (e *replicaError) Error() string {
+	return fmt.Sprintf("it is a replica of %s, where changes go", cmp.Or(e.writer, "another archive"))
+}
+
+func (e *replicaError) Is(target error) bool { return errors.Is(kv.ErrReplica, target) }
+
+// replicaWriter returns the address of the archive that a replica follows, "" if that cannot be read.
+func replicaWriter(dir string) string {
+	mark, _ := replicaMark(dir)
+	return mark.Writer
+}
+
 // replicaBytes returns the URL of the bucket from which a replica reads closed packs, "" if it copies them.
 func replicaBytes(dir string) (string, error) {
-	var mark struct{ Bytes string }
+	mark, err := replicaMark(dir)
+	return mark.Bytes, err
+}
+
+// replicaMark reads what the replica in a directory notes of its writer.
+func replicaMark(dir string) (mark struct{ Writer, Bytes string }, err error) {
 	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, kv.ReplicaFile), maxDirectoryFile)
 	if err == nil {
 		err = json.Unmarshal(raw, &mark)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", kv.ReplicaFile, err)
+		return mark, fmt.Errorf("%s: %w", kv.ReplicaFile, err)
 	}
-	return mark.Bytes, nil
+	return mark, nil
 }
 
 // rememberBytes writes the URL of the bucket into the description of the directory.

@@ -57,7 +57,7 @@ func (s *Store) openDatabase(reads Reading) (err error) {
 	s.prepareBackup(&options)
 	if kv.IsReplica(s.Config.Data) && reads != AlwaysReadOnly {
 		if reads == NeverReadOnly {
-			return fmt.Errorf("%w: %s follows another archive; write to that one, or ask the server of this directory ('odarchive serve --follow')", kv.ErrReplica, s.Config.Data)
+			return &replicaError{replicaWriter(s.Config.Data)}
 		}
 		s.ReadOnlyReason = "the archive is a replica, which only 'odarchive serve --follow' changes"
 	} else if reads != AlwaysReadOnly {
