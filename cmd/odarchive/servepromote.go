@@ -112,8 +112,12 @@ func (c *cli) isWriter(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	holder, err := store.HolderOf(c.cfg.Data)
-	if err != nil || c.cfg.Backup.Promote || h.WrittenBy(holder) {
+	if err != nil || c.cfg.Backup.Promote {
 		return true, err
+	}
+	if h.WrittenBy(holder) {
+		c.cfg.TakeBytes = true
+		return true, nil
 	}
 	c.log.Warn("another server has become the writer: this directory follows it, and what only this one had is dropped", "data", c.cfg.Data)
 	return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())
@@ -132,5 +136,9 @@ func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet) error {
 	if !flags.Changed("base") && mark.Base != "" {
 		c.cfg.Base = mark.Base
 	}
-	return c.promoteFollower(ctx)
+	if err := c.promoteFollower(ctx); err != nil {
+		return err
+	}
+	c.cfg.TakeBytes = true // the one that was the writer may write no more: the backup has seen to that
+	return nil
 }

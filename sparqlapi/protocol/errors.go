@@ -16,7 +16,7 @@ var outcomes = []struct {
 	status int
 	title  string
 }{
-	{kv.ErrUnacknowledged, http.StatusServiceUnavailable, "The backup does not have it yet"}, // also if the time limit ended the wait
+	{kv.ErrUnacknowledged, http.StatusServiceUnavailable, "The backup does not have it"}, // also if the time limit ended the wait
 	{sparql.ErrTimeout, http.StatusServiceUnavailable, "The query took too long"},
 	{sparql.ErrMemory, http.StatusUnprocessableEntity, "The query needs too much memory"},
 	{sparql.ErrTemp, http.StatusServiceUnavailable, "No room for temporary files"},

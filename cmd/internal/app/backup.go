@@ -28,6 +28,9 @@ func (n *Node) keepBackup(ctx context.Context) (end func()) {
 	group.Go(func() {
 		_ = n.Jobs.Run(ctx, "backup", func(ctx context.Context) error { // Jobs reports its failure
 			err := k.Run(ctx)
+			if noted := n.NoteReplaced(err); noted != nil {
+				n.Log.Error("nothing but this process knows that another one is the writer", "error", noted)
+			}
 			if errors.Is(err, vault.ErrFenced) || errors.Is(err, vault.ErrNotOwner) || errors.Is(err, vault.ErrBehind) || errors.Is(err, vault.ErrInUse) {
 				return nil // no failure that another attempt could mend: the Keeper has stopped all writes, and says so
 			}

@@ -60,6 +60,13 @@ func (s *Store) openDatabase(reads Reading) (err error) {
 			return &replicaError{replicaWriter(s.Config.Data)}
 		}
 		s.ReadOnlyReason = "the archive is a replica, which only 'odarchive serve --follow' changes"
+	} else if replaced, err := s.replaced(); err != nil {
+		return err
+	} else if replaced != nil && reads != AlwaysReadOnly {
+		if reads == NeverReadOnly {
+			return replaced
+		}
+		s.ReadOnlyReason = replaced.Error()
 	} else if reads != AlwaysReadOnly {
 		if err = s.raiseFormat(); err == nil {
 			s.DB, err = kv.Open(s.Config.Data, options)

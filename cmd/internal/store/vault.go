@@ -94,10 +94,13 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	})
 	if err := k.Begin(ctx); err != nil {
 		s.DB.StopWrites(err)
-		return fmt.Errorf("--backup-to %s: %w", to.To, err)
+		return errors.Join(fmt.Errorf("--backup-to %s: %w", to.To, err), s.NoteReplaced(err))
 	}
 	s.backedUp.keeper = k
-	return nil
+	if k.State().Epoch == 0 { // the backup could not be asked yet
+		return nil
+	}
+	return s.forgetReplaced()
 }
 
 // BackupLease is how long followers must not have heard of a writer before they may replace it.

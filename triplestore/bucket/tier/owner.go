@@ -141,7 +141,7 @@ func (f *FS) putOwner(ctx context.Context, o bucket.PutOptions) error {
 // owned returns the sentence about somebody else's bucket.
 func (f *FS) owned(mark ownerMark) error {
 	if mark.Archive == f.owner.archive {
-		return fmt.Errorf("%w: another copy of this archive, in %s on %s, has used it since %s; stop that one, and take the bucket over if it does not come back",
+		return fmt.Errorf("%w: another copy of this archive, in %s on %s, has used it since %s; stop that one, and take the bucket over (--take-bytes) if it does not come back",
 			ErrOwned, mark.Dir, mark.Host, mark.Since.Format(time.DateTime))
 	}
 	return fmt.Errorf("%w: the one in %s on %s has used it since %s; choose another bucket or prefix", ErrOwned, mark.Dir, mark.Host, mark.Since.Format(time.DateTime))
