@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"odarchive/crawler/archive/vault"
 )
@@ -17,12 +18,24 @@ func (n *Node) RunBackup(ctx context.Context) (end func(), err error) {
 	return n.keepBackup(ctx), nil
 }
 
+// lastCommits is how long a process that ends waits for the backup to take its last commits. Its jobs, which wait for that,
+// could not end otherwise while the object store is away.
+const lastCommits = 15 * time.Second
+
 // keepBackup runs the continuous backup, if there is one, until end is called.
 func (n *Node) keepBackup(ctx context.Context) (end func()) {
 	k := n.BackupKeeper()
 	if k == nil {
 		return func() {}
 	}
+	over := make(chan struct{})
+	giveUp := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(lastCommits):
+			k.End()
+		case <-over:
+		}
+	})
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -37,5 +50,11 @@ func (n *Node) keepBackup(ctx context.Context) (end func()) {
 			return err
 		})
 	})
-	return func() { stop(); group.Wait(); k.End() }
+	return func() {
+		giveUp()
+		close(over)
+		stop()
+		group.Wait()
+		k.End()
+	}
 }

@@ -255,7 +255,8 @@ const retryEvery = 2 * time.Second
 // errEnded is the error of commits that wait for a Keeper that has ended.
 var errEnded = errors.New("the process stops, and the backup does not have the commit yet")
 
-// End makes commits fail that wait for the vault, if they must: nothing copies them any more. It is called after Run.
+// End makes commits fail that wait for the vault, if they must: nothing copies them any more, or nobody waits for that any
+// longer.
 func (k *Keeper) End() {
 	if k.opts.Wait {
 		k.gate.fail(errEnded)
