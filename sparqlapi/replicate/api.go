@@ -2,6 +2,7 @@ package replicate
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -103,7 +104,10 @@ func (a *API) Log(w http.ResponseWriter, r *http.Request) error {
 	}
 	a.waitForMore(r, at, min(time.Duration(wait)*time.Millisecond, maxWait))
 	var body bytes.Buffer
-	more, err := a.records(name, at, &body)
+	last, more, err := a.records(name, at, &body)
+	if err == nil {
+		err = a.awaitVisible(r.Context(), last)
+	}
 	switch {
 	case errors.Is(err, kv.ErrLogTrimmed):
 		return problem.Wrap(http.StatusGone, "The log does not reach back that far", err)
@@ -117,13 +121,13 @@ func (a *API) Log(w http.ResponseWriter, r *http.Request) error {
 		return unavailable(err)
 	}
 	end.Set = a.setName() // last: a pack that is closed meanwhile is in both, and in none the other way round
-	last, err := json.Marshal(end)
+	text, err := json.Marshal(end)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	body.Write(appendFrame(nil, frameEnd, last))
+	body.Write(appendFrame(nil, frameEnd, text))
 	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
 	_, _ = body.WriteTo(w) // an error means that the replica has left
 	return nil
@@ -144,21 +148,43 @@ func (a *API) waitForMore(r *http.Request, at kv.Position, wait time.Duration) {
 	}
 }
 
-// records writes the frames of the records behind a position. more reports whether there are more of them.
-func (a *API) records(name string, at kv.Position, body *bytes.Buffer) (more bool, err error) {
+// awaitVisible waits until readers of the database see a write set. A record is in the log some milliseconds before. If the
+// sizes of packs were read then, they would lack the bytes that the record names; and if the writer died, the replica would never
+// get them.
+func (a *API) awaitVisible(ctx context.Context, number uint64) error {
+	const patience = 10 * time.Second
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for began := time.Now(); a.DB.Committed() < number; {
+		if time.Since(began) > patience { // the database has stopped, and shows it when it is opened again
+			return fmt.Errorf("write set %d is not visible yet", number)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// records writes the frames of the records behind a position, and returns the number of the last one. more reports whether
+// there are more of them.
+func (a *API) records(name string, at kv.Position, body *bytes.Buffer) (last uint64, more bool, err error) {
 	c, err := a.cursors.take(a.DB, name, at)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	for body.Len() < maxRecords {
 		r, ok, err := c.Next()
 		if err != nil {
 			c.Close()
-			return false, err
+			return 0, false, err
 		}
 		if !ok {
+			at = c.Position()
 			a.cursors.put(name, c)
-			return false, nil
+			return at.Number, false, nil
 		}
 		head := binary.LittleEndian.AppendUint64(make([]byte, 0, 12), r.Number)
 		head = binary.LittleEndian.AppendUint32(head, r.Sum)
@@ -166,7 +192,7 @@ func (a *API) records(name string, at kv.Position, body *bytes.Buffer) (more boo
 	}
 	at = c.Position()
 	a.cursors.put(name, c)
-	return a.DB.Position().Number > at.Number, nil
+	return at.Number, a.DB.Position().Number > at.Number, nil
 }
 
 // Packs answers GET /replicate/packs with the files that hold bytes.
