@@ -1,6 +1,8 @@
 package dispatch
 
 import (
+	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -53,6 +55,7 @@ type Server struct {
 	opt    ServerOptions
 	own    nkeys.KeyPair // of this process, if clients need NKeys
 	ownKey string        // the public one
+	cert   []byte        // its certificate, DER; nil without TLS
 }
 
 // StartServer starts a server. Its directory is emptied first.
@@ -95,6 +98,7 @@ func StartServer(o ServerOptions, log *slog.Logger) (*Server, error) {
 			return nil, fmt.Errorf("the certificate of NATS: %w", err)
 		}
 		opts.TLS, opts.TLSConfig, opts.AllowNonTLS = true, t, false
+		s.cert = t.Certificates[0].Certificate[0]
 	}
 	ns, err := server.NewServer(opts)
 	if err != nil {
@@ -123,6 +127,9 @@ func (s *Server) URL() string { return s.ns.ClientURL() }
 // inProcess returns the options of a connection of this process, which goes by no network.
 func (s *Server) inProcess() []nats.Option {
 	o := []nats.Option{nats.InProcessServer(s.ns)}
+	if s.cert != nil { // whoever signed it, and for which name
+		o = append(o, nats.Secure(&tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, VerifyConnection: s.isOwn}))
+	}
 	switch {
 	case s.own != nil:
 		o = append(o, nats.Nkey(s.ownKey, s.own.Sign))
@@ -132,6 +139,14 @@ func (s *Server) inProcess() []nats.Option {
 		o = append(o, nats.UserInfo(s.opt.User, s.opt.Password))
 	}
 	return o
+}
+
+// isOwn returns an error unless a connection of this process leads to the server.
+func (s *Server) isOwn(c tls.ConnectionState) error {
+	if len(c.PeerCertificates) == 0 || !bytes.Equal(c.PeerCertificates[0].Raw, s.cert) {
+		return errors.New("the certificate is not that of the server in this process")
+	}
+	return nil
 }
 
 // Works reports whether the server keeps messages: a disk that is full, or fails, ends that.
