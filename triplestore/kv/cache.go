@@ -175,8 +175,8 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithNumMemtables(1). // besides the one that is filled and the one that becomes a table
 		WithBaseTableSize(tableSize(tableBytes(dir))).
 		WithBaseLevelSize(baseLevel).
-		WithNumLevelZeroTables(4).
-		WithNumLevelZeroTablesStall(12).
+		WithNumLevelZeroTables(8). // as much as four of twice the size; with fewer, compactions rewrite more
+		WithNumLevelZeroTablesStall(24).
 		WithNumCompactors(2).
 		WithNumGoroutines(2).
 		WithValueThreshold(MaxValue + 1). // only a header ever reaches the value log
@@ -185,8 +185,8 @@ func badgerOptions(dir string, opts Options) badger.Options {
 	return o
 }
 
-// applied is the key that every write set writes. Through it, Badger's newest version is the number of the last write
-// set it holds.
+// applied is the key that every write set writes last. Its newest version is the number of the last write set that Badger
+// holds completely.
 var applied = fullKey(spaceApplied, nil)
 
 // isContent reports whether a key belongs to the database's content, not to its own bookkeeping.
@@ -194,11 +194,23 @@ func isContent(key []byte) bool {
 	return len(key) > 0 && Space(key[0]) != spaceApplied && Space(key[0]) != spaceScratch
 }
 
-// apply writes a layer as the write set with the given number.
+// apply writes a layer as the write set with the given number. What is too large for one Badger transaction is written in
+// parts. Readers see none of them before the number is visible, and the last one has the key applied.
 func (c *cache) apply(l *layer, number uint64) error {
 	txn := c.badger.NewTransactionAt(number, true)
-	defer txn.Discard()
+	defer func() { txn.Discard() }()
+	most, mostBytes := c.badger.MaxBatchCount()*9/10, c.badger.MaxBatchSize()*9/10 // minus a margin for what Badger adds
+	var count, bytes int64
 	for k, w := range l.all() {
+		size := int64(len(k)+len(w.val)) + entryOverhead
+		if count > 0 && (count+1 > most || bytes+size > mostBytes) {
+			if err := txn.CommitAt(number, nil); err != nil {
+				return err
+			}
+			txn = c.badger.NewTransactionAt(number, true)
+			count, bytes = 0, 0
+		}
+		count, bytes = count+1, bytes+size
 		var err error
 		if w.deleted {
 			err = txn.Delete([]byte(k))
@@ -213,6 +225,20 @@ func (c *cache) apply(l *layer, number uint64) error {
 		return err
 	}
 	return txn.CommitAt(number, nil)
+}
+
+// holds returns the number of the newest write set that the cache has completely, or 0. A newer one may be there in part.
+func (c *cache) holds() (uint64, error) {
+	txn := c.badger.NewTransactionAt(math.MaxUint64, false)
+	defer txn.Discard()
+	item, err := txn.Get(applied)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return item.Version(), nil
 }
 
 // drop deletes the entries of a space as the write set with the given number.
@@ -284,7 +310,7 @@ func (r *replayer) applySet(number uint64, w writeSet) error {
 	if err != nil {
 		txn.Discard()
 	}
-	if errors.Is(err, badger.ErrTxnTooBig) { // written with a larger Options.MemTable
+	if errors.Is(err, badger.ErrTxnTooBig) {
 		r.wg.Wait()
 		return r.c.applyInParts(w, number)
 	}
@@ -303,7 +329,8 @@ func (r *replayer) applySet(number uint64, w writeSet) error {
 	return errors.Join(err, r.err())
 }
 
-// applyInParts applies a write set that is too big for one Badger transaction. There must be no readers.
+// applyInParts applies a write set that is too big for one Badger transaction, as apply does. Its number must not be
+// visible yet.
 func (c *cache) applyInParts(w writeSet, number uint64) error {
 	b := c.badger.NewWriteBatchAt(number)
 	defer b.Cancel()
@@ -387,7 +414,8 @@ func (c *cache) sizes() (s Sizes) {
 	return s
 }
 
-// flushed returns the number of the newest write set in a table.
+// flushed returns the number of the newest write set of which everything is in tables: the one before the newest that is
+// in a table, of which a part may be in memory.
 func (c *cache) flushed() (number uint64) {
 	if c.dir == "" { // rebuilt at every opening
 		return math.MaxUint64
@@ -395,7 +423,7 @@ func (c *cache) flushed() (number uint64) {
 	for _, t := range c.badger.Tables() {
 		number = max(number, t.MaxVersion)
 	}
-	return number
+	return max(number, 1) - 1
 }
 
 // verify reads every table in use and returns the damaged ones. If there are none, the next opening need not read them

@@ -79,7 +79,14 @@ func (db *DB) tryReadOnly(ctx context.Context, lastTry bool) error {
 		}
 		return db.readIntoMemory(ctx, found, err)
 	}
-	holds := c.badger.MaxVersion()
+	holds, err := c.holds()
+	if err != nil {
+		c.retire()
+		return db.readIntoMemory(ctx, found, err)
+	}
+	if found.Empty { // format 1 does not have the key applied
+		holds = max(holds, c.badger.MaxVersion())
+	}
 	if err := db.overlay(ctx, holds); err != nil {
 		c.retire()
 		if errors.Is(err, wal.ErrGap) {

@@ -82,7 +82,11 @@ func (r *recovery) run(ctx context.Context) error {
 	if err != nil {
 		return r.fromLog(ctx, err)
 	}
-	holds := c.badger.MaxVersion()
+	holds, err := c.holds()
+	if err != nil {
+		c.shut()
+		return r.fromLog(ctx, fmt.Errorf("%w: %w", ErrDamaged, err))
+	}
 	if lost == nil && holds+1 < r.found.Next { // check that the log is readable before building on it
 		lost = r.log.Read(ctx, holds+1, func(uint64, []byte) error { return nil })
 		if errors.Is(lost, wal.ErrGap) {
@@ -197,7 +201,11 @@ func (r *recovery) withDamagedLog(ctx context.Context, why error) error {
 	if err != nil {
 		return err
 	}
-	holds := c.badger.MaxVersion()
+	holds, err := c.holds()
+	if err != nil {
+		c.shut()
+		return r.fromLog(ctx, fmt.Errorf("%w: %w", ErrDamaged, err))
+	}
 	newest := r.states.newest().number
 	last := max(r.found.Next-1, r.found.Tip, newest)
 	if holds < newest { // and the log does not lead there
@@ -213,7 +221,14 @@ func (r *recovery) withDamagedLog(ctx context.Context, why error) error {
 			c.retire()
 			return err
 		}
-		holds = max(holds, c.badger.MaxVersion())
+		if holds, err = c.holds(); err != nil {
+			c.retire()
+			return err
+		}
+	}
+	if c.badger.MaxVersion() > holds { // the log has lost the rest of it
+		c.shut()
+		return r.fromLog(ctx, fmt.Errorf("%w: its newest write set is incomplete", ErrDamaged))
 	}
 	lost := ""
 	if holds < last {
@@ -276,7 +291,12 @@ func (r *recovery) fromLog(ctx context.Context, bad error) error {
 		return err
 	}
 	lost := ""
-	if holds := c.badger.MaxVersion(); holds < number {
+	holds, err := c.holds()
+	if err != nil {
+		c.shut()
+		return err
+	}
+	if holds < number {
 		lost = fmt.Sprintf("%d write sets, %d to %d", number-holds, holds+1, number)
 	} else if r.unknown != "" {
 		lost = r.unknown

@@ -100,6 +100,9 @@ func (t *Txn) OnCommit(f func()) { t.commit = append(t.commit, f) }
 // OnAbort registers f to be called if the transaction's function or its commit fails, before the next writer runs.
 func (t *Txn) OnAbort(f func(error)) { t.abort = append(t.abort, f) }
 
-// Badger's own limits, minus a margin for what it adds.
-func (db *DB) maxTxnBytes() int64   { return db.cache.Load().badger.MaxBatchSize() * 9 / 10 }
-func (db *DB) maxTxnEntries() int64 { return db.cache.Load().badger.MaxBatchCount() * 9 / 10 }
+// maxTxnBytes and maxTxnEntries return the limits of one transaction. Badger's own are lower; see cache.apply.
+func (db *DB) maxTxnBytes() int64   { return max(leastTxn, 3*db.opts.MemTable/20) }
+func (db *DB) maxTxnEntries() int64 { return db.maxTxnBytes() / 100 }
+
+// leastTxn is the size in bytes that a transaction may have with any Options.MemTable.
+const leastTxn = 9 << 19 // 4.5 MiB
