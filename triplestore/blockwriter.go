@@ -62,10 +62,11 @@ func (w *blockWriter) invert(ctx context.Context, rows func(index.Layout) (index
 	return w.merge(func(m *index.Merger, b *index.Base) (*index.Merged, error) { return m.Invert(ctx, b, rows) })
 }
 
-// prepare writes the list of keys that the new root makes obsolete.
+// prepare writes the list of keys that the new root makes obsolete, and drops these blocks from the cache.
 func (w *blockWriter) prepare() error {
 	keys := map[kv.Space][][]byte{}
 	if w.merged != nil {
+		w.s.cache.Forget(w.merged.Obsolete)
 		keys[kv.SpaceTripleIndex] = w.merged.Obsolete
 	}
 	if w.built != nil {

@@ -51,7 +51,7 @@ import (
 
 // Options configure a Store. The zero value is ready for use.
 type Options struct {
-	CacheBytes     int64        // memory for decoded blocks; 0 means 64 MiB
+	CacheBytes     int64        // memory for decoded blocks; 0 means 128 MiB
 	DictCacheBytes int64        // memory for terms; 0 means 64 MiB
 	MergeAt        int          // changed quads that start a merge; 0 means 128 Ki, more in large stores
 	KeepChanges    int64        // maximum bytes of change log; 0 means 2 per quad within 1 MiB and 1 GiB; negative means no limit
@@ -63,7 +63,7 @@ type Options struct {
 }
 
 const (
-	defaultCache      = 64 << 20
+	defaultCache      = 128 << 20
 	defaultDictCache  = 64 << 20
 	defaultMergeAt    = 128 << 10
 	defaultLoadMemory = 512 << 20

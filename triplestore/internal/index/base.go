@@ -147,14 +147,14 @@ func OpenBase(r Reader, root []byte) (*Base, error) {
 	return b, nil
 }
 
-// load returns the rows of a block, from the cache or decoded. If buf is not nil and the cache is full, it decodes into
-// buf and does not cache the rows.
+// load returns the rows of a block, from the cache or decoded. If buf is not nil, and the cache is full or the state is
+// read by a merge, which replaces most of what it reads, load decodes into buf and does not cache the rows.
 func (s *State) load(l Layout, id uint64, buf *[]term.IDQuad) ([]term.IDQuad, error) {
 	if rows, ok := s.Cache.blocks.Get(id); ok {
 		return rows, nil
 	}
 	var into []term.IDQuad
-	keep := buf == nil || s.Cache.blocks.Room(id, blockRows*rowBytes)
+	keep := buf == nil || !s.bulk && s.Cache.blocks.Room(id, blockRows*rowBytes)
 	if !keep {
 		into = *buf
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"encoding/binary"
 	"sync"
 
 	"odarchive/triplestore/internal/lru"
@@ -19,4 +20,13 @@ const rowBytes = 32
 // NewCache returns a cache of about the given number of bytes.
 func NewCache(bytes int64) *Cache {
 	return &Cache{blocks: lru.New[[]term.IDQuad](bytes), codecs: sync.Pool{New: func() any { return new(codec) }}}
+}
+
+// Forget drops the blocks with the given keys, which a merge has made obsolete. Readers of older states load them again.
+func (c *Cache) Forget(keys [][]byte) {
+	for _, k := range keys {
+		if len(k) == 9 && k[0] == 'b' {
+			c.blocks.Delete(binary.BigEndian.Uint64(k[1:]))
+		}
+	}
 }

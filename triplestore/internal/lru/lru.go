@@ -72,6 +72,16 @@ func (c *Cache[V]) Put(key uint64, v V, cost int64) {
 	}
 }
 
+// Delete removes the value of a key, if there is one.
+func (c *Cache[V]) Delete(key uint64) {
+	s := c.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.byKey[key]; ok {
+		s.remove(e)
+	}
+}
+
 // Room reports whether a value could be stored without evicting another.
 func (c *Cache[V]) Room(key uint64, cost int64) bool {
 	s := c.shard(key)
