@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/vault"
@@ -28,6 +29,9 @@ An archive that was restored from the backup is no follower: start it with 'odar
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if c.cfg.Backup.To == "" {
 				return usagef("promote needs --backup-to")
+			}
+			if !kv.IsReplica(c.cfg.Data) {
+				return fmt.Errorf("%s is not the directory of a follower, which 'odarchive serve --follow' makes; an archive that was restored is started with 'odarchive serve --promote'", c.cfg.Data)
 			}
 			done, err := c.promoteDirectory(cmd.Context())
 			if errors.Is(err, kv.ErrLocked) && kv.IsReplica(c.cfg.Data) { // by a server that follows
