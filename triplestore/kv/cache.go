@@ -175,8 +175,8 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithNumMemtables(1). // besides the one that is filled and the one that becomes a table
 		WithBaseTableSize(tableSize(tableBytes(dir))).
 		WithBaseLevelSize(baseLevel).
-		WithNumLevelZeroTables(8). // as much as four of twice the size; with fewer, compactions rewrite more
-		WithNumLevelZeroTablesStall(24).
+		WithNumLevelZeroTables(4).
+		WithNumLevelZeroTablesStall(12).
 		WithNumCompactors(2).
 		WithNumGoroutines(2).
 		WithValueThreshold(MaxValue + 1). // only a header ever reaches the value log
