@@ -12,9 +12,12 @@ import (
 
 func TestResultsOfSeveralVisitsAreOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var messages []int // bytes
 		visits := 10
 		o := &outbox{busy: func() int { return visits }, publish: func(_ context.Context, m []byte) error {
+			mu.Lock()
+			defer mu.Unlock()
 			messages = append(messages, len(m))
 			return nil
 		}}

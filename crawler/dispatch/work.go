@@ -42,7 +42,9 @@ func (w *Worker) Run(ctx context.Context) error {
 			}
 			return err
 		}
+		w.mu.Lock()
 		w.by = by
+		w.mu.Unlock()
 		err = w.turn(ctx)
 		if ctx.Err() != nil {
 			_ = c.nc.FlushTimeout(2 * time.Second) // what is returned

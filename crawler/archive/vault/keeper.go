@@ -123,7 +123,7 @@ func (k *Keeper) Begin(ctx context.Context) error {
 			return nil
 		}
 		k.log.Warn("the backup went away before it was seen whether another process writes it; nothing is written until that is known", "error", err)
-		if !rest(ctx, retryEvery) {
+		if !rest(ctx, min(retryEvery, k.opts.Lease)) {
 			return context.Cause(ctx)
 		}
 	}
