@@ -99,7 +99,7 @@ func (e *replicaError) Error() string {
 	return fmt.Sprintf("it is a replica of %s, where changes go", cmp.Or(e.writer, "another archive"))
 }
 
-func (e *replicaError) Is(target error) bool { return errors.Is(kv.ErrReplica, target) }
+func (e *replicaError) Unwrap() error { return kv.ErrReplica }
 
 // replicaWriter returns the address of the archive that a replica follows, "" if that cannot be read.
 func replicaWriter(dir string) string {
