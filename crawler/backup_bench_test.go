@@ -3,7 +3,6 @@ package crawler
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/vault"
-	"odarchive/crawler/catalog"
 	"odarchive/testdata/cputime"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/bucket/buckettest"
@@ -45,18 +43,9 @@ func benchmarkBackedUp(b *testing.B, again, copied bool) {
 		o.Acknowledge = gate.Acknowledge
 	}
 	n := durableNodeWith(b, o, content.Options{MaxPack: 4 << 20})
-	seeds := make([]catalog.Seed, len(urls))
-	for i, u := range urls {
-		seeds[i] = catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3), Format: "CSV"}
-	}
-	if _, err := n.Add(b.Context(), seeds); err != nil {
-		b.Fatal(err)
-	}
+	n.addBench(b, urls)
 	if again {
-		if _, err := n.Run(b.Context(), RunOptions{Once: true}); err != nil {
-			b.Fatal(err)
-		}
-		n.clock.advance(48 * time.Hour)
+		n.visitedBefore(b)
 	}
 	end := func() {}
 	if copied {

@@ -172,6 +172,27 @@ func (w *benchWeb) gzipTime(b *testing.B) time.Duration {
 	return (cputime.Used() - cpu) / time.Duration(len(w.bodies))
 }
 
+// addBench registers tables, three of a dataset.
+func (n *node) addBench(b *testing.B, urls []string) {
+	b.Helper()
+	seeds := make([]catalog.Seed, len(urls))
+	for i, u := range urls {
+		seeds[i] = catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3), Format: "CSV"}
+	}
+	if _, err := n.Add(b.Context(), seeds); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// visitedBefore makes a round of visits that is not measured, two days ago.
+func (n *node) visitedBefore(b *testing.B) {
+	b.Helper()
+	if _, err := n.Run(b.Context(), RunOptions{Once: true}); err != nil {
+		b.Fatal(err)
+	}
+	n.clock.advance(48 * time.Hour)
+}
+
 // BenchmarkPipeline visits files of 50 KB on 200 loopback hosts, everything on disk and synced. The server runs in the
 // same process. One operation is one visit and the indexing of the columns. "new": a first version; "changed": the next
 // version; "same-bytes": fetched whole, but unchanged; "not-modified": a 304; "…-once-more": the same for the second time.
@@ -219,19 +240,10 @@ func BenchmarkPipeline(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			web, n := newBenchWeb(b, hostsInBench(), b.N, size, c.tags), durableNode(b)
-			seeds := make([]catalog.Seed, len(web.urls))
-			for i, u := range web.urls {
-				seeds[i] = catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3), Format: "CSV"}
-			}
-			if _, err := n.Add(b.Context(), seeds); err != nil {
-				b.Fatal(err)
-			}
+			n.addBench(b, web.urls)
 			for range c.times {
-				if _, err := n.Run(b.Context(), RunOptions{Once: true}); err != nil {
-					b.Fatal(err)
-				}
+				n.visitedBefore(b)
 				c.again(web)
-				n.clock.advance(48 * time.Hour)
 			}
 			crawl(b, n, web, c.want)
 		})

@@ -28,7 +28,7 @@ import (
 
 // BenchmarkWriter compares the processor time that a visit costs the process with the archive: when it makes the visit
 // alone, and when a worker makes the first half ("…-elsewhere", which includes the embedded NATS server). The web, and the
-// worker, are in another process. The ratios of issue 22: at most 0.45 for new files, and 0.8 for a 304.
+// worker, are in another process. The aims are ratios of at most 0.45 for new files, and 0.8 for a 304.
 func BenchmarkWriter(b *testing.B) {
 	for _, again := range []bool{false, true} {
 		name := "new"
@@ -57,18 +57,9 @@ func benchmarkWriter(b *testing.B, again, elsewhere bool) {
 	}
 	urls := startBenchHelper(b, b.N, address)
 	n := durableNode(b)
-	seeds := make([]catalog.Seed, len(urls))
-	for i, u := range urls {
-		seeds[i] = catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3), Format: "CSV"}
-	}
-	if _, err := n.Add(b.Context(), seeds); err != nil {
-		b.Fatal(err)
-	}
+	n.addBench(b, urls)
 	if again {
-		if _, err := n.Run(b.Context(), RunOptions{Once: true}); err != nil {
-			b.Fatal(err)
-		}
-		n.clock.advance(48 * time.Hour)
+		n.visitedBefore(b)
 	}
 	var cpu time.Duration
 	var began time.Time

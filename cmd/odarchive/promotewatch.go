@@ -63,7 +63,8 @@ func (c *cli) awaitPromotion(ctx context.Context) error {
 				continue
 			}
 			if _, err := c.openVault(ctx, c.cfg.Backup.To); err != nil { // a mistyped address, first of all
-				if err := c.refuseOrder(err); err != nil {
+				c.log.Warn("ordered to become the writer, and cannot", "error", err)
+				if err := c.answerOrder(err); err != nil {
 					return err
 				}
 				continue
@@ -92,14 +93,16 @@ func signTrouble(sign string, err error) string {
 	return ""
 }
 
-// refuseOrder answers an order to become the writer that cannot be followed. This server goes on as it is.
-func (c *cli) refuseOrder(why error) error {
-	c.log.Warn("ordered to become the writer, and cannot", "error", why)
+// answerOrder removes the order to become the writer, if there is one. failed is why it was not followed; nil if it was.
+func (c *cli) answerOrder(failed error) (err error) {
 	name := filepath.Join(c.cfg.Data, orderFile)
-	if err := disk.WriteFile(disk.OS{}, name+".failed", []byte(why.Error()+"\n"), 0o640); err != nil {
-		return err
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return os.Remove(name)
+	if failed != nil {
+		err = disk.WriteFile(disk.OS{}, name+".failed", []byte(failed.Error()+"\n"), 0o640)
+	}
+	return errors.Join(err, os.Remove(name))
 }
 
 // silence measures for how long the sign of a writer has not changed. A time in which nobody could look does not count.
@@ -154,16 +157,8 @@ func (c *cli) orderPromotion(ctx context.Context) error {
 // promoteFollower makes the archive's directory, in which this process has followed, one that can be written.
 func (c *cli) promoteFollower(ctx context.Context) error {
 	done, err := c.promoteDirectory(ctx)
-	name := filepath.Join(c.cfg.Data, orderFile)
-	if err != nil {
-		if _, ordered := os.Stat(name); ordered == nil {
-			err = errors.Join(err, disk.WriteFile(disk.OS{}, name+".failed", []byte(err.Error()+"\n"), 0o640))
-		}
-	} else {
+	if err == nil {
 		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched)
 	}
-	if gone := os.Remove(name); !errors.Is(gone, fs.ErrNotExist) {
-		err = errors.Join(err, gone)
-	}
-	return err
+	return errors.Join(err, c.answerOrder(err))
 }

@@ -44,7 +44,7 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 			return err
 		}
 		if !kv.IsReplica(c.cfg.Data) {
-			if !isReplaced(err) {
+			if !vault.MustNotWrite(err) {
 				return err
 			}
 			if err := replica.Demote(c.cfg.Data, c.cfg.Follow.Address()); err != nil { // it has acknowledged nothing
@@ -94,11 +94,6 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 		return false, served
 	}
 	return true, c.becomeWriter(ctx, flags)
-}
-
-// isReplaced reports whether the error says that another process is the writer of the archive.
-func isReplaced(err error) bool {
-	return errors.Is(err, vault.ErrFenced) || errors.Is(err, vault.ErrInUse) || errors.Is(err, vault.ErrNotOwner) || errors.Is(err, vault.ErrBehind)
 }
 
 // isWriter reports whether the archive's directory is that of the writer in --backup-to. If another one is, it makes the

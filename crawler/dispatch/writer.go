@@ -314,8 +314,8 @@ type delivery struct {
 	later bool   // an earlier delivery of the message is still being dealt with, and is going to acknowledge it
 }
 
-// over ends the work on a result; nil for the loop that goes through them. When all is over, the message is acknowledged, and
-// its worker is told.
+// over ends the work on a result; nil for the loop that goes through them. When all is over, it acknowledges the message and
+// notifies the worker.
 func (d *delivery) over(r *Result, v Verdict) {
 	if r != nil {
 		d.mu.Lock()

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -44,7 +43,7 @@ func (n *Node) keepBackup(ctx context.Context) (end func()) {
 			if noted := n.NoteReplaced(err); noted != nil {
 				n.Log.Error("nothing but this process knows that another one is the writer", "error", noted)
 			}
-			if errors.Is(err, vault.ErrFenced) || errors.Is(err, vault.ErrNotOwner) || errors.Is(err, vault.ErrBehind) || errors.Is(err, vault.ErrInUse) {
+			if vault.MustNotWrite(err) {
 				return nil // no failure that another attempt could mend: the Keeper has stopped all writes, and says so
 			}
 			return err

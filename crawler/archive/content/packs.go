@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,11 +85,7 @@ func (p *packs) nameOf(num uint64) string {
 }
 
 // numbers returns the numbers of all packs, ascending.
-func (p *packs) numbers() []uint64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Sorted(maps.Keys(p.name))
-}
+func (p *packs) numbers() []uint64 { return p.numbersFrom(0) }
 
 // numbersFrom returns the numbers of packs that are at least from, ascending.
 func (p *packs) numbersFrom(from uint64) (list []uint64) {

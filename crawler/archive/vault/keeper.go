@@ -145,9 +145,7 @@ func (k *Keeper) beginOnce(ctx context.Context) (waited bool, err error) {
 	return waited, err
 }
 
-func isPermanent(err error) bool {
-	return errors.Is(err, ErrNotOwner) || errors.Is(err, ErrBehind) || errors.Is(err, ErrFenced) || errors.Is(err, ErrNewer) || errors.Is(err, ErrInUse)
-}
+func isPermanent(err error) bool { return MustNotWrite(err) || errors.Is(err, ErrNewer) }
 
 func (k *Keeper) take(ctx context.Context) error {
 	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx), was: k.was, Waiting: k.waiting})

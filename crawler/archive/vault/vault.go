@@ -43,6 +43,12 @@ var (
 	ErrBehind   = errors.New("the archive's directory does not continue its backup")
 )
 
+// MustNotWrite reports whether an error says that the archive in a directory must not be written, since that in the vault is
+// another one, or is written by another process. Another attempt would not mend it.
+func MustNotWrite(err error) bool {
+	return errors.Is(err, ErrFenced) || errors.Is(err, ErrInUse) || errors.Is(err, ErrNotOwner) || errors.Is(err, ErrBehind)
+}
+
 // Holder identifies a data directory, so that two copies of an archive are told apart.
 type Holder string
 
