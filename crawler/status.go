@@ -52,6 +52,15 @@ type Workers struct {
 	dispatch.Status
 }
 
+// Unnamed returns the state with numbers instead of the names of workers, which tell machines and processes.
+func (w Workers) Unnamed() *Workers {
+	w.Workers = slices.Clone(w.Workers)
+	for i := range w.Workers {
+		w.Workers[i].Name = fmt.Sprintf("worker %d", i+1)
+	}
+	return &w
+}
+
 // Internal describes the faults of this program with single URLs.
 type Internal struct {
 	Count  int                       `json:"count"`  // URLs with such a fault

@@ -148,7 +148,11 @@ func (u *UI) renderOperate(w http.ResponseWriter, r *http.Request, status int, p
 		return err
 	}
 	if page.Now != nil && page.Now.Workers != nil {
-		all := page.Now.Workers.Workers
+		workers := page.Now.Workers
+		if caller, _ := access.Of(r.Context()); !caller.Rights.Has(access.Crawl) {
+			workers = workers.Unnamed()
+		}
+		all := workers.Workers
 		page.Workers = all[:min(len(all), shownWorkers)]
 		page.Unshown = len(all) - len(page.Workers)
 	}

@@ -3,6 +3,7 @@ package ui_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/scope"
 	"odarchive/crawler/series"
+	"odarchive/sparqlapi/access"
 	"odarchive/ui"
 )
 
@@ -156,7 +158,13 @@ func TestWorkersAreShownOnThePageOfOperation(t *testing.T) {
 		status.Workers = append(status.Workers, dispatch.WorkerInfo{Name: fmt.Sprintf("machine-%d/<7>", i), Joined: w.now.Add(-2 * time.Hour), Seen: w.now.Add(-3 * time.Second), Leases: 2, Hosts: []string{"a.example"}, Done: 77})
 	}
 	w.status.Workers = &crawler.Workers{Served: true, Status: status}
-	page = body(t, get(t, h, "/operation"))
+	if page = body(t, get(t, h, "/operation")); !strings.Contains(page, ">worker 1<") || strings.Contains(page, "machine-") {
+		t.Error("anybody is told the names of machines")
+	}
+	directs := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Caller{Rights: access.Crawl})))
+	})
+	page = body(t, get(t, directs, "/operation"))
 	for _, want := range []string{"machine-0/&lt;7&gt;", "2 h ago", "a.example</span>, …", ">77<", "10 more are not shown", "12 leases were granted", "3 ended"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)

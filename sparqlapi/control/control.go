@@ -19,6 +19,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/series"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
@@ -127,11 +128,15 @@ func notCrawled(err error) error {
 	return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
 }
 
-// Status answers GET /crawl/status: the state of the crawl, and what it waits for.
+// Status answers GET /crawl/status: the state of the crawl, and what it waits for. Only who may direct the crawl is told
+// the names of workers.
 func (a *API) Status(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.Progress.Status()
 	if err != nil {
 		return err
+	}
+	if caller, _ := access.Of(r.Context()); s.Workers != nil && !caller.Rights.Has(access.Crawl) {
+		s.Workers = s.Workers.Unnamed()
 	}
 	return answer.JSON(w, r, s)
 }

@@ -15,8 +15,10 @@ import (
 
 	"odarchive/crawler"
 	"odarchive/crawler/archive/backup"
+	"odarchive/crawler/dispatch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/series"
+	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -66,7 +68,10 @@ func (c *fakeCrawl) Held() string                              { return c.held }
 // fakeProgress has hosts h000 to h249.
 type fakeProgress struct{ err error }
 
-func (p fakeProgress) Status() (crawler.Status, error) { return crawler.Status{URLs: 7}, p.err }
+func (p fakeProgress) Status() (crawler.Status, error) {
+	w := crawler.Workers{Status: dispatch.Status{Workers: []dispatch.WorkerInfo{{Name: "machine/7"}}}}
+	return crawler.Status{URLs: 7, Workers: &w}, p.err
+}
 
 func (p fakeProgress) Hosts(after string, limit int) (list []crawler.HostStatus, err error) {
 	for i := range 250 {
@@ -222,6 +227,14 @@ func TestHostsComeInPages(t *testing.T) {
 	}
 	if w := ask(a.Status, "GET", "/crawl/status", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"urls":7`) {
 		t.Errorf("status: %d %s", w.Code, w.Body)
+	}
+	for rights, want := range map[access.Right]string{0: `"worker 1"`, access.Read | access.Update: `"worker 1"`, access.Crawl: `"machine/7"`, access.Admin: `"machine/7"`} {
+		as := func(w http.ResponseWriter, r *http.Request) error {
+			return a.Status(w, r.WithContext(access.With(r.Context(), access.Caller{Rights: rights})))
+		}
+		if w := ask(as, "GET", "/crawl/status", ""); !strings.Contains(w.Body.String(), want) {
+			t.Errorf("the name of a worker for the rights %v: %s, want %s", rights.Names(), w.Body, want)
+		}
 	}
 	a.Progress = fakeProgress{errors.New("closed")}
 	for _, h := range []func(http.ResponseWriter, *http.Request) error{a.Status, a.Hosts} {
