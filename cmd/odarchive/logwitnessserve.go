@@ -68,7 +68,7 @@ func (c *cli) serveWitness(ctx context.Context, keys []string, secret, state, ad
 	fmt.Fprintf(c.stderr, "The witness is ready at %s. Its key:\n%s\n", placesOf(address, listeners), by.Public)
 	return faces.Serve(ctx, c.log, &transparency.WitnessService{Keys: trusted, By: by, Dir: state, Report: func(origin string, err error) {
 		c.log.Error("a checkpoint was refused", "log", origin, "error", err)
-	}}, listeners...)
+	}}, 0, listeners...)
 }
 
 // placesOf says where listeners listen: the port of an address may be any free one.

@@ -33,7 +33,7 @@ An archive that was restored from the backup is no follower: start it with 'odar
 			if !kv.IsReplica(c.cfg.Data) {
 				return fmt.Errorf("%s is not the directory of a follower, which 'odarchive serve --follow' makes; an archive that was restored is started with 'odarchive serve --promote'", c.cfg.Data)
 			}
-			done, err := c.promoteDirectory(cmd.Context())
+			done, err := c.promoteDirectory(cmd.Context(), "")
 			if errors.Is(err, kv.ErrLocked) && kv.IsReplica(c.cfg.Data) { // by a server that follows
 				if err := c.orderPromotion(cmd.Context()); err != nil {
 					return err
@@ -53,8 +53,9 @@ An archive that was restored from the backup is no follower: start it with 'odar
 	return cmd
 }
 
-// promoteDirectory makes the directory of a follower one that can be written.
-func (c *cli) promoteDirectory(ctx context.Context) (done vault.Promoted, err error) {
+// promoteDirectory makes the directory of a follower one that can be written. silent is the sign of the writer that has been
+// silent; "" replaces any writer.
+func (c *cli) promoteDirectory(ctx context.Context, silent string) (done vault.Promoted, err error) {
 	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log})
 	if err != nil {
 		return done, usagef("--backup-to: %v", err)
@@ -66,6 +67,6 @@ func (c *cli) promoteDirectory(ctx context.Context) (done vault.Promoted, err er
 	bar := c.progress(-1, "bytes")
 	defer bar.done()
 	var read int64
-	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease}
+	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: silent}
 	return vault.Promote(ctx, b, c.cfg.Data, me, c.log, func(step string, n int64) { read += n; bar.set(read, "promote "+step) })
 }

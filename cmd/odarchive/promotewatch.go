@@ -25,13 +25,14 @@ const (
 	signEvery  = 2 * time.Second
 )
 
-// awaitPromotion returns nil when the follower in the archive's directory shall become the writer: somebody has ordered it
+// awaitPromotion returns when the follower in the archive's directory shall become the writer: somebody has ordered it
 // ('odarchive promote'), or the writer's lease in --backup-to has not changed for --promote-after, by this process's own
-// clock. While the object store cannot be reached, the writer cannot be told from one that is away, and nothing happens.
-func (c *cli) awaitPromotion(ctx context.Context) error {
+// clock. Then silent is the sign of that writer, which is replaced only if it has not changed since. While the object store
+// cannot be reached, the writer cannot be told from one that is away, and nothing happens.
+func (c *cli) awaitPromotion(ctx context.Context) (silent string, err error) {
 	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log, Attempts: 1, Stall: 5 * time.Second})
 	if err != nil {
-		return usagef("--backup-to: %v", err)
+		return "", usagef("--backup-to: %v", err)
 	}
 	orders, signs := time.NewTicker(orderEvery), time.NewTicker(signEvery)
 	defer orders.Stop()
@@ -39,7 +40,7 @@ func (c *cli) awaitPromotion(ctx context.Context) error {
 	after := c.cfg.Backup.PromoteAfter
 	watch := silence{after: after}
 	trouble := ""
-	silent := func() bool {
+	isSilent := func() bool {
 		asked := time.Now()
 		sign, _, _, err := vault.Lives(ctx, b)
 		if said := signTrouble(sign, err); said != trouble && ctx.Err() == nil {
@@ -52,12 +53,12 @@ func (c *cli) awaitPromotion(ctx context.Context) error {
 		return watch.heard(asked, sign, err)
 	}
 	if after > 0 {
-		silent() // says at once if there is nothing to see
+		isSilent() // says at once if there is nothing to see
 	}
 	for {
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return "", context.Cause(ctx)
 		case <-orders.C:
 			if _, err := os.Stat(filepath.Join(c.cfg.Data, orderFile)); err != nil {
 				continue
@@ -65,16 +66,16 @@ func (c *cli) awaitPromotion(ctx context.Context) error {
 			if _, err := c.openVault(ctx, c.cfg.Backup.To); err != nil { // a mistyped address, first of all
 				c.log.Warn("ordered to become the writer, and cannot", "error", err)
 				if err := c.answerOrder(err); err != nil {
-					return err
+					return "", err
 				}
 				continue
 			}
 			c.log.Info("ordered to become the writer")
-			return nil
+			return "", nil
 		case <-signs.C:
-			if after > 0 && silent() {
+			if after > 0 && isSilent() {
 				c.log.Warn("the writer has not been heard of: this server becomes the writer", "for", after)
-				return nil
+				return watch.sign, nil
 			}
 		}
 	}
@@ -154,9 +155,10 @@ func (c *cli) orderPromotion(ctx context.Context) error {
 	}
 }
 
-// promoteFollower makes the archive's directory, in which this process has followed, one that can be written.
-func (c *cli) promoteFollower(ctx context.Context) error {
-	done, err := c.promoteDirectory(ctx)
+// promoteFollower makes the archive's directory, in which this process has followed, one that can be written. silent is what
+// awaitPromotion returned.
+func (c *cli) promoteFollower(ctx context.Context, silent string) error {
+	done, err := c.promoteDirectory(ctx, silent)
 	if err == nil {
 		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched)
 	}

@@ -39,7 +39,7 @@ func TestStories(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"hub": cmdHub, "witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere, "tsa": cmdTSA,
+			"front": cmdFront, "hub": cmdHub, "witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere, "tsa": cmdTSA,
 			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "http": cmdHTTP, "lastline": cmdLastLine,
 		},
 		Setup: func(env *testscript.Env) error {

@@ -25,7 +25,8 @@ func (c *cli) serve() *cobra.Command {
 		Use:   "serve",
 		Short: "Serve the archive over HTTP and crawl in the background",
 		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what is due. On SIGTERM the server finishes the current
-requests, returns its leases, and exits with status 0. Without --token or a [[token]] table ('odarchive token -h') nothing can
+requests, returns its leases, and exits with status 0. If a load balancer asks /readyz, the server says there first that it is
+not ready, and goes on answering for --shutdown-delay. Without --token or a [[token]] table ('odarchive token -h') nothing can
 be changed over HTTP. Other commands reach the server through a socket in the archive's directory, and do there what they do
 alone; with --endpoint and --token they reach it from elsewhere. crawl, rebase, restore and warc import --cdx need the
 directory for themselves. With --websub, hubs that files name
@@ -50,6 +51,9 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
   odarchive serve --listen unix:/run/odarchive/web.sock --trust-proxy unix --base https://example.org/archive/`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := c.checkWorkers(); err != nil { // also of a follower, which may need them when it becomes the writer
+				return err
+			}
 			e, err := c.openEdge(cmd.Flags()) // before the directory is touched
 			if err != nil {
 				return err
@@ -90,9 +94,6 @@ func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Sign
 	opts := store.Options{Create: true, Reads: store.IfUnwritable}
 	if c.reads {
 		opts = store.Options{Reads: store.AlwaysReadOnly}
-	}
-	if err := c.checkWorkers(); err != nil {
-		return err
 	}
 	err := c.with(cmd.Context(), opts, func(n *app.Node) error {
 		if c.cfg.Fetch.WebSub && !c.cfg.Fetch.AllowPrivateHosts && isLocal(n.Mint.Base) {
@@ -149,12 +150,15 @@ func (c *cli) serveNode(ctx context.Context, n *app.Node, e *edge, ready func(),
 	if reload != nil {
 		background.Go(func() { reload(ctx) })
 	}
-	background.Go(func() { n.Background(ctx, crawl) })
+	requests, noRequests := context.WithCancel(context.WithoutCancel(ctx))
+	defer noRequests()
+	background.Go(func() { n.Background(ctx, requests, crawl) })
 	ready() // requests wait in the listeners' queues from now on, commands in that of the socket
 	e.notify.Ready("ready at " + n.Mint.Base)
 	defer context.AfterFunc(ctx, e.notify.Stopping)()
-	err = faces.Serve(ctx, c.log, handler, listeners...)
+	err = faces.Serve(ctx, c.log, handler, c.cfg.Serve.ShutdownDelay, listeners...)
 	stop()
+	noRequests()
 	background.Wait()
 	return err
 }

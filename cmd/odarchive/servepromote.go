@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,11 +67,14 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	follows := kv.IsReplica(c.cfg.Data)
 	if _, err := os.Stat(filepath.Join(c.cfg.Data, "odarchive.json")); err == nil && !follows && c.cfg.Backup.To != "" {
 		if writes, err := c.isWriter(ctx); err != nil || writes {
+			if !flags.Changed("base") {
+				c.cfg.Base = cmp.Or(baseOf(c.cfg.Data), c.cfg.Base)
+			}
 			return true, err
 		}
 	}
 	if follows && c.cfg.Backup.Promote {
-		return true, c.becomeWriter(ctx, flags)
+		return true, c.becomeWriter(ctx, flags, "")
 	}
 	if c.cfg.Follow.Writer == "" {
 		return false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer ('odarchive promote'), or with --read-only", c.cfg.Data)
@@ -81,8 +85,9 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	var waiting sync.WaitGroup
+	silent := ""
 	waiting.Go(func() {
-		if err = c.awaitPromotion(following); err == nil {
+		if silent, err = c.awaitPromotion(following); err == nil {
 			promoted = true
 			stop()
 		}
@@ -93,7 +98,7 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	if !promoted || served != nil {
 		return false, served
 	}
-	return true, c.becomeWriter(ctx, flags)
+	return true, c.becomeWriter(ctx, flags, silent)
 }
 
 // isWriter reports whether the archive's directory is that of the writer in --backup-to. If another one is, it makes the
@@ -118,8 +123,23 @@ func (c *cli) isWriter(ctx context.Context) (bool, error) {
 	return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())
 }
 
-// becomeWriter makes the directory of a follower one that can be written. Without --base, the base stays that of the archive.
-func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet) error {
+// baseOf returns the base of all IRIs of the archive in a directory; "" if there are several, or it cannot be read. A follower
+// is started without --base, and so is the writer that it became.
+func baseOf(dir string) string {
+	var described struct {
+		Base   string
+		Former []string
+	}
+	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, "odarchive.json"), 64<<10)
+	if err != nil || json.Unmarshal(raw, &described) != nil || len(described.Former) > 0 {
+		return ""
+	}
+	return described.Base
+}
+
+// becomeWriter makes the directory of a follower one that can be written. Without --base, the base stays that of the archive. silent
+// is what awaitPromotion returned.
+func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet, silent string) error {
 	var mark struct{ Base string }
 	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(c.cfg.Data, kv.ReplicaFile), 64<<10)
 	if err == nil {
@@ -131,7 +151,7 @@ func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet) error {
 	if !flags.Changed("base") && mark.Base != "" {
 		c.cfg.Base = mark.Base
 	}
-	if err := c.promoteFollower(ctx); err != nil {
+	if err := c.promoteFollower(ctx, silent); err != nil {
 		return err
 	}
 	c.cfg.TakeBytes = true // the one that was the writer may write no more: the backup has seen to that

@@ -55,7 +55,7 @@ func (c *cli) serveReplica(ctx context.Context, e *edge) error {
 	fmt.Fprintf(c.stderr, "odarchive: a replica of %s, on %s\n", writer, e.places())
 	e.notify.Ready("a replica of " + writer)
 	defer context.AfterFunc(ctx, e.notify.Stopping)()
-	err = faces.Serve(ctx, c.log, f, listeners...)
+	err = faces.Serve(ctx, c.log, f, c.cfg.Serve.ShutdownDelay, listeners...)
 	stop()
 	stopFollowing()
 	background.Wait()

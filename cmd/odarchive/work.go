@@ -31,6 +31,9 @@ status 0. Temporary files are in TMPDIR; what a killed process left there is rem
 			if c.cfg.Workers.Join == "" {
 				return usagef("work needs --join, the address of the archive's NATS server, as nats://HOST:4222")
 			}
+			if _, err := c.cfg.Workers.Credentials(); err != nil {
+				return usageError{err}
+			}
 			err := crawl.Work(cmd.Context(), c.cfg, c.log)
 			if cmd.Context().Err() != nil && (err == nil || errors.Is(err, cmd.Context().Err())) {
 				return nil

@@ -17,6 +17,7 @@ package archive
 
 import (
 	"context"
+	"sync/atomic"
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/describe"
@@ -49,6 +50,8 @@ type Archive struct {
 	search  *search.Index
 	joining *joining.Queue
 	purges  chan struct{} // has an element if there may be something to purge
+
+	purgedHere atomic.Pointer[string] // which bytes PurgeWithdrawn has removed last from the database's files
 
 	together together
 }

@@ -2,7 +2,9 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/records"
@@ -79,9 +81,10 @@ func (a *Archive) finishWithdrawing(ctx context.Context, list []Purging) error {
 
 // PurgeWithdrawn removes withdrawn bytes, and what was known of them, from everything below the data directory that this
 // program keeps there: packs and their parity, the triples and their log of changes, the database's log, state files and
-// tables. elsewhere, if not nil, is called first, to remove the bytes from where the archive does not know them. It takes as
-// long as writing the whole database, and returns at once if nothing is pending. The caller must hold no snapshot. progress,
-// if not nil, is called with what is done next.
+// tables. If the bucket of the packs is away, they leave everything else, and the error is content.ErrLeftInBucket. elsewhere,
+// if not nil, is called first, to remove the bytes from where the archive does not know them. It takes as long as writing the
+// whole database, and returns at once if nothing is pending. The caller must hold no snapshot. progress, if not nil, is called
+// with what is done next.
 func (a *Archive) PurgeWithdrawn(ctx context.Context, elsewhere func(context.Context, []Purging) error, progress func(step string)) (files int, err error) {
 	list, err := a.PendingPurge(ctx)
 	if err != nil || len(list) == 0 {
@@ -116,16 +119,15 @@ func (a *Archive) PurgeWithdrawn(ctx context.Context, elsewhere func(context.Con
 	for i, p := range list {
 		digests[i] = p.SHA256
 	}
-	if _, err = a.content.Purge(ctx, digests, packs); err != nil {
-		return 0, err
+	_, left := a.content.Purge(ctx, digests, packs)
+	if left != nil && !errors.Is(left, content.ErrLeftInBucket) {
+		return 0, left
 	}
-	say("removing triples from the log of changes")
-	if err := a.triples.Purge(ctx); err != nil {
-		return 0, err
+	if err := a.purgeHere(ctx, list, say); err != nil {
+		return 0, errors.Join(err, left)
 	}
-	say("rewriting the database")
-	if err := a.db.Purge(ctx); err != nil {
-		return 0, err
+	if left != nil {
+		return 0, left
 	}
 	return len(list), a.update(ctx, func(u *update) error {
 		for _, p := range list {
@@ -135,6 +137,29 @@ func (a *Archive) PurgeWithdrawn(ctx context.Context, elsewhere func(context.Con
 		}
 		return nil
 	})
+}
+
+// purgeHere removes what is known of withdrawn bytes from the database's files. It does that once while the bucket is away, on
+// which the same call is repeated.
+func (a *Archive) purgeHere(ctx context.Context, list []Purging, say func(step string)) error {
+	var text strings.Builder
+	for _, p := range list {
+		fmt.Fprintf(&text, "%s %d\n", p.SHA256, p.round)
+	}
+	these := text.String()
+	if done := a.purgedHere.Load(); done != nil && *done == these {
+		return nil
+	}
+	say("removing triples from the log of changes")
+	if err := a.triples.Purge(ctx); err != nil {
+		return err
+	}
+	say("rewriting the database")
+	if err := a.db.Purge(ctx); err != nil {
+		return err
+	}
+	a.purgedHere.Store(&these)
+	return nil
 }
 
 // purged records that bytes are no longer on disk, unless they may have come back in the meantime.

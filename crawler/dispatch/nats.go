@@ -2,19 +2,21 @@ package dispatch
 
 import (
 	"context"
-	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"odarchive/triplestore/disk"
+
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
 )
 
 // defaultName is the name of an archive on a server, unless the path of the URL gives another.
@@ -98,6 +100,40 @@ type Credentials struct {
 	Key      string // file of its key
 }
 
+// maxCredentials bounds a file of credentials, in bytes.
+const maxCredentials = 1 << 20
+
+// Check returns an error that says which file does not have what it should have. The NATS server is not asked.
+func (c Credentials) Check() error {
+	if c.NKeyFile != "" {
+		if _, err := nats.NkeyOptionFromSeed(c.NKeyFile); err != nil {
+			return fmt.Errorf("the NKey of NATS: %s does not have the seed of a user (SU...): %w", c.NKeyFile, err)
+		}
+	}
+	if c.File != "" {
+		raw, err := disk.ReadFile(disk.OS{}, c.File, maxCredentials)
+		if err == nil {
+			_, err = nkeys.ParseDecoratedJWT(raw)
+		}
+		if err == nil {
+			_, err = nkeys.ParseDecoratedUserNKey(raw)
+		}
+		if err != nil {
+			return fmt.Errorf("the credentials of NATS: %s does not have a JWT and the seed of a user: %w", c.File, err)
+		}
+	}
+	if c.CA != "" {
+		raw, err := disk.ReadFile(disk.OS{}, c.CA, maxCredentials)
+		if err == nil && !x509.NewCertPool().AppendCertsFromPEM(raw) {
+			err = errors.New("it has no certificate as PEM")
+		}
+		if err != nil {
+			return fmt.Errorf("the authorities of NATS: %s: %w", c.CA, err)
+		}
+	}
+	return checkCertificate(c.Cert, c.Key)
+}
+
 // connection is a connection to NATS that stays: it connects again for ever.
 type connection struct {
 	name string
@@ -113,6 +149,9 @@ const maxReconnectWait = 15 * time.Second
 
 // connect connects. If the server is not there, the connection is made when it is.
 func connect(a Address, c Credentials, who string, log *slog.Logger, more ...nats.Option) (*connection, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
 	con := &connection{name: a.Name, log: log}
 	options := []nats.Option{
 		nats.Name(who), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.Timeout(5 * time.Second),
@@ -137,18 +176,12 @@ func connect(a Address, c Credentials, who string, log *slog.Logger, more ...nat
 		options = append(options, o)
 	}
 	if c.File != "" {
-		if _, err := os.Stat(c.File); err != nil {
-			return nil, fmt.Errorf("the credentials of NATS: %w", err)
-		}
 		options = append(options, nats.UserCredentials(c.File))
 	}
 	if c.CA != "" {
 		options = append(options, nats.RootCAs(c.CA))
 	}
 	if c.Cert != "" {
-		if _, err := tls.LoadX509KeyPair(c.Cert, c.Key); err != nil {
-			return nil, fmt.Errorf("the certificate for NATS: %w", err)
-		}
 		options = append(options, nats.ClientCert(c.Cert, c.Key))
 	}
 	nc, err := nats.Connect(a.Servers, append(options, more...)...)

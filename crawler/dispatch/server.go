@@ -42,6 +42,33 @@ func (o ServerOptions) CheckListen() error {
 	return nil
 }
 
+// Check returns an error that says why the server would not be started with these options, or would admit nobody.
+func (o ServerOptions) Check() error {
+	if err := o.CheckListen(); err != nil {
+		return err
+	}
+	for _, key := range o.NKeys {
+		if !nkeys.IsValidPublicUserKey(key) {
+			return fmt.Errorf("the NKey %.80q is not the public key of a user, which begins with U and has %d characters", key, publicKeyLen)
+		}
+	}
+	return checkCertificate(o.Cert, o.Key)
+}
+
+// publicKeyLen is the length of a public NKey.
+const publicKeyLen = 56
+
+// checkCertificate returns an error unless files have a certificate and its key; none is no error.
+func checkCertificate(cert, key string) error {
+	if cert == "" {
+		return nil
+	}
+	if _, err := tls.LoadX509KeyPair(cert, key); err != nil {
+		return fmt.Errorf("the certificate of NATS: %w", err)
+	}
+	return nil
+}
+
 // Limits of the embedded server. JetStream holds results in flight and nothing else.
 const (
 	serverStore  = 6 << 30

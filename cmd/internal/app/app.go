@@ -47,10 +47,12 @@ func (n *Node) Close() error {
 const tidyEvery = time.Hour
 
 // Background runs the jobs beside a server until ctx ends. A job that fails or panics ends neither another job nor the
-// server (package supervise).
-func (n *Node) Background(ctx context.Context, crawling bool) {
-	end := n.keepBackup(ctx)
-	defer end() // after the other jobs, so that it copies their last commits
+// server (package supervise). The server may answer longer: Background returns when requests ends, too, and the continuous
+// backup copies what is committed until then.
+func (n *Node) Background(ctx, requests context.Context, crawling bool) {
+	end := n.keepBackup(ctx, n.Config.Serve.ShutdownDelay+lastCommits)
+	defer end() // after the other jobs and the last request, so that it copies their last commits
+	defer func() { <-requests.Done() }()
 	var group sync.WaitGroup
 	job := func(name string, work func(context.Context) error) {
 		group.Go(func() { _ = n.Jobs.Run(ctx, name, work) }) // Jobs reports its failure

@@ -80,7 +80,7 @@ func TestWhatEndsOneJobEndsNeitherTheOthersNorTheServer(t *testing.T) {
 			c.harm(n)
 			ctx, cancel := context.WithCancel(t.Context())
 			var group sync.WaitGroup
-			group.Go(func() { n.Background(ctx, true) })
+			group.Go(func() { n.Background(ctx, ctx, true) })
 			if j := job(t, n, c.job, c.state); !strings.Contains(j.Error, c.why) {
 				t.Errorf("%+v", j)
 			}

@@ -14,15 +14,16 @@ func (n *Node) RunBackup(ctx context.Context) (end func(), err error) {
 	if err := n.BeginBackup(ctx, ""); err != nil {
 		return nil, err
 	}
-	return n.keepBackup(ctx), nil
+	return n.keepBackup(ctx, lastCommits), nil
 }
 
 // lastCommits is how long a process that ends waits for the backup to take its last commits. Its jobs, which wait for that,
 // could not end otherwise while the object store is away.
 const lastCommits = 15 * time.Second
 
-// keepBackup runs the continuous backup, if there is one, until end is called.
-func (n *Node) keepBackup(ctx context.Context) (end func()) {
+// keepBackup runs the continuous backup, if there is one, until end is called. When ctx has ended, commits wait no longer than
+// patience for it.
+func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func()) {
 	k := n.BackupKeeper()
 	if k == nil {
 		return func() {}
@@ -30,7 +31,7 @@ func (n *Node) keepBackup(ctx context.Context) (end func()) {
 	over := make(chan struct{})
 	giveUp := context.AfterFunc(ctx, func() {
 		select {
-		case <-time.After(lastCommits):
+		case <-time.After(patience):
 			k.End()
 		case <-over:
 		}

@@ -170,7 +170,7 @@ func TestAServerMakesDumpsAtTheirTimes(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
-	group.Go(func() { n.Background(ctx, false) })
+	group.Go(func() { n.Background(ctx, ctx, false) })
 	defer group.Wait()
 	defer cancel()
 	until := func(what string, done func([]catalog.Dump) bool) {

@@ -23,7 +23,7 @@ func metricsOf(t *testing.T, n *Node) string {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
-	group.Go(func() { n.Background(ctx, true) })
+	group.Go(func() { n.Background(ctx, ctx, true) })
 	job(t, n, "tidying", "running")
 	ask(h, "GET", "/healthz", "")
 	text := ask(h, "GET", "/metrics", "").Body.String()
@@ -81,7 +81,7 @@ func TestTheCrawlOverTimeIsShown(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var group sync.WaitGroup
-	group.Go(func() { n.Background(ctx, true) })
+	group.Go(func() { n.Background(ctx, ctx, true) })
 	for ctx.Err() == nil && !strings.Contains(ask(h, "GET", "/crawl/series", "").Body.String(), `"visits":1`) {
 		time.Sleep(5 * time.Millisecond) // the visit is under way
 	}

@@ -16,6 +16,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/check"
 	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
 )
 
@@ -184,4 +185,24 @@ func removeAll(names ...string) error {
 		}
 	}
 	return nil
+}
+
+// The directory of a writer that was replaced has packs that are only in the bucket. They are read from there, also if the
+// command does not name it and the new writer has not been reached yet.
+func TestADirectoryThatWasReplacedIsCheckedWithItsBucket(t *testing.T) {
+	t.Parallel()
+	cfg, _ := coldArchive(t)
+	cfg.Bytes = ""
+	if err := replica.Demote(cfg.Data, "http://127.0.0.1:1/"); err != nil {
+		t.Fatal(err)
+	}
+	n, err := app.Open(t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Reads: store.IfUnwritable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := n.CheckDeep(t.Context(), false, time.Time{}, nil)
+	closeNode(t, n, err)
+	if r.Err(false) != nil || r.Packs != 2 || r.Bucket == nil || !r.Bucket.Read {
+		t.Errorf("%v, %+v", r.Err(false), r)
+	}
 }

@@ -108,7 +108,12 @@ type Serve struct {
 	Hub        string // address of a WebSub hub that feeds name; "" for none
 	NoCrawl    bool
 	ScrubRate  Bytes // per second; 0 = no scrub
+	// ShutdownDelay is how long the server goes on after SIGTERM while /readyz says that it is not ready.
+	ShutdownDelay time.Duration
 }
+
+// maxShutdownDelay bounds Serve.ShutdownDelay: supervisors kill a process that takes longer to end than they expect.
+const maxShutdownDelay = 5 * time.Minute
 
 // Queries has the limits of queries and updates over HTTP.
 type Queries struct {
@@ -138,7 +143,7 @@ func Defaults() Config {
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
 			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true, LDESInterval: time.Hour,
 		},
-		Serve: Serve{Listen: "127.0.0.1:8080", SocketMode: "0660", ScrubRate: 8 << 20, Queries: Queries{
+		Serve: Serve{Listen: "127.0.0.1:8080", SocketMode: "0660", ScrubRate: 8 << 20, ShutdownDelay: 5 * time.Second, Queries: Queries{
 			Slots: 32, ClientSlots: 8, Queue: 256, Wait: 10 * time.Second,
 			Timeout: time.Minute, MaxTimeout: 10 * time.Minute, Memory: 512 << 20, TotalTemp: 8 << 30,
 			AnonymousTimeout: time.Minute, AnonymousMemory: 512 << 20,
@@ -264,6 +269,9 @@ func (c Config) Check() error {
 	}
 	if (c.Serve.TLSCert == "") != (c.Serve.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key: one needs the other")
+	}
+	if d := c.Serve.ShutdownDelay; d < 0 || d > maxShutdownDelay {
+		return fmt.Errorf("--shutdown-delay %s: expected a time from 0s to %s", d, maxShutdownDelay)
 	}
 	if _, err := c.Serve.Mode(); err != nil {
 		return err

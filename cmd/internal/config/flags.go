@@ -97,6 +97,7 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.Serve.TLSCert, "tls-cert", c.Serve.TLSCert, "certificate, with those of its issuers, as PEM file: serve HTTPS (HTTP/2 and HTTP/1.1) at TCP addresses; read again when it changes and on SIGHUP")
 	f.StringVar(&c.Serve.TLSKey, "tls-key", c.Serve.TLSKey, "key of --tls-cert, as PEM file")
 	f.StringArrayVar(&c.Serve.Service, "allow-service", nil, "SPARQL endpoint, or host, that SERVICE may use in anybody's queries; with the token, any may be used (repeatable)")
+	f.DurationVar(&c.Serve.ShutdownDelay, "shutdown-delay", c.Serve.ShutdownDelay, "how long a server that gets SIGTERM goes on answering while /readyz is 503, so that load balancers send requests elsewhere; no longer than needed if nothing has asked /readyz in the last two minutes")
 	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes per second to verify in the background, 0 for none")
 	f.StringArrayVar(&c.Serve.Proxies, "trust-proxy", nil, "network of proxies, as CIDR, or unix for those at a unix socket, that say who asks in X-Forwarded-For, or where they do not send that, in Forwarded (repeatable)")
 	f.DurationVar(&c.Fetch.LDESInterval, "ldes-interval", c.Fetch.LDESInterval, "how often event streams (LDES) that were harvested are read again, 0 for never")

@@ -88,6 +88,8 @@ func (w Workers) check() error {
 		return errors.New("--nats-cert and --nats-key: one needs the other")
 	case (w.User == "") != (w.Password == ""):
 		return errors.New("--nats-user and --nats-password-file: one needs the other")
+	case len(w.NKeys) > 0 && w.NATS != Embedded:
+		return errors.New("--nats-nkey needs --nats embedded: another NATS server has keys of its own")
 	}
 	for flag, address := range map[string]string{"--nats": w.NATS, "--join": w.Join} {
 		if address == "" || flag == "--nats" && address == Embedded {
@@ -125,10 +127,14 @@ func (a NATSAccess) secrets() (token, password string, err error) {
 	return token, password, err
 }
 
-// Credentials returns how this process is known to a server elsewhere.
+// Credentials returns how this process is known to a server elsewhere. The error says which file is not what it should be.
 func (a NATSAccess) Credentials() (dispatch.Credentials, error) {
 	token, password, err := a.secrets()
-	return dispatch.Credentials{Token: token, User: a.User, Password: password, NKeyFile: a.NKeyFile, File: a.CredsFile, CA: a.CA, Cert: a.Cert, Key: a.Key}, err
+	c := dispatch.Credentials{Token: token, User: a.User, Password: password, NKeyFile: a.NKeyFile, File: a.CredsFile, CA: a.CA, Cert: a.Cert, Key: a.Key}
+	if err == nil {
+		err = c.Check()
+	}
+	return c, err
 }
 
 // Server returns the options of the embedded server, whose directory the caller sets.
@@ -141,5 +147,5 @@ func (w Workers) Server() (dispatch.ServerOptions, error) {
 	if err := o.CheckListen(); err != nil {
 		return o, fmt.Errorf("--nats-listen: %w", err)
 	}
-	return o, nil
+	return o, o.Check()
 }

@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore"
+	"odarchive/triplestore/bucket"
 )
 
 // Withdraw takes versions away from all readers, as ordered, and has KeepWithdrawn remove their bytes from disk. The result
@@ -112,7 +114,7 @@ func (c *Crawl) forgetGraphs(ctx context.Context, list []catalog.Version) error 
 	return nil
 }
 
-// KeepWithdrawn looks for withdrawn bytes that are still on disk each purgeAgain. After failures in a row, such as on a full
+// KeepWithdrawn looks for withdrawn bytes that are not deleted each purgeAgain. After failures in a row, such as on a full
 // disk, the pause doubles up to maxPurgeAgain, since a purge may read and write the whole database.
 const (
 	purgeAgain    = time.Minute
@@ -127,7 +129,7 @@ func (c *Crawl) KeepWithdrawn(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
-			c.store.Log.Error("withdrawn bytes are still on disk; trying again", "after", pause, "error", err)
+			c.store.Log.Error("withdrawn bytes are not all deleted; trying again", "after", pause, "error", err)
 		case n > 0:
 			c.store.Log.Info("withdrawn bytes removed from disk", "files", n)
 		}
@@ -149,7 +151,14 @@ func (c *Crawl) KeepWithdrawn(ctx context.Context) error {
 // PurgeWithdrawn does the work of KeepWithdrawn once. progress, if not nil, is called with what is done next.
 func (c *Crawl) PurgeWithdrawn(ctx context.Context, progress func(step string)) (files int, err error) {
 	files, err = c.purgeWithdrawn(ctx, progress)
-	if err != nil {
+	switch {
+	case err == nil:
+		return files, nil
+	case errors.Is(err, content.ErrLeftInBucket):
+		err = fmt.Errorf("the versions are withdrawn and their bytes are gone from this disk, but not from the bucket of --bytes; the same command, or a server, deletes them there when it answers: %w", err)
+	case errors.Is(err, bucket.ErrUnavailable):
+		err = fmt.Errorf("the versions are withdrawn, but not all of their bytes are deleted, since the bucket of --bytes is needed for that; the same command, or a server, continues when it answers: %w", err)
+	default:
 		err = fmt.Errorf("the versions are withdrawn, but their bytes are still on disk; the same command, or a server, continues: %w", err)
 	}
 	return files, err

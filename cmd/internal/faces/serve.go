@@ -19,21 +19,28 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// ErrTerminated is the cause of a context that ends because the process got SIGTERM, not because somebody at a terminal stops it.
+var ErrTerminated = fmt.Errorf("terminated: %w", context.Canceled)
+
 // drain is how long requests in progress may take after the signal to stop.
 const drain = 10 * time.Second
 
 // Serve answers requests at listeners, which it closes, until ctx ends. Then it gives requests in progress some time to
 // finish, cancels the contexts of the rest, and returns when no handler runs, so that what they use can be closed.
-func Serve(ctx context.Context, log *slog.Logger, handler http.Handler, listeners ...net.Listener) error {
-	return serve(ctx, log, handler, drain, listeners...)
+//
+// If ctx ends with the cause ErrTerminated, and a load balancer asks /readyz, Serve first goes on for the given delay: /readyz is
+// 503, so that the load balancer sends requests elsewhere, and everything else is answered as before.
+func Serve(ctx context.Context, log *slog.Logger, handler http.Handler, delay time.Duration, listeners ...net.Listener) error {
+	return serve(ctx, log, handler, delay, drain, listeners...)
 }
 
-func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain time.Duration, listeners ...net.Listener) error {
+func serve(ctx context.Context, log *slog.Logger, handler http.Handler, delay, drain time.Duration, listeners ...net.Listener) error {
 	base, cutOff := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cutOff(nil)
 	running := newRunning(handler)
+	readiness := &readiness{next: running}
 	server := &http.Server{
-		Handler:           running,
+		Handler:           readiness,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    1 << 20, // a URL may contain a long query
@@ -50,6 +57,10 @@ func serve(ctx context.Context, log *slog.Logger, handler http.Handler, drain ti
 	done := make(chan error, 1)
 	go func() { // ended by cancel below, and waited for
 		<-ctx.Done()
+		if errors.Is(context.Cause(ctx), ErrTerminated) && readiness.leave() && delay > 0 {
+			log.Info("not ready any more; requests are answered until load balancers have seen that", "delay", delay)
+			time.Sleep(delay)
+		}
 		err := shutdown(server, drain)
 		if errors.Is(err, context.DeadlineExceeded) {
 			log.Warn("requests cancelled after the grace time", "grace", drain, "requests", running.list())

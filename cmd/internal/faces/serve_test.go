@@ -29,7 +29,7 @@ func serving(t *testing.T, handler http.Handler, grace time.Duration) (address s
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, slog.New(slog.DiscardHandler), handler, grace, l) }()
+	go func() { ended <- serve(ctx, slog.New(slog.DiscardHandler), handler, 0, grace, l) }()
 	t.Cleanup(cancel)
 	return l.Addr().String(), cancel, ended
 }

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 
@@ -8,7 +9,8 @@ import (
 )
 
 // Demote makes the directory of an archive, which no process uses, that of a replica of the archive at an address: of one
-// that was the writer, and was replaced. What it has that the other archive lacks is dropped when it follows.
+// that was the writer, and was replaced. What it has that the other archive lacks is dropped when it follows. Packs that are
+// only in the bucket of the archive are read from there, also before the other archive is reached.
 func Demote(dir, writer string) error {
 	for _, name := range descriptionFiles {
 		raw, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, name), maxMark)
@@ -21,6 +23,11 @@ func Demote(dir, writer string) error {
 		}
 		m := newMark(writer)
 		m.Created, m.Archive = created, archive
+		var described struct{ Bytes string }
+		if err := json.Unmarshal(raw, &described); err != nil { // archiveOf has read it, too
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		m.Bytes = described.Bytes
 		return m.write(disk.OS{}, dir)
 	}
 	return fmt.Errorf("%s: its description cannot be read", dir)

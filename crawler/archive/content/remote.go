@@ -247,13 +247,16 @@ func (s *Store) MendRemote(ctx context.Context, faults []RemoteFault) error {
 	return nil
 }
 
+// ErrLeftInBucket reports that what was dropped is gone from the folder, and not from the bucket yet.
+var ErrLeftInBucket = errors.New("the bucket still has the bytes")
+
 // flushDeleted waits until the bytes of dropped packs are gone from the bucket, too.
 func (s *Store) flushDeleted(ctx context.Context) error {
 	if s.tier == nil {
 		return nil
 	}
 	if err := s.tier.FlushDeleted(ctx); err != nil {
-		return fmt.Errorf("the bytes are gone from the folder, and not from the bucket yet: %w", err)
+		return fmt.Errorf("%w: %w", ErrLeftInBucket, err)
 	}
 	return nil
 }

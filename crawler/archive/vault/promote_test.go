@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -220,5 +221,77 @@ func TestAnEmptyStateFileBelongsToItsOwnHistory(t *testing.T) {
 	}
 	for _, m := range []moment{early, late, now} {
 		restored(t, b, m)
+	}
+}
+
+// Two followers see the same silence and want to take over. One of them becomes the writer; the other one stays a replica, takes
+// nothing from the first one, and can become the writer later.
+func TestOneOfTwoFollowersBecomesTheWriter(t *testing.T) {
+	t.Parallel()
+	for _, later := range []bool{false, true} { // the second one only when the first one writes
+		b := new(buckettest.Memory)
+		a := open4(t, filepath.Join(t.TempDir(), "data"))
+		for n := range 10 {
+			a.mustPut(n)
+		}
+		if err := a.keep(b, Options{Wait: true}); err != nil {
+			t.Fatal(err)
+		}
+		a.waitWhole()
+		dirs := []string{filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")}
+		for _, dir := range dirs {
+			a.replicate(dir)
+		}
+		a.close()
+		sign, _, _, err := Lives(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs, won := make([]error, 2), -1
+		promote := func(i int, silent string) error {
+			_, err := Promote(t.Context(), b, dirs[i], Candidate{Holder: Holder(dirs[i]), URL: "http://" + filepath.Base(dirs[i]) + "/", Lease: time.Second, Silent: silent}, testLog(t), nil)
+			return err
+		}
+		var group sync.WaitGroup
+		for i := range dirs {
+			if i == 1 && later {
+				break
+			}
+			group.Go(func() { errs[i] = promote(i, sign) })
+		}
+		group.Wait()
+		for i, err := range errs {
+			if err == nil && won < 0 && !(later && i == 1) {
+				won = i
+			} else if err == nil && !later {
+				t.Fatal("both are the writer")
+			}
+		}
+		if won < 0 {
+			t.Fatalf("none is the writer: %v", errs)
+		}
+		w := open4(t, dirs[won])
+		if err := w.keep(b, Options{Wait: true, Holder: Holder(dirs[won])}); err != nil {
+			t.Fatal(err)
+		}
+		w.waitWhole()
+		w.mustPut(10)
+		loser := 1 - won
+		if later {
+			errs[loser] = promote(loser, sign)
+		}
+		if !errors.Is(errs[loser], ErrInUse) && !errors.Is(errs[loser], ErrFenced) || !MustNotWrite(errs[loser]) {
+			t.Errorf("the loser gets %v", errs[loser])
+		}
+		if !kv.IsReplica(dirs[loser]) {
+			t.Error("the loser is no replica any more")
+		}
+		if err := w.put(11); err != nil {
+			t.Errorf("the one that won: %v", err)
+		}
+		w.close()
+		if err := promote(loser, ""); err != nil {
+			t.Errorf("the loser, later: %v", err)
+		}
 	}
 }

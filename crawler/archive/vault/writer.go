@@ -38,7 +38,10 @@ type Candidate struct {
 	Holder Holder
 	URL    string // where it serves; "" if it does not say
 	Lease  time.Duration
-	Force  bool   // take the archive from another holder, or from a process that lives
+	Force  bool // take the archive from another holder, or from a process that lives
+	// Silent, if not "", is the sign (Lives) that the writer has not changed for so long that it is to be replaced. If it has
+	// changed after all, because that writer lives or another candidate was faster, Take returns ErrInUse, also with Force.
+	Silent string
 	was    string // nonce of an earlier Writer of this process
 	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long.
 	Waiting func(time.Duration)
@@ -97,6 +100,9 @@ func (w *Writer) take(ctx context.Context) error {
 	if other := h.writer; other.Holder != "" && other.Holder != w.me.Holder && !w.me.Force {
 		return fmt.Errorf("%w, which wrote to it last on %s%s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
 	}
+	if w.me.Silent != "" && signOf(h.writerTag, h.writer) != w.me.Silent {
+		return heardOf(h.writer)
+	}
 	if _, err := w.decide(h); err != nil { // before the present writer is disturbed
 		return err
 	}
@@ -131,6 +137,9 @@ func (w *Writer) signFirst(ctx context.Context) error {
 		_, before, tag, err := look(ctx, w.b)
 		if err != nil {
 			return err
+		}
+		if w.me.Silent != "" {
+			return heardOf(before)
 		}
 		if before.Epoch >= w.epoch { // another candidate
 			return fencedBy(before)
@@ -466,5 +475,15 @@ func look(ctx context.Context, b bucket.Bucket) (sign string, s writerState, tag
 	if err := unsealJSON(raw, &s); err != nil {
 		return "", s, "", fmt.Errorf("%s: %w", writerKey, err)
 	}
-	return strings.Join([]string{info.ETag, s.Nonce, fmt.Sprint(s.Beat)}, " "), s, info.ETag, nil
+	return signOf(info.ETag, s), s, info.ETag, nil
+}
+
+// signOf returns the sign of a writer that has written this state.
+func signOf(tag string, s writerState) string {
+	return strings.Join([]string{tag, s.Nonce, fmt.Sprint(s.Beat)}, " ")
+}
+
+// heardOf returns the error of a candidate for whose taking the writer was to be silent, and is not.
+func heardOf(s writerState) error {
+	return fmt.Errorf("%w: epoch %d%s has been heard of", ErrInUse, s.Epoch, at(s.URL))
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"odarchive/triplestore/disk"
 )
@@ -160,7 +161,7 @@ func (f *FS) fill(o *object, p *part, want interval, until int64, b []byte) (don
 		if err == nil {
 			_, failed := p.f.WriteAt(data, whole.from)
 			if kept = failed == nil; !kept {
-				f.log.Warn("bytes from the bucket cannot be kept", "error", failed)
+				f.notKept(failed)
 			}
 		}
 		f.mu.Lock()
@@ -385,4 +386,17 @@ func (f *FS) Fetch(name string, from, to int64) error {
 	}
 	_, err = f.fill(o, p, interval{from, to}, to, nil)
 	return err
+}
+
+// saysNotKept is how often at most it is logged that ranges cannot be kept: a full disk refuses each of them.
+const saysNotKept = time.Minute
+
+func (f *FS) notKept(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unkept++
+	if now := time.Now(); f.saidUnkept.IsZero() || now.Sub(f.saidUnkept) >= saysNotKept {
+		f.log.Warn("bytes from the bucket cannot be kept", "error", err, "times", f.unkept)
+		f.saidUnkept, f.unkept = now, 0
+	}
 }

@@ -2,10 +2,15 @@ package tier
 
 import (
 	"bytes"
+	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"odarchive/triplestore/disk"
 )
@@ -107,6 +112,22 @@ func FuzzJournal(f *testing.F) {
 			if err == nil && e.size < 0 {
 				t.Errorf("%q has %d bytes", name, e.size)
 			}
+		}
+	})
+}
+
+// A full disk refuses every range that is read.
+func TestRangesThatCannotBeKeptAreLoggedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		f := &FS{log: slog.New(slog.NewTextHandler(&text, nil))}
+		for range 100 {
+			f.notKept(errors.New("no space"))
+			time.Sleep(time.Second)
+		}
+		if n := strings.Count(text.String(), "cannot be kept"); n != 2 || !strings.Contains(text.String(), "times=60") {
+			t.Errorf("%d lines: %s", n, text.String())
 		}
 	})
 }

@@ -112,19 +112,21 @@ type FS struct {
 	writing sync.Mutex // held while the journal is written; taken before mu
 	journal *journal   // nil if read-only
 
-	mu       sync.Mutex // guards the fields below, and those of objects
-	cond     *sync.Cond // of mu: there may be work, or work is done
-	objects  map[string]*object
-	tick     uint64
-	cached   int64     // bytes of stored files and of ranges that are local
-	colds    string    // folder of ranges; "" until there is one
-	away     time.Time // until then, reads fail at once
-	why      error     // of away
-	listed   time.Time // by a follower
-	owner    ownership
-	ended    bool
-	detached bool // nothing is uploaded, deleted or dropped any more
-	stats    Stats
+	mu         sync.Mutex // guards the fields below, and those of objects
+	cond       *sync.Cond // of mu: there may be work, or work is done
+	objects    map[string]*object
+	tick       uint64
+	cached     int64     // bytes of stored files and of ranges that are local
+	colds      string    // folder of ranges; "" until there is one
+	away       time.Time // until then, reads fail at once
+	why        error     // of away
+	listed     time.Time // by a follower
+	owner      ownership
+	unkept     int // ranges that could not be kept since saidUnkept
+	saidUnkept time.Time
+	ended      bool
+	detached   bool // nothing is uploaded, deleted or dropped any more
+	stats      Stats
 }
 
 // Stats are figures since Open, and the present state.

@@ -305,7 +305,7 @@ func (f *FS) flush(ctx context.Context, deleted bool) error {
 			if o.deleting || !deleted && o.local && (!o.stored || o.replace) {
 				left++
 				if o.wait > 0 {
-					return fmt.Errorf("the bucket does not take it yet: %s, which is tried again and again", f.stats.Problem)
+					return fmt.Errorf("a request to the bucket has failed, and is repeated while the folder is open: %s", f.stats.Problem)
 				}
 			}
 		}
