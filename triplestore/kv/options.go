@@ -38,6 +38,10 @@ type Options struct {
 	Acknowledge func(ctx context.Context, number uint64) error
 	// SaveAt is the minimum growth of the log, in bytes, before a state file is written; 0 means 4 MiB.
 	SaveAt int64
+	// Dense compresses tables more, for several times the processor time: for a process that opens the database to compact
+	// it. Badger has one encoder, so the first database of a process that writes a table decides for all of them. Any
+	// other options read such tables, as fast as others.
+	Dense bool
 	// FS holds the log and the state files; nil means disk.OS.
 	FS disk.FS
 	// CacheInMemory keeps Badger in memory; opening replays the state file and the log. For tests.
