@@ -2,10 +2,14 @@ package crawler
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -15,6 +19,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/testdata/cputime"
+	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )
 
@@ -87,7 +92,7 @@ func weigh(b *testing.B, db *kv.DB) map[string]int {
 }
 
 // BenchmarkWeight crawls distinct tables of 50 KB and 8 columns, and reports what a version takes in the database, by
-// kind of key and in files before and after compacting, and its processor time. Run it with -benchtime 2000x.
+// kind of key and in files before and after compacting in a process of its own, as the command compact does it, and its processor time. Run it with -benchtime 2000x.
 func BenchmarkWeight(b *testing.B) {
 	const size = 50_000
 	web := newBenchWeb(b, hostsInBench(), b.N, size, false)
@@ -115,12 +120,21 @@ func BenchmarkWeight(b *testing.B) {
 	db := n.Pipeline.Archive.DB()
 	before := db.Sizes()
 	start := time.Now()
-	if _, err := n.triples.Sweep(b.Context()); err != nil { // as the command compact does
+	if err := errors.Join(n.triples.Close(), db.Close()); err != nil {
 		b.Fatal(err)
 	}
-	if err := db.Compact(); err != nil {
+	dir := filepath.Dir(db.Dir())
+	child := exec.CommandContext(b.Context(), os.Args[0], "-test.run", "^TestCompactADirectory$")
+	child.Env = append(os.Environ(), compactVariable+"="+dir)
+	if out, err := child.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	took := time.Since(start).Round(time.Millisecond)
+	db, err = kv.Open(dir, kv.Options{ReadOnly: true})
+	if err != nil {
 		b.Fatal(err)
 	}
+	b.Cleanup(func() { db.Close() })
 	after := db.Sizes()
 	each := func(n int64) float64 { return float64(n) / float64(b.N) }
 	b.ReportMetric(each(before.Tables), "B/version-before")
@@ -134,5 +148,32 @@ func BenchmarkWeight(b *testing.B) {
 		fmt.Fprintf(&lines, "%-16s %8.0f\n", kind, each(int64(kinds[kind])))
 	}
 	b.ReportMetric(each(int64(total)), "B/version-keys+values")
-	b.Logf("compacted in %v; bytes of keys and values a version, by kind of key, of %d versions:\n%s", time.Since(start).Round(time.Millisecond), b.N, lines.String())
+	b.Logf("compacted in %v; bytes of keys and values a version, by kind of key, of %d versions:\n%s", took, b.N, lines.String())
+}
+
+// compactVariable names the directory that TestCompactADirectory compacts.
+const compactVariable = "ODARCHIVE_COMPACT"
+
+// TestCompactADirectory is the process that BenchmarkWeight starts: the tables that a process has compressed first decide
+// how it compresses all others.
+func TestCompactADirectory(t *testing.T) {
+	dir := os.Getenv(compactVariable)
+	if dir == "" {
+		t.Skip("BenchmarkWeight runs it, with " + compactVariable)
+	}
+	db, err := kv.Open(dir, kv.Options{Dense: os.Getenv("ODARCHIVE_DENSE") != "no"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	triples, err := triplestore.Open(db, triplestore.Options{})
+	if err != nil {
+		t.Fatal(errors.Join(err, db.Close()))
+	}
+	_, err = triples.Sweep(t.Context())
+	if err == nil {
+		err = db.Compact()
+	}
+	if err := errors.Join(err, triples.Close(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -14,7 +14,7 @@ import (
 type Options struct {
 	InMemory bool // keep nothing on disk; for tests
 	NoSync   bool // do not fsync commits: they survive a kill of the process, but not of the machine
-	// MemTable is the memory for recent writes, used up to three times; 0 means 32 MiB. A transaction may have 4.5 MiB, or 15 %
+	// MemTable is the memory for recent writes, used up to three times; 0 means 16 MiB. A transaction may have 4.5 MiB, or 15 %
 	// of it if that is more. While much is written without a pause, building tables takes up to thirty times as much.
 	MemTable int64
 	// BlockCache is the memory for blocks that are read, in bytes; 0 means 32 MiB. A block in it is neither decompressed
@@ -38,6 +38,10 @@ type Options struct {
 	Acknowledge func(ctx context.Context, number uint64) error
 	// SaveAt is the minimum growth of the log, in bytes, before a state file is written; 0 means 4 MiB.
 	SaveAt int64
+	// Dense compresses tables more, for several times the processor time: for a process that opens the database to compact
+	// it. Badger has one encoder, so the first database of a process that writes a table decides for all of them. Any
+	// other options read such tables, as fast as others.
+	Dense bool
 	// FS holds the log and the state files; nil means disk.OS.
 	FS disk.FS
 	// CacheInMemory keeps Badger in memory; opening replays the state file and the log. For tests.
@@ -45,7 +49,7 @@ type Options struct {
 }
 
 const (
-	defaultMemTable   = 32 << 20
+	defaultMemTable   = 16 << 20
 	defaultBlockCache = 32 << 20
 	defaultMinFree    = 512 << 20
 )

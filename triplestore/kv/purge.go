@@ -39,13 +39,14 @@ func (db *DB) RoomToPurge() error {
 	return db.roomFor(max(db.states.newest().size, db.cacheBytes()))
 }
 
-// cacheBytes returns the size of the tables of the cache in use, which one that is built anew does not exceed.
+// cacheBytes returns about the size of the tables of a cache that is built anew. Those in use may be denser (Options.Dense).
 func (db *DB) cacheBytes() int64 {
 	c := db.cache.Load()
 	if c == nil || c.dir == "" {
 		return 0
 	}
-	return tableBytes(c.dir)
+	now := tableBytes(c.dir)
+	return max(now, min(now*5/4, c.sizes().Content))
 }
 
 // rewriteAll does the work of Purge, and returns the former cache, which deletes its files when its last reader leaves.

@@ -17,6 +17,7 @@ import (
 	badger "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/fb"
 	"github.com/dgraph-io/badger/v4/pb"
+	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
@@ -178,14 +179,7 @@ func verifyTable(ctx context.Context, path string, throttle *disk.Throttle, prog
 		if _, err := f.ReadAt(buf[:n], end); err != nil {
 			return end, readFailure(err)
 		}
-		block := buf[:n]
-		if bytes.HasPrefix(block, zstdMagic) { // older programs did not compress them
-			if whole, err = unpack.DecodeAll(block, whole[:0]); err != nil {
-				return end, fmt.Errorf("%w: a block: %w", ErrDamaged, err)
-			}
-			block = whole
-		}
-		if err := checkBlock(block); err != nil {
+		if whole, err = checkPacked(buf[:n], unpack, whole); err != nil {
 			return end, err
 		}
 		end += int64(n)
@@ -238,10 +232,31 @@ func readIndex(f *os.File, size int64) (index *fb.TableIndex, start int64, err e
 	return fb.GetRootAsTableIndex(data, 0), start, nil
 }
 
+// maxSnappyRatio is more than what Snappy makes of a byte: three of them stand for at most 64.
+const maxSnappyRatio = 22
+
 // maxTableBlock is more than the length of any block, in bytes.
 const maxTableBlock = 64 * MaxValue
 
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// checkPacked compares a block with its checksum. It may be compressed with Zstandard, with Snappy, or not at all: the first
+// has a magic number, and no block matches its checksum in both other ways. whole is memory for the block without
+// compression, which checkPacked returns for the next.
+func checkPacked(block []byte, unpack *zstd.Decoder, whole []byte) (_ []byte, err error) {
+	if bytes.HasPrefix(block, zstdMagic) {
+		if whole, err = unpack.DecodeAll(block, whole[:0]); err != nil {
+			return nil, fmt.Errorf("%w: a block: %w", ErrDamaged, err)
+		}
+		return whole, checkBlock(whole)
+	}
+	if n, err := snappy.DecodedLen(block); err == nil && n <= maxSnappyRatio*len(block) {
+		if whole, err = snappy.Decode(whole[:cap(whole)], block); err == nil {
+			return whole, checkBlock(whole)
+		}
+	}
+	return whole, checkBlock(block)
+}
 
 func checkBlock(b []byte) error {
 	if len(b) < 4 {

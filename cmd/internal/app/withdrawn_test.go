@@ -5,6 +5,7 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -104,6 +105,60 @@ func (o *outsider) has(b []byte, deflated bool) bool {
 	return false
 }
 
+// hasSnapped reports whether a table of the database has one of the words in a block compressed with Snappy, which begins
+// like nothing else.
+func (o *outsider) hasSnapped(b []byte) bool {
+	for i := range b {
+		if o.plain(unsnap(b[i:])) {
+			return true
+		}
+	}
+	return false
+}
+
+// unsnap decompresses as much of a Snappy block as is one.
+func unsnap(b []byte) (out []byte) {
+	const most = 128 << 10
+	size, n := binary.Uvarint(b)
+	if n <= 0 || size < 64 || size > most {
+		return nil
+	}
+	for b = b[n:]; len(b) > 5 && len(out) < int(size); {
+		kind, length := b[0]&3, int(b[0]>>2)+1
+		at := 0 // where what is copied begins
+		switch kind {
+		case 0: // bytes as they are
+			head := 1
+			if more := length - 60; more > 0 { // bytes of the length
+				head, length = 1+more, 1
+				for j := range more {
+					length += int(b[1+j]) << (8 * j)
+				}
+			}
+			if length > most || head+length > len(b) {
+				return out
+			}
+			out, b = append(out, b[head:head+length]...), b[head+length:]
+			continue
+		case 1:
+			length = 4 + int(b[0]>>2&7)
+			at, b = len(out)-(int(b[0]>>5)<<8|int(b[1])), b[2:]
+		case 2:
+			at, b = len(out)-int(binary.LittleEndian.Uint16(b[1:])), b[3:]
+		case 3:
+			at, b = len(out)-int(binary.LittleEndian.Uint32(b[1:])), b[5:]
+		}
+		if at < 0 || at >= len(out) {
+			return out
+		}
+		for range length {
+			out = append(out, out[at])
+			at++
+		}
+	}
+	return out
+}
+
 func (o *outsider) plain(b []byte) bool {
 	for _, f := range o.forms {
 		if bytes.Contains(b, f) {
@@ -130,7 +185,8 @@ func (o *outsider) search(dirs ...string) (found []string) {
 			if len(b) > 4<<20 { // preallocated
 				b = bytes.TrimRight(b, "\x00")
 			}
-			if o.plain([]byte(e.Name())) || o.has(b, deflated && len(b) < 1<<20) {
+			snapped := strings.HasSuffix(name, ".sst") && o.hasSnapped(b)
+			if o.plain([]byte(e.Name())) || snapped || o.has(b, deflated && len(b) < 1<<20) {
 				found = append(found, rel)
 			}
 			return nil

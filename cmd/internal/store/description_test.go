@@ -136,7 +136,7 @@ func TestADirectoryIsTakenForWhatItIs(t *testing.T) {
 func TestANewerFormatIsRefusedInASentence(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := (directory{Format: formatBytes + 1, Created: someTime}).write(disk.OS{}, dir); err != nil {
+	if err := (directory{Format: formatVersion + 1, Created: someTime}).write(disk.OS{}, dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := describe(disk.OS{}, dir, someTime); err == nil || !strings.Contains(err.Error(), "use a newer odarchive") {

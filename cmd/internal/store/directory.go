@@ -26,19 +26,9 @@ import (
 //	4: records are packed (crawler/archive/records), and the index of columns is (crawler/archive/joins)
 //	5: records of resources and versions are binary; a program of format 4 packed them as if they were JSON
 //	6: the transparency log refers to records; a program of format 5 would take the references for leaves
-//	7: closed packs are in a bucket, which Bytes names; an archive without one has format 6
-const (
-	formatVersion = 6
-	formatBytes   = 7
-)
-
-// formatOf is the format of a directory as this program writes it.
-func (d directory) formatOf() int {
-	if d.Bytes != "" {
-		return formatBytes
-	}
-	return formatVersion
-}
+//	7: closed packs are in a bucket, which Bytes names
+//	8: tables may be compressed with Snappy; a program of format 7 would take them for damaged, and build them anew
+const formatVersion = 8
 
 // directory is the content of odarchive.json at the root of a data directory.
 type directory struct {
@@ -177,8 +167,8 @@ func describe(fsys disk.FS, dir string, now time.Time) (d described, err error) 
 		d.directory = directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second)}
 		d.stale = true
 	}
-	if d.Format > formatBytes {
-		return d, fmt.Errorf("data directory %s has format %d, and this program supports formats up to %d: use a newer odarchive", dir, d.Format, formatBytes)
+	if d.Format > formatVersion {
+		return d, fmt.Errorf("data directory %s has format %d, and this program supports formats up to %d: use a newer odarchive", dir, d.Format, formatVersion)
 	}
 	return d, nil
 }

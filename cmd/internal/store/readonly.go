@@ -52,8 +52,9 @@ func (s *Store) openDirectory(opts Options) (err error) {
 }
 
 // openDatabase opens the database, for reading only if that is requested, or is allowed and writing is impossible.
-func (s *Store) openDatabase(reads Reading) (err error) {
-	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), BlockCache: memory.ForCache(32<<20, 16)}
+func (s *Store) openDatabase(opts Options) (err error) {
+	reads := opts.Reads
+	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), Dense: opts.Dense, BlockCache: memory.ForCache(32<<20, 16)}
 	s.prepareBackup(&options)
 	if kv.IsReplica(s.Config.Data) && reads != AlwaysReadOnly {
 		if reads == NeverReadOnly {
@@ -126,13 +127,13 @@ func holdsPacks(dir string) bool {
 // the new format.
 func (s *Store) raiseFormat() error {
 	d := &s.described
-	if d.Format == d.formatOf() {
+	if d.Format == formatVersion {
 		return nil
 	}
 	if err := kv.Held(s.Config.Data); err != nil {
 		return err
 	}
-	d.Format = d.formatOf()
+	d.Format = formatVersion
 	return d.write(disk.OS{}, s.Config.Data)
 }
 

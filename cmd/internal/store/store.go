@@ -33,6 +33,7 @@ type Options struct {
 	Create bool             // make the archive if there is none
 	Clock  func() time.Time // the archive's time; nil means the system's
 	Reads  Reading          // whether, and when, the archive is opened without writing
+	Dense  bool             // compress what is written to the database more, for several times the processor time
 	State  *State           // a state of a replica; nil to open the database of the directory
 }
 
@@ -110,7 +111,7 @@ func (s *Store) openParts(opts Options) (err error) {
 		if st.From != nil {
 			from = st.From.Triples
 		}
-	} else if err := s.openDatabase(opts.Reads); err != nil {
+	} else if err := s.openDatabase(opts); err != nil {
 		return err
 	}
 	s.onClose(s.DB.Close)
