@@ -199,13 +199,21 @@ func mergeSigned(l Layout, a, b *signed) *signed {
 // Less returns the overlay without a run's changes, for use with blocks into which these have been merged. A quad that
 // only the run has was changed back by a later commit: relative to the new blocks it is changed.
 func (o Overlay) Less(r *Run) Overlay {
-	s := r.in(GSPO)
-	sums := make([]int32, len(s.sums))
-	for i, sum := range s.sums {
-		sums[i] = -sum
+	if len(o.runs) > 0 && o.runs[0] == r {
+		return Overlay{slices.Clone(o.runs[1:])}
 	}
 	flipped := &Run{}
-	flipped.made[GSPO].Store(&signed{s.rows, sums})
+	for l := range r.made { // what was sorted for the blocks need not be sorted again
+		s := r.made[l].Load()
+		if s == nil {
+			continue
+		}
+		sums := make([]int32, len(s.sums))
+		for i, sum := range s.sums {
+			sums[i] = -sum
+		}
+		flipped.made[l].Store(&signed{s.rows, sums})
+	}
 	left := mergeRuns(o.Flat(), flipped)
 	if left.Len() == 0 {
 		return Overlay{}
