@@ -123,7 +123,7 @@ func (s *Store) merge(ctx context.Context) error {
 	}
 	installed, err := s.replaceRoot(ctx, func(next *state) {
 		next.base = w.merged.Base
-		next.overlay = next.overlay.Less(flat)
+		next.overlay = next.overlay.Less(st.overlay)
 		next.dict = w.built.View.WithRecent(next.dict.Recent.From(w.built.View.Flushed()))
 		if next.overlay.Len() > 0 { // otherwise the named graphs are the same as before
 			next.graphs = new(graphList)

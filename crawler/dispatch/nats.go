@@ -280,21 +280,27 @@ func (c *connection) bucket() string { return c.name + "-parcels" }
 const (
 	maxResults     = 4096
 	maxResultBytes = 256 << 20
+	maxInMemory    = 48 << 20 // of results, in a server of this process
 	maxObjectBytes = 4 << 30
 	resultAge      = time.Hour
 )
 
-// setUp makes the stream and the bucket, or adjusts them.
-func (c *connection) setUp(ctx context.Context, dedup time.Duration) (jetstream.Consumer, jetstream.ObjectStore, error) {
+// setUp makes the stream and the bucket, or adjusts them. With embedded, the server is in this process: results that it
+// keeps are worth nothing once the process has ended, so they are in memory, which takes less time.
+func (c *connection) setUp(ctx context.Context, dedup time.Duration, embedded bool) (jetstream.Consumer, jetstream.ObjectStore, error) {
+	storage, bytes := jetstream.FileStorage, int64(maxResultBytes)
+	if embedded {
+		storage, bytes = jetstream.MemoryStorage, maxInMemory
+	}
 	stream, err := c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: c.stream(), Subjects: []string{c.name + subjectResult + "*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-		MaxMsgs: maxResults, MaxBytes: maxResultBytes, MaxAge: resultAge, Discard: jetstream.DiscardNew, Duplicates: dedup,
+		Name: c.stream(), Subjects: []string{c.name + subjectResult + "*"}, Retention: jetstream.WorkQueuePolicy, Storage: storage,
+		MaxMsgs: maxResults, MaxBytes: bytes, MaxAge: resultAge, Discard: jetstream.DiscardNew, Duplicates: dedup,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("the stream of results: %w", err)
 	}
 	consumer, err := stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: "writer", AckPolicy: jetstream.AckExplicitPolicy, AckWait: time.Minute, MaxAckPending: 256,
+		Durable: "writer", AckPolicy: jetstream.AckExplicitPolicy, AckWait: time.Minute, MaxAckPending: 256, MemoryStorage: embedded,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("the consumer of results: %w", err)

@@ -179,7 +179,7 @@ func (w *Writer) prepare(ctx context.Context, c *connection, shared bool) (consu
 			return nil, nil, fmt.Errorf("another archive serves workers as %s on this NATS server (%s); give this one another name, as in nats://HOST:4222/NAME", c.name, other.Archive)
 		}
 	}
-	return c.setUp(limited, max(2*w.o.Lease, time.Minute))
+	return c.setUp(limited, max(2*w.o.Lease, time.Minute), !shared)
 }
 
 // askers is how many requests of one kind are answered at a time.

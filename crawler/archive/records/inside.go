@@ -48,7 +48,12 @@ func decodeInside(raw []byte) (*inspect.Inside, error) {
 	in := &inspect.Inside{}
 	if len(raw) == 0 || raw[0] != insideSketched {
 		text, err := Plain(raw)
-		if err == nil {
+		if err != nil {
+			return in, err
+		}
+		if quick, ok := parseInside(text); ok {
+			in = quick
+		} else {
 			err = json.Unmarshal(text, in)
 		}
 		reduceSketches(in)

@@ -163,50 +163,53 @@ func mergeRuns(a, b *Run) *Run {
 
 func mergeSigned(l Layout, a, b *signed) *signed {
 	n := len(a.rows) + len(b.rows)
-	rows := make([]term.IDQuad, 0, n)
-	sums := make([]int32, 1, n+1)
-	sum := int32(0)
+	m := &signed{make([]term.IDQuad, 0, n), make([]int32, 1, n+1)}
 	i, j := 0, 0
-	for i < len(a.rows) || j < len(b.rows) {
-		c := 0
-		switch {
-		case i == len(a.rows):
-			c = 1
-		case j == len(b.rows):
-			c = -1
-		default:
-			c = l.Tuple(a.rows[i]).Compare(l.Tuple(b.rows[j]))
+	for i < len(a.rows) && j < len(b.rows) { // new terms have new numbers, so many rows of one run are in a row
+		k := i + gallop(l, a.rows[i:], l.Tuple(b.rows[j]))
+		m.add(a, i, k)
+		if i = k; i == len(a.rows) {
+			break
 		}
-		switch {
-		case c < 0:
-			rows = append(rows, a.rows[i])
-			sum += a.sign(i)
-			sums = append(sums, sum)
-			i++
-		case c > 0:
-			rows = append(rows, b.rows[j])
-			sum += b.sign(j)
-			sums = append(sums, sum)
-			j++
-		default:
-			i++
-			j++
+		if a.rows[i] == b.rows[j] { // they cancel out
+			i, j = i+1, j+1
+			continue
 		}
+		k = j + gallop(l, b.rows[j:], l.Tuple(a.rows[i]))
+		m.add(b, j, k)
+		j = k
 	}
-	return &signed{rows, sums}
+	m.add(a, i, len(a.rows))
+	m.add(b, j, len(b.rows))
+	return m
 }
 
-// Less returns the overlay without a run's changes, for use with blocks into which these have been merged. A quad that
-// only the run has was changed back by a later commit: relative to the new blocks it is changed.
-func (o Overlay) Less(r *Run) Overlay {
-	s := r.in(GSPO)
-	sums := make([]int32, len(s.sums))
-	for i, sum := range s.sums {
+// add appends rows of another one, which come after those of s.
+func (s *signed) add(of *signed, from, to int) {
+	s.rows = append(s.rows, of.rows[from:to]...)
+	more := s.sums[len(s.sums)-1] - of.sums[from]
+	for _, sum := range of.sums[from+1 : to+1] {
+		s.sums = append(s.sums, sum+more)
+	}
+}
+
+// Less returns the overlay without the changes of an earlier one, for use with blocks into which these have been merged. A
+// quad that only the earlier one has was changed back by a later commit: relative to the new blocks it is changed.
+func (o Overlay) Less(merged Overlay) Overlay {
+	same := 0 // runs that nothing was merged into meanwhile, usually the longest
+	for same < min(len(o.runs), len(merged.runs)) && o.runs[same] == merged.runs[same] {
+		same++
+	}
+	now, then := Overlay{o.runs[same:]}, Overlay{merged.runs[same:]}.Flat().in(GSPO)
+	if len(then.rows) == 0 {
+		return Overlay{slices.Clone(now.runs)}
+	}
+	sums := make([]int32, len(then.sums))
+	for i, sum := range then.sums {
 		sums[i] = -sum
 	}
-	flipped := &Run{}
-	flipped.made[GSPO].Store(&signed{s.rows, sums})
-	left := mergeRuns(o.Flat(), flipped)
+	left := &Run{} // short, and seldom read in other layouts before it is merged
+	left.made[GSPO].Store(mergeSigned(GSPO, now.Flat().in(GSPO), &signed{then.rows, sums}))
 	if left.Len() == 0 {
 		return Overlay{}
 	}

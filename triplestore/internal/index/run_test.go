@@ -1,6 +1,7 @@
 package index
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -57,6 +58,54 @@ func TestTheLayoutsOfARunAreMadeByWhoeverAsksFirst(t *testing.T) {
 				})
 			}
 			all.Wait()
+		}
+	}
+}
+
+// TestAnOverlayLessAnEarlierOneHasWhatWasChangedSince commits changes and changes back, as commits do while blocks are
+// written.
+func TestAnOverlayLessAnEarlierOneHasWhatWasChangedSince(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		present, all := map[term.IDQuad]bool{}, changesOf(r, 60, false)
+		commit := func(o Overlay) Overlay {
+			var some []Change
+			for _, i := range r.Perm(len(all))[:1+r.IntN(20)] {
+				q := all[i].Quad
+				sign := int8(1)
+				if present[q] {
+					sign = -1
+				}
+				present[q] = !present[q]
+				some = append(some, Change{q, sign})
+			}
+			return o.With(NewRun(some))
+		}
+		var o Overlay
+		for range r.IntN(8) {
+			o = commit(o)
+		}
+		earlier, before := o, maps.Clone(present)
+		for range r.IntN(8) {
+			o = commit(o)
+		}
+		var want []Change
+		for _, c := range all {
+			if present[c.Quad] != before[c.Quad] {
+				sign := int8(1)
+				if before[c.Quad] {
+					sign = -1
+				}
+				want = append(want, Change{c.Quad, sign})
+			}
+		}
+		got := o.Less(earlier).Flat()
+		for l := Layout(0); l < Layouts; l++ {
+			expected := NewRun(want).in(l)
+			if s := got.in(l); !slices.Equal(s.rows, expected.rows) || !slices.Equal(s.sums, expected.sums) {
+				t.Fatalf("%s: %v, want %v", l, s, expected)
+			}
 		}
 	}
 }
