@@ -30,8 +30,7 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 		return err
 	}
 	for {
-		follows := kv.IsReplica(c.cfg.Data)
-		promoted, err := c.serveUntilPromoted(cmd.Context(), e, cmd.Flags())
+		promoted, followed, err := c.serveUntilPromoted(cmd.Context(), e, cmd.Flags())
 		if !promoted {
 			return err
 		}
@@ -41,7 +40,7 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 			}
 			err = c.serveDirectory(cmd, e, hangups, true)
 		}
-		if err == nil || !follows || c.cfg.Follow.Writer == "" || c.cfg.Backup.Promote || cmd.Context().Err() != nil {
+		if err == nil || !followed || c.cfg.Follow.Writer == "" || c.cfg.Backup.Promote || cmd.Context().Err() != nil {
 			return err
 		}
 		if !kv.IsReplica(c.cfg.Data) {
@@ -62,25 +61,25 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 // serveUntilPromoted serves a replica of the archive at --follow until ctx ends, or until this server shall be the writer:
 // then promoted is true, and the directory can be written. A directory that was promoted before is that of a writer,
 // whatever --follow says, so that a supervisor may start the same command again; one of a writer that was replaced becomes a
-// replica.
-func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.FlagSet) (promoted bool, err error) {
+// replica. followed says that the directory was that of a follower, perhaps a new one.
+func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.FlagSet) (promoted, followed bool, err error) {
 	follows := kv.IsReplica(c.cfg.Data)
 	if _, err := os.Stat(filepath.Join(c.cfg.Data, "odarchive.json")); err == nil && !follows && c.cfg.Backup.To != "" {
 		if writes, err := c.isWriter(ctx); err != nil || writes {
 			if !flags.Changed("base") {
 				c.cfg.Base = cmp.Or(baseOf(c.cfg.Data), c.cfg.Base)
 			}
-			return true, err
+			return true, false, err
 		}
 	}
 	if follows && c.cfg.Backup.Promote {
-		return true, c.becomeWriter(ctx, flags, "")
+		return true, true, c.becomeWriter(ctx, flags, "")
 	}
 	if c.cfg.Follow.Writer == "" {
-		return false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer ('odarchive promote'), or with --read-only", c.cfg.Data)
+		return false, false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer ('odarchive promote'), or with --read-only", c.cfg.Data)
 	}
 	if c.cfg.Backup.To == "" {
-		return false, c.serveReplica(ctx, e)
+		return false, true, c.serveReplica(ctx, e)
 	}
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -96,9 +95,9 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	stop()
 	waiting.Wait()
 	if !promoted || served != nil {
-		return false, served
+		return false, true, served
 	}
-	return true, c.becomeWriter(ctx, flags, silent)
+	return true, true, c.becomeWriter(ctx, flags, silent)
 }
 
 // isWriter reports whether the archive's directory is that of the writer in --backup-to. If another one is, it makes the
