@@ -17,7 +17,7 @@ that are mostly waste. The archive does most of this by itself while it runs; th
 changes becomes one change, without what was added and removed again: programs that follow the log and have not read all of
 it must start over. --keep-changes makes it shorter. If a server holds the archive, or with --endpoint, that server does it:
 it answers meanwhile, and what it has to write waits at times. Without a server, the tables are also compressed more, which
-takes a few seconds a gigabyte and about a tenth off them; a server writes its tables as fast as it can.`,
+takes about a minute a gigabyte.`,
 		Example: "  odarchive compact\n  odarchive compact --keep-changes 1B --json",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

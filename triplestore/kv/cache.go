@@ -176,8 +176,8 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithNumMemtables(1). // besides the one that is filled and the one that becomes a table
 		WithBaseTableSize(tableSize(tableBytes(dir))).
 		WithBaseLevelSize(baseLevel).
-		WithNumLevelZeroTables(8). // as many bytes as four of twice the size, which take twice the memory
-		WithNumLevelZeroTablesStall(24).
+		WithNumLevelZeroTables(4).
+		WithNumLevelZeroTablesStall(12).
 		WithNumCompactors(2).
 		WithNumGoroutines(2).
 		WithValueThreshold(MaxValue + 1). // only a header ever reaches the value log

@@ -14,7 +14,7 @@ import (
 type Options struct {
 	InMemory bool // keep nothing on disk; for tests
 	NoSync   bool // do not fsync commits: they survive a kill of the process, but not of the machine
-	// MemTable is the memory for recent writes, used up to three times; 0 means 16 MiB. A transaction may have 4.5 MiB, or 15 %
+	// MemTable is the memory for recent writes, used up to three times; 0 means 32 MiB. A transaction may have 4.5 MiB, or 15 %
 	// of it if that is more. While much is written without a pause, building tables takes up to thirty times as much.
 	MemTable int64
 	// BlockCache is the memory for blocks that are read, in bytes; 0 means 32 MiB. A block in it is neither decompressed
@@ -49,7 +49,7 @@ type Options struct {
 }
 
 const (
-	defaultMemTable   = 16 << 20
+	defaultMemTable   = 32 << 20
 	defaultBlockCache = 32 << 20
 	defaultMinFree    = 512 << 20
 )
