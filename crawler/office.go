@@ -115,6 +115,11 @@ func (o *Office) Postpone(ctx context.Context, lease *frontier.Lease, job fronti
 	}
 }
 
+// Announce implements dispatch.Office.
+func (o *Office) Announce(ctx context.Context) (context.Context, func()) {
+	return o.Pipeline.Archive.Announce(ctx)
+}
+
 // Commit implements dispatch.Office: it makes the second half of a visit.
 func (o *Office) Commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, r *dispatch.Result, open dispatch.Parcel) error {
 	p := o.Pipeline
@@ -145,9 +150,6 @@ func (o *Office) sight(ctx context.Context, job frontier.Job, r *dispatch.Result
 	s.job, s.exchange = job, exchangeOfWorker(job.URL, r, p.Clock())
 	s.job.Accept = cmp.Or(f.Accept, job.Accept)
 	ex := s.exchange
-	if s.latest, err = p.latest(ctx, job); err != nil {
-		return s, err
-	}
 	s.found.Fault = f.Fault
 	if ex.Body == nil {
 		return s, nil
@@ -160,7 +162,10 @@ func (o *Office) sight(ctx context.Context, job frontier.Job, r *dispatch.Result
 		return s, fmt.Errorf("look for withdrawn bytes: %w", err)
 	}
 	if f.Kept == nil {
-		return s, nil
+		return s, nil // nor is the version before looked up, with which there is nothing to compare
+	}
+	if s.latest, err = p.latest(ctx, job); err != nil {
+		return s, err
 	}
 	if f.Compare {
 		others, err := p.Archive.SameBytes(ctx, job.URL, digests.SHA256, sameURLs-1)

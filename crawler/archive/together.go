@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"odarchive/crawler/archive/faults"
 	"odarchive/triplestore/kv"
@@ -15,6 +16,9 @@ import (
 // the ends of logs and the newest triples, is then written once.
 type together struct {
 	lead chan struct{} // held by the one caller that waits for the turn, until it has taken the shares
+
+	coming atomic.Int64  // visits that were announced and do not wait yet
+	all    chan struct{} // has an element after the last of them has come
 
 	mu      sync.Mutex // guards waiting
 	waiting []*share   // first come, first served
@@ -38,7 +42,53 @@ const (
 	bareShare     = 2 << 10 // bytes of a visit without a version
 )
 
-func newTogether() together { return together{lead: make(chan struct{}, 1)} }
+func newTogether() together {
+	return together{lead: make(chan struct{}, 1), all: make(chan struct{}, 1)}
+}
+
+// gatherTime is how long a transaction waits for visits that were announced.
+const gatherTime = 20 * time.Millisecond
+
+// announced is a visit that was announced.
+type announced struct{ came func() }
+
+type announcedKey struct{}
+
+// Announce announces a visit that is going to be committed soon with the context that is returned: visits that were announced
+// wait for each other a moment, and then form one transaction. over must be called once the commit has returned, or is not
+// going to be made.
+func (a *Archive) Announce(ctx context.Context) (_ context.Context, over func()) {
+	t := &a.together
+	t.coming.Add(1)
+	came := sync.OnceFunc(func() {
+		if t.coming.Add(-1) > 0 {
+			return
+		}
+		select {
+		case t.all <- struct{}{}:
+		default:
+		}
+	})
+	return context.WithValue(ctx, announcedKey{}, announced{came}), came
+}
+
+// gather waits a moment for visits that were announced. Its caller, who has the share own, holds t.lead.
+func (t *together) gather(own *share) {
+	if t.coming.Load() <= 0 {
+		return
+	}
+	timer := time.NewTimer(gatherTime)
+	defer timer.Stop()
+	for t.coming.Load() > 0 {
+		select {
+		case <-t.all:
+		case <-timer.C:
+			return
+		case <-own.ctx.Done():
+			return
+		}
+	}
+}
 
 func (t *together) add(s *share) {
 	t.mu.Lock()
@@ -90,6 +140,9 @@ func (s *share) end(err error) {
 func (a *Archive) commitTogether(s *share) error {
 	t := &a.together
 	t.add(s)
+	if v, ok := s.ctx.Value(announcedKey{}).(announced); ok {
+		v.came()
+	}
 	for {
 		select {
 		case <-s.done:
@@ -125,6 +178,7 @@ func (a *Archive) commitWaiting(own *share) error {
 		return nil
 	default:
 	}
+	t.gather(own)
 	ctx, end := context.WithCancelCause(context.WithoutCancel(own.ctx))
 	defer end(nil)
 	alone := context.AfterFunc(own.ctx, func() { end(context.Cause(own.ctx)) })

@@ -176,3 +176,61 @@ func (t *together) has(n int) bool {
 	defer t.mu.Unlock()
 	return len(t.waiting) >= n
 }
+
+func TestVisitsThatWereAnnouncedWaitForEachOtherAMoment(t *testing.T) {
+	t.Parallel()
+	const visits = 12
+	a := newArchive(t)
+	var all []Visit
+	for i := range visits {
+		url := fmt.Sprintf("http://data.example/%d.csv", i)
+		register(t, a, catalog.Seed{URL: url})
+		all = append(all, tableVisit(t, a, url, fmt.Sprintf("a,b\n1,%d\n", i)))
+	}
+	var mu sync.Mutex
+	txns := map[*kv.Txn]int{}
+	var wait sync.WaitGroup
+	commits := []func(){}
+	for i, v := range all {
+		ctx, over := a.Announce(t.Context())
+		commits = append(commits, func() {
+			defer over()
+			if i == 3 {
+				return // it failed before
+			}
+			_, err := a.CommitTogether(ctx, v, func(txn Txn, _ catalog.Activity) error {
+				mu.Lock()
+				defer mu.Unlock()
+				txns[txn.KV()]++
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for _, commit := range commits {
+		wait.Go(commit)
+	}
+	wait.Wait()
+	most := 0
+	for _, n := range txns {
+		most = max(most, n)
+	}
+	if most < visits/2 { // all, unless the machine is busy
+		t.Errorf("%d visits were %d transactions of at most %d", visits-1, len(txns), most)
+	}
+	if left := a.together.coming.Load(); left != 0 {
+		t.Errorf("%d announced visits are left", left)
+	}
+
+	_, over := a.Announce(t.Context()) // and never comes
+	defer over()
+	begun := time.Now()
+	if _, err := a.CommitTogether(t.Context(), all[3], nil); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(begun); took < gatherTime {
+		t.Errorf("it waited %s only", took)
+	}
+}

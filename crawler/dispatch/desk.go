@@ -23,6 +23,9 @@ type Office interface {
 	Host(group string) (h Host, ok bool)
 	// Describe returns a job with what a worker has to know of the archive for it.
 	Describe(ctx context.Context, job frontier.Job) (Job, error)
+	// Announce announces a Commit that is going to be called soon with the returned context, so that those of a message are
+	// committed together. over is called after it.
+	Announce(ctx context.Context) (_ context.Context, over func())
 	// Commit commits what a worker found. The error wraps frontier.ErrLeaseLost if the lease has ended, and ErrMalformed if
 	// the result cannot be one of a sound worker.
 	Commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, r *Result, parcel Parcel) error

@@ -41,8 +41,10 @@ type office struct {
 	order   []string // URLs
 }
 
-func (o *office) Pick(_ string, jobs []frontier.Job) []frontier.Job { return jobs }
-func (o *office) Host(string) (Host, bool)                          { return Host{Delay: o.delay}, true }
+func (o *office) Pick(_ string, jobs []frontier.Job) []frontier.Job      { return jobs }
+func (o *office) Host(string) (Host, bool)                               { return Host{Delay: o.delay}, true }
+func (o *office) Announce(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
+
 func (o *office) Describe(_ context.Context, j frontier.Job) (Job, error) {
 	return Job{URL: j.URL, Key: j.Key}, nil
 }

@@ -13,12 +13,12 @@ import (
 // Bounds of one message with results.
 const (
 	maxResultsInOne = 64
-	fullMessage     = 256 << 10 // bytes from which a message takes no more results; one result may have more
+	fullMessage     = 512 << 10 // bytes from which a message takes no more results; one result may have more
 )
 
 // lingerTime is how long a result waits for others. Its visit waits with it, which is much less than hosts rest between
 // requests.
-const lingerTime = 20 * time.Millisecond
+const lingerTime = 50 * time.Millisecond
 
 // outbox sends results of several visits in one message: the archive handles a message in about the same time, however
 // many results it has.

@@ -273,9 +273,10 @@ func (w *Writer) take(ctx context.Context, c *connection, consumer jetstream.Con
 				continue
 			}
 			free <- struct{}{}
+			own, over := w.o.Office.Announce(ctx)
 			group.Go(func() {
-				defer func() { <-free }()
-				d.over(r, w.commit(ctx, parts, claimed, r))
+				defer func() { over(); <-free }()
+				d.over(r, w.commit(own, parts, claimed, r))
 			})
 		}
 		d.over(nil, "")
