@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/extent"
 )
 
 // The archive reads what is inside a version several times on its way in, and once more for each page about it. The text
@@ -281,106 +279,4 @@ func (p *parser) unmarshal(value []byte, into any) {
 	if json.Unmarshal(value, into) != nil {
 		p.fail()
 	}
-}
-
-func (p *parser) inside(in *inspect.Inside) {
-	p.object(func(name []byte) int {
-		switch string(name) {
-		case "tables":
-			in.Tables = p.tables()
-			return 1
-		case "rdf":
-			p.other(&in.RDF)
-			return 2
-		case "members":
-			in.Members = make([]inspect.Member, 0, 4)
-			p.list(func() {
-				in.Members = append(in.Members, inspect.Member{})
-				p.member(&in.Members[len(in.Members)-1])
-			})
-			return 3
-		case "document":
-			p.other(&in.Document)
-			return 4
-		case "more":
-			in.More = p.truth()
-			return 5
-		case "faults":
-			in.Faults = p.texts()
-			return 6
-		case "period":
-			in.Period = &extent.Period{}
-			p.period(in.Period)
-			return 7
-		case "columnsOmitted":
-			in.ColumnsOmitted = int(p.whole())
-			return 8
-		case "membersOmitted":
-			in.MembersOmitted = int(p.whole())
-			return 9
-		case "sketchesOmitted":
-			in.SketchesOmitted = int(p.whole())
-			return 10
-		}
-		return 0
-	})
-}
-
-func (p *parser) period(of *extent.Period) {
-	p.object(func(name []byte) int {
-		switch string(name) {
-		case "start":
-			of.Start = p.text()
-			return 1
-		case "end":
-			of.End = p.text()
-			return 2
-		case "datatype":
-			of.Datatype = p.text()
-			return 3
-		}
-		return 0
-	})
-}
-
-func (p *parser) member(m *inspect.Member) {
-	p.object(func(name []byte) int {
-		switch string(name) {
-		case "path":
-			m.Path = p.text()
-			return 1
-		case "size":
-			m.Size = p.whole()
-			return 2
-		case "modified":
-			p.other(&m.Modified)
-			return 3
-		case "type":
-			m.Type = p.text()
-			return 4
-		case "charset":
-			m.Charset = p.text()
-			return 5
-		case "tables":
-			m.Tables = p.tables()
-			return 6
-		case "rdf":
-			p.other(&m.RDF)
-			return 7
-		case "document":
-			p.other(&m.Document)
-			return 8
-		}
-		return 0
-	})
-}
-
-func (p *parser) tables() []*csvprofile.Profile {
-	tables := make([]*csvprofile.Profile, 0, 1)
-	p.list(func() {
-		t := &csvprofile.Profile{}
-		p.table(t)
-		tables = append(tables, t)
-	})
-	return tables
 }
