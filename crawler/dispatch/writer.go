@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -340,31 +339,4 @@ func (d *delivery) over(r *Result, v Verdict) {
 	if b, err := json.Marshal(Done{Results: d.done}); err == nil && len(d.done) > 0 {
 		_ = d.c.nc.Publish(d.c.name+subjectDone+d.who, b) // else the worker learns it when it renews
 	}
-}
-
-// openParcel opens the parcel of a result, wherever it is.
-func openParcel(ctx context.Context, parts large, r *Result) (io.ReadCloser, error) {
-	if r.Object == "" {
-		return io.NopCloser(bytes.NewReader(r.Parcel)), nil
-	}
-	size := r.Finding.Body.Size // which has no parcel that is much larger
-	o, err := parts.open(ctx, r.Object, r.ObjectInBucket, size+size/16+1<<20)
-	if err != nil {
-		return nil, fmt.Errorf("the parcel of a result: %w", err)
-	}
-	return o, nil
-}
-
-// fetchBeside returns what is inside the file of a result, if that did not fit into the message.
-func fetchBeside(ctx context.Context, parts large, r *Result) ([]byte, error) {
-	o, err := parts.open(ctx, r.Beside, r.BesideInBucket, maxPart+1)
-	if err != nil {
-		return nil, err
-	}
-	defer o.Close()
-	b, err := io.ReadAll(o)
-	if err == nil && len(b) > maxPart {
-		err = malformed("an object of more than %d bytes", maxPart)
-	}
-	return b, err
 }

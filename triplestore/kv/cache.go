@@ -12,7 +12,6 @@ import (
 	"time"
 
 	badger "github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/options"
 	"github.com/dgraph-io/badger/v4/pb"
 	"github.com/dgraph-io/ristretto/v2/z"
 )
@@ -115,80 +114,6 @@ func openBadger(o badger.Options) (b *badger.DB, err error) {
 	return badger.OpenManaged(o)
 }
 
-// Bounds of the size of a table, in bytes, which is the same on every level. To write one, a compaction allocates five
-// times its size and more, and it writes up to ten at a time; Badger keeps eight such buffers for the next.
-const (
-	minTable  = 2 << 20
-	maxTable  = 64 << 20
-	maxTables = 4096 // as many are mapped into memory before they become larger: the system allows 65,530 mappings
-)
-
-// tableSize returns the size of the tables of a database that takes so many bytes.
-func tableSize(all int64) int64 {
-	size := int64(minTable)
-	for size < maxTable && all/size > maxTables {
-		size *= 2
-	}
-	return size
-}
-
-// tableBytes returns the size of the tables in a directory.
-func tableBytes(dir string) (n int64) {
-	if dir == "" { // in memory
-		return 0
-	}
-	names, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
-	for _, name := range names {
-		if info, err := os.Stat(name); err == nil {
-			n += info.Size()
-		}
-	}
-	return n
-}
-
-// baseLevel is how large the level is that level 0 is merged into, in bytes; the one below is up to ten times as large. With
-// a smaller one, a database of some hundreds of megabytes had a level more, and rewrote each entry more often.
-const baseLevel = 256 << 20
-
-// denseLevel is the level of Zstandard for the tables of a database that is opened to be compacted.
-const denseLevel = 10
-
-func badgerOptions(dir string, opts Options) badger.Options {
-	if opts.InMemory || opts.CacheInMemory {
-		dir = ""
-	}
-	o := badger.DefaultOptions(dir).
-		WithInMemory(dir == "").
-		WithBypassLockGuard(ownLock).
-		WithLogger(badgerLog{opts.Log}).
-		WithMetricsEnabled(false).
-		WithSyncWrites(false).      // the log makes commits durable
-		WithDetectConflicts(false). // writers take turns
-		// Blocks of 8 KB instead of 4 would take 5 % less on disk, but a read that misses the cache would take a third longer.
-		WithCompression(options.Snappy).
-		WithBlockCacheSize(opts.BlockCache).
-		WithIndexCacheSize(0).
-		// Verify each block when it is read from its file, also in compactions. Whole tables are verified before Badger
-		// opens.
-		WithChecksumVerificationMode(options.OnBlockRead).
-		WithVerifyValueChecksum(true).
-		WithMemTableSize(opts.MemTable).
-		WithNumMemtables(1). // besides the one that is filled and the one that becomes a table
-		WithBaseTableSize(tableSize(tableBytes(dir))).
-		WithBaseLevelSize(baseLevel).
-		WithNumLevelZeroTables(4).
-		WithNumLevelZeroTablesStall(12).
-		WithNumCompactors(2).
-		WithNumGoroutines(2).
-		WithValueThreshold(MaxValue + 1). // only a header ever reaches the value log
-		WithValueLogFileSize(4 << 20)
-	o.TableSizeMultiplier = 1
-	if opts.Dense {
-		o = o.WithCompression(options.ZSTD).WithZSTDCompressionLevel(denseLevel)
-	}
-	return o
-}
-
 // applied is the key that every write set writes last. Its newest version is the number of the last write set that Badger
 // holds completely.
 var applied = fullKey(spaceApplied, nil)
@@ -270,100 +195,6 @@ func (c *cache) deleteSpace(s Space, number uint64) error {
 		return err
 	}
 	return errors.Join(b.Flush(), c.damaged())
-}
-
-// replayer applies records of the log concurrently. Badger preserves their order.
-type replayer struct {
-	c      *cache
-	drop   func(s Space, number uint64) error // deletes a space
-	slots  chan struct{}
-	wg     sync.WaitGroup
-	failed atomic.Pointer[error]
-}
-
-const replayedAtOnce = 64
-
-func (c *cache) replayer() *replayer {
-	return &replayer{c: c, drop: c.drop, slots: make(chan struct{}, replayedAtOnce)}
-}
-
-func (r *replayer) apply(number uint64, record []byte) error {
-	w, err := decodeWriteSet(record, nil)
-	if err != nil {
-		return err
-	}
-	return r.applySet(number, w)
-}
-
-// applySet applies a decoded record.
-func (r *replayer) applySet(number uint64, w writeSet) error {
-	if w.drop != 0 {
-		r.wg.Wait()
-		return r.drop(w.drop, number)
-	}
-	txn := r.c.badger.NewTransactionAt(number, true)
-	err := w.each(func(key, val []byte, deleted bool) error {
-		if deleted {
-			return txn.Delete(append([]byte(nil), key...))
-		}
-		return txn.Set(append([]byte(nil), key...), append([]byte(nil), val...))
-	})
-	if err == nil {
-		err = txn.Set(applied, nil)
-	}
-	if err != nil {
-		txn.Discard()
-	}
-	if errors.Is(err, badger.ErrTxnTooBig) {
-		r.wg.Wait()
-		return r.c.applyInParts(w, number)
-	}
-	if err != nil {
-		return err
-	}
-	r.slots <- struct{}{}
-	r.wg.Add(1)
-	err = txn.CommitAt(number, func(err error) {
-		if err != nil {
-			r.failed.CompareAndSwap(nil, &err)
-		}
-		<-r.slots
-		r.wg.Done()
-	})
-	return errors.Join(err, r.err())
-}
-
-// applyInParts applies a write set that is too big for one Badger transaction, as apply does. Its number must not be
-// visible yet.
-func (c *cache) applyInParts(w writeSet, number uint64) error {
-	b := c.badger.NewWriteBatchAt(number)
-	defer b.Cancel()
-	err := w.each(func(key, val []byte, deleted bool) error {
-		if deleted {
-			return b.Delete(append([]byte(nil), key...))
-		}
-		return b.Set(append([]byte(nil), key...), append([]byte(nil), val...))
-	})
-	if err == nil {
-		err = b.Set(applied, nil)
-	}
-	if err != nil {
-		return err
-	}
-	return b.Flush()
-}
-
-func (r *replayer) err() error {
-	if err := r.failed.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
-// wait waits until all records are applied.
-func (r *replayer) wait() error {
-	r.wg.Wait()
-	return r.err()
 }
 
 // fill replaces everything in Badger by the entries that each adds, in ascending order of keys.

@@ -1,0 +1,185 @@
+package vault
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"odarchive/triplestore/bucket"
+)
+
+// decide finds out whether and where the candidate continues the log.
+func (w *Writer) decide(h *History) (f fence, err error) {
+	f = fence{Epoch: w.epoch, Holder: w.me.Holder, New: true}
+	end, when, ok := h.end()
+	isNew, at, err := w.me.Continue(end)
+	if err != nil {
+		return f, err
+	}
+	f.New = isNew || !ok || !h.isWhole() || len(h.damaged) > 0 // what a damaged object had is not known
+	if !f.New {
+		at = end
+	}
+	f.Log, f.Number, f.Sum = hex.EncodeToString(at.Log[:]), at.Number, at.Sum
+	f.Last, f.At = when, max(when, milliOf(time.Now()))
+	return f, nil
+}
+
+// fence puts the object that begins the epoch into the place where the writer before would put its next one.
+func (w *Writer) fence(ctx context.Context) error {
+	for {
+		h, err := read(ctx, w.b) // again each time: the writer before may have appended
+		if err != nil {
+			return err
+		}
+		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch >= w.epoch {
+			return ErrFenced
+		}
+		f, err := w.decide(h)
+		if err != nil {
+			return err
+		}
+		text, err := f.encode(w.nonce)
+		if err != nil {
+			return err
+		}
+		err = w.b.Put(ctx, tailKey(h.next), int64(len(text)), bytes.NewReader(text), bucket.PutOptions{IfAbsent: true})
+		if errors.Is(err, bucket.ErrExists) {
+			if o, err := getObject(ctx, w.b, tailKey(h.next)); err != nil || o.nonce != w.nonce {
+				continue
+			}
+			err = nil // it is this writer's own, of an attempt whose answer was lost
+		}
+		if err != nil {
+			return err
+		}
+		w.seq, w.at, w.last, w.isNew, w.began = h.next+1, f.position(), f.Last, f.New, f.Number
+		return nil
+	}
+}
+
+// renew writes writer.json, from which followers see that the writer lives. The error is ErrFenced if another process is
+// the writer.
+func (w *Writer) renew(ctx context.Context) error {
+	err := w.sign(ctx, false)
+	if errors.Is(err, errSignAgain) {
+		err = w.sign(ctx, false)
+	}
+	return err
+}
+
+// release gives the lease back when the process ends, so that the next one of the holder begins at once.
+func (w *Writer) release(ctx context.Context) error { return w.sign(ctx, true) }
+
+func (w *Writer) sign(ctx context.Context, released bool) error {
+	w.renewing.Lock()
+	defer w.renewing.Unlock()
+	w.beat++
+	state := writerState{Epoch: w.epoch, Holder: w.me.Holder, URL: w.me.URL, Lease: milli(w.me.Lease.Milliseconds()), Beat: w.beat,
+		Nonce: w.id(), At: time.Now().UTC().Truncate(time.Second), Released: released}
+	w.mu.Lock()
+	if w.seq > 0 && (!w.isNew || w.based) {
+		state.Number = w.at.Number
+	}
+	state.Files = w.files
+	w.mu.Unlock()
+	text, err := sealJSON(state)
+	if err != nil {
+		return err
+	}
+	o := bucket.PutOptions{IfMatch: w.tag}
+	if w.tag == "" {
+		o = bucket.PutOptions{IfAbsent: true}
+	}
+	err = w.b.Put(ctx, writerKey, int64(len(text)), bytes.NewReader(text), o)
+	if err != nil && !errors.Is(err, bucket.ErrExists) && !errors.Is(err, bucket.ErrChanged) && !errors.Is(err, bucket.ErrNotFound) {
+		return err
+	}
+	raw, info, err := get(ctx, w.b, writerKey, maxSmall) // also after success: the new ETag is that of this text only
+	if errors.Is(err, bucket.ErrNotFound) {
+		return w.signAgain(ctx, "")
+	}
+	if err != nil {
+		return err
+	}
+	var found writerState
+	if err := unsealJSON(raw, &found); errors.Is(err, ErrBroken) {
+		return w.signAgain(ctx, info.ETag)
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", writerKey, err)
+	}
+	if found.Nonce != state.Nonce {
+		return w.setFenced(fencedBy(found))
+	}
+	w.tag = info.ETag
+	return nil
+}
+
+// signAgain prepares the next attempt to sign, after writer.json was lost or damaged: it replaces what has this ETag. Who
+// writes is decided by fences, and a process that takes the archive, and has signed, is not replaced: its text is another.
+// The caller holds renewing.
+func (w *Writer) signAgain(ctx context.Context, tag string) error {
+	w.tag = tag
+	h, err := read(ctx, w.b)
+	if err != nil {
+		return err
+	}
+	if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
+		return w.setFenced(fencedBy(h.writer))
+	}
+	return fmt.Errorf("%w: %s is missing or damaged", errSignAgain, writerKey)
+}
+
+// errSignAgain is the error of a renewal that is to be tried again at once.
+var errSignAgain = errors.New("the lease was not renewed")
+
+func fencedBy(other writerState) error {
+	if other.URL == "" {
+		return ErrFenced
+	}
+	return &FencedError{URL: other.URL}
+}
+
+// FencedError is an ErrFenced that knows the address of the writer.
+type FencedError struct{ URL string }
+
+func (e *FencedError) Error() string { return ErrFenced.Error() + ": " + e.URL }
+
+// Unwrap returns ErrFenced.
+func (e *FencedError) Unwrap() error { return ErrFenced }
+
+// Lives reads what changes in a vault as long as its writer lives, and the writer's address. A follower that sees no
+// change for the length of the lease, by its own clock, may take over.
+func Lives(ctx context.Context, b bucket.Bucket) (sign, url string, lease time.Duration, err error) {
+	sign, s, _, err := look(ctx, b)
+	if err != nil {
+		return "", "", 0, fmt.Errorf("backup: %w", err)
+	}
+	return sign, s.URL, time.Duration(s.Lease) * time.Millisecond, nil
+}
+
+// look reads writer.json, what in it changes as long as the writer lives, and its ETag.
+func look(ctx context.Context, b bucket.Bucket) (sign string, s writerState, tag string, err error) {
+	raw, info, err := get(ctx, b, writerKey, maxSmall)
+	if err != nil {
+		return "", s, "", err
+	}
+	if err := unsealJSON(raw, &s); err != nil {
+		return "", s, "", fmt.Errorf("%s: %w", writerKey, err)
+	}
+	return signOf(info.ETag, s), s, info.ETag, nil
+}
+
+// signOf returns the sign of a writer that has written this state.
+func signOf(tag string, s writerState) string {
+	return strings.Join([]string{tag, s.Nonce, fmt.Sprint(s.Beat)}, " ")
+}
+
+// heardOf returns the error of a candidate for whose taking the writer was to be silent, and is not.
+func heardOf(s writerState) error {
+	return fmt.Errorf("%w: epoch %d%s has been heard of", ErrInUse, s.Epoch, at(s.URL))
+}
