@@ -131,8 +131,18 @@ func (s *silence) heard(at time.Time, sign string, err error) bool {
 	return s.total >= s.after
 }
 
+// abandonedAfter is how often in a row no process has the directory, by looks of abandonedEvery, before the server that was
+// told to become the writer counts as dead. It leaves the directory for a moment on its way.
+const (
+	abandonedEvery = 3 * time.Second
+	abandonedAfter = 2
+)
+
 // orderPromotion tells the server that follows in the archive's directory to become the writer, and waits until it is.
 func (c *cli) orderPromotion(ctx context.Context) error {
+	fmt.Fprintf(c.stderr, "waiting for the server of %s to become the writer\n", c.cfg.Data)
+	abandoned, look := 0, time.NewTicker(abandonedEvery)
+	defer look.Stop()
 	name := filepath.Join(c.cfg.Data, orderFile)
 	if err := disk.WriteFile(disk.OS{}, name, nil, 0o640); err != nil {
 		return err
@@ -150,6 +160,16 @@ func (c *cli) orderPromotion(ctx context.Context) error {
 				return err
 			}
 			return context.Cause(ctx)
+		case <-look.C:
+			if abandoned++; kv.Held(c.cfg.Data) != nil {
+				abandoned = 0
+			}
+			if abandoned == abandonedAfter && kv.IsReplica(c.cfg.Data) {
+				if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+				return fmt.Errorf("the server of %s ended before it was the writer: give the command again, which then does it itself, or start the server again", c.cfg.Data)
+			}
 		case <-time.After(orderEvery):
 		}
 	}

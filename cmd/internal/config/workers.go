@@ -3,11 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"odarchive/crawler/dispatch"
+	"odarchive/triplestore/disk"
 
 	"github.com/spf13/pflag"
 )
@@ -90,6 +92,8 @@ func (w Workers) check() error {
 		return errors.New("--nats-user and --nats-password-file: one needs the other")
 	case len(w.NKeys) > 0 && w.NATS != Embedded:
 		return errors.New("--nats-nkey needs --nats embedded: another NATS server has keys of its own")
+	case w.NATS == Embedded && (w.NKeyFile != "" || w.CredsFile != ""):
+		return errors.New("--nats-nkey-file and --nats-creds are for a NATS server elsewhere; --nats embedded admits workers by --nats-nkey, a token, or a user and a password")
 	}
 	for flag, address := range map[string]string{"--nats": w.NATS, "--join": w.Join} {
 		if address == "" || flag == "--nats" && address == Embedded {
@@ -102,18 +106,25 @@ func (w Workers) check() error {
 	return nil
 }
 
+// maxSecret is the most that every NATS server takes: it has 4 KiB for all that a client says of itself.
+const maxSecret = 1000
+
 // secretOf returns the text of a file with a secret, without spaces around it; "" for no file.
 func secretOf(flag, name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	b, err := os.ReadFile(name)
+	b, err := disk.ReadFile(disk.OS{}, name, 64<<10)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", flag, err)
 	}
 	text := strings.TrimSpace(string(b))
-	if text == "" {
+	unprintable := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	switch {
+	case text == "":
 		return "", fmt.Errorf("%s: %s is empty", flag, name)
+	case len(text) > maxSecret || strings.ContainsFunc(text, unprintable):
+		return "", fmt.Errorf("%s: %s is no secret: expected one line of text, of at most %d bytes", flag, name, maxSecret)
 	}
 	return text, nil
 }

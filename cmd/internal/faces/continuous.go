@@ -42,7 +42,7 @@ func (c *figuresCollector) collectBackup(out chan<- prometheus.Metric) {
 	}
 	gauge("lag_seconds", "Age of the oldest commit that is not in the continuous backup, 0 if all are.", s.Lag.Seconds())
 	gauge("lag_commits", "Write sets that are not in the continuous backup.", float64(s.Behind))
-	gauge("whole", "1 if the continuous backup has a complete copy, so that moments can be restored.", one(s.Whole))
+	gauge("whole", "Whether the continuous backup has a complete copy, so that moments can be restored: 1 or 0.", one(s.Whole))
 	gauge("writer", "1 while this process is the writer of the continuous backup, 0 if another one has replaced it or none could be asked yet.", one(s.Epoch > 0 && !s.Fenced))
 	gauge("epoch", "How often a process has become the writer, up to this one.", float64(s.Epoch))
 	if !s.Last.IsZero() {

@@ -401,6 +401,9 @@ func (f *Follower) checkEmpty() error {
 		switch e.Name() {
 		case restoreDir, "OWNER", "tmp", "lost+found", "odarchive.sock":
 		default:
+			if inside, err := os.ReadDir(filepath.Join(f.dir, e.Name())); err == nil && len(inside) == 0 {
+				continue // of a follower that ended before it had anything, such as a folder for packs
+			}
 			return fmt.Errorf("%w: %s holds %s, and no replica: --follow needs an empty --data directory, or that of a replica", ErrOther, f.dir, e.Name())
 		}
 	}

@@ -52,7 +52,7 @@ func (s *Store) openDirectory(opts Options) (err error) {
 }
 
 // openDatabase opens the database, for reading only if that is requested, or is allowed and writing is impossible.
-func (s *Store) openDatabase(opts Options) (err error) {
+func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 	reads := opts.Reads
 	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), Dense: opts.Dense, BlockCache: memory.ForCache(32<<20, 16)}
 	s.prepareBackup(&options)
@@ -61,14 +61,16 @@ func (s *Store) openDatabase(opts Options) (err error) {
 			return &replicaError{replicaWriter(s.Config.Data)}
 		}
 		s.ReadOnlyReason = "the archive is a replica, which only 'odarchive serve --follow' changes"
-	} else if replaced, err := s.replaced(); err != nil {
+	} else if reads == AlwaysReadOnly {
+		s.ReadOnlyReason = "the archive is open for reading only, because of --read-only"
+	} else if replaced, err := s.replaced(ctx); err != nil {
 		return err
-	} else if replaced != nil && reads != AlwaysReadOnly {
+	} else if replaced != nil {
 		if reads == NeverReadOnly {
 			return replaced
 		}
 		s.ReadOnlyReason = replaced.Error()
-	} else if reads != AlwaysReadOnly {
+	} else {
 		if err = s.raiseFormat(); err == nil {
 			s.DB, err = kv.Open(s.Config.Data, options)
 		}
@@ -81,8 +83,6 @@ func (s *Store) openDatabase(opts Options) (err error) {
 		if reads == IfUnwritable {
 			s.Log.Warn(s.ReadOnlyReason)
 		}
-	} else {
-		s.ReadOnlyReason = "the archive is open for reading only, because of --read-only"
 	}
 	options.ReadOnly = true
 	if s.DB, err = kv.Open(s.Config.Data, options); err == nil {

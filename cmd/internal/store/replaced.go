@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,50 +12,139 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/vault"
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
 )
 
-// replacedFile, in the data directory of an archive that had a continuous backup, says that another directory is the writer
-// now. Without it, the directory would be one that may be written as soon as it is opened without --backup-to.
-const replacedFile = "replaced"
+// Files in the data directory of an archive that has, or had, a continuous backup. Without them, the directory would be one
+// that may be written as soon as it is opened without --backup-to.
+const (
+	replacedFile = "replaced"          // another directory is the writer now: since when, and the backup's URL
+	backupFile   = "continuous-backup" // the URL of the backup whose writer this directory was last
+)
 
-// ErrReplaced is why a directory is not written whose archive another one writes.
-var ErrReplaced = errors.New("another directory has become the writer of this archive")
+// Errors of directories that must not be written.
+var (
+	ErrReplaced = errors.New("another directory has become the writer of this archive")
+	// ErrUnasked means that the backup has to be asked, and cannot be.
+	ErrUnasked = errors.New("another directory may have become the writer of this archive, and its continuous backup, which knows, cannot be asked")
+)
 
 // NoteReplaced makes the directory remember that another one is the writer, if the error says so.
 func (s *Store) NoteReplaced(why error) error {
 	if !errors.Is(why, vault.ErrFenced) {
 		return nil
 	}
-	text := time.Now().UTC().Format(time.RFC3339) + " " + s.Config.Backup.To + "\n"
+	return s.noteReplaced(s.Config.Backup.To)
+}
+
+func (s *Store) noteReplaced(backup string) error {
+	text := time.Now().UTC().Format(time.RFC3339) + " " + backup + "\n"
 	if err := disk.WriteFile(disk.OS{}, filepath.Join(s.Config.Data, replacedFile), []byte(text), 0o640); err != nil {
 		return fmt.Errorf("note that another directory is the writer: %w", err)
 	}
 	return nil
 }
 
-// forgetReplaced notes that this directory is the writer.
-func (s *Store) forgetReplaced() error {
+// noteWriter notes that this directory is the writer of the archive in --backup-to.
+func (s *Store) noteWriter() error {
 	if err := os.Remove(filepath.Join(s.Config.Data, replacedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	if had, err := s.line(backupFile); err == nil && had == s.Config.Backup.To {
+		return nil
+	}
+	if err := disk.WriteFile(disk.OS{}, filepath.Join(s.Config.Data, backupFile), []byte(s.Config.Backup.To+"\n"), 0o640); err != nil {
+		return fmt.Errorf("note the continuous backup: %w", err)
 	}
 	return nil
 }
 
-// replaced returns why the directory must not be written: another one is the writer, as far as is known, and no backup is
-// named that could be asked.
-func (s *Store) replaced() (why, err error) {
-	if s.Config.Backup.To != "" {
-		return nil, nil
-	}
-	name := filepath.Join(s.Config.Data, replacedFile)
-	text, err := disk.ReadFile(disk.OS{}, name, 4<<10)
+// line returns the text of a small file of the directory; "" if there is none.
+func (s *Store) line(name string) (string, error) {
+	text, err := disk.ReadFile(disk.OS{}, filepath.Join(s.Config.Data, name), 4<<10)
 	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
+// replaced returns why the directory must not be written: another one is the writer, or that cannot be known. The backup is
+// asked before anything is opened, since what comes later may change a bucket that the other one uses. With --backup-to, err
+// says the same.
+func (s *Store) replaced(ctx context.Context) (why, err error) {
+	to := s.Config.Backup
+	if to.Promote {
 		return nil, nil
 	}
+	known, err := s.line(backupFile)
 	if err != nil {
 		return nil, err
 	}
-	since, backup, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
-	return fmt.Errorf("%w, since %s: follow it with --follow and --backup-to %s, or remove %s if that one is not used any more", ErrReplaced, since, backup, name), nil
+	if to.To == "" {
+		text, err := s.line(replacedFile)
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
+			since, backup, _ := strings.Cut(text, " ")
+			return s.replacedBy(since, backup), nil
+		}
+		if known == "" {
+			return nil, nil
+		}
+	}
+	backup := cmp.Or(to.To, known)
+	other, at, err := s.otherWriter(ctx, backup)
+	switch {
+	case errors.Is(err, vault.ErrNoVault) && to.To != "": // it begins now
+		return nil, nil
+	case err != nil && to.To != "" && !s.Config.TakeBytes: // BeginBackup waits for it
+		return nil, nil
+	case err != nil && to.To != "":
+		return nil, fmt.Errorf("--take-bytes: %w: %w", ErrUnasked, err)
+	case err != nil:
+		return fmt.Errorf("%w (%w): start with --backup-to %s once it can be, or remove %s if that backup is not used any more", ErrUnasked, err, backup, filepath.Join(s.Config.Data, backupFile)), nil
+	case !other:
+		return nil, nil
+	}
+	if known == backup { // else the address may be that of another archive
+		if err := s.noteReplaced(backup); err != nil {
+			return nil, err
+		}
+	}
+	if to.To == "" {
+		return s.replacedBy(at, backup), nil
+	}
+	return nil, fmt.Errorf("--backup-to %s: %w, which wrote to it last on %s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", backup, vault.ErrNotOwner, at)
+}
+
+func (s *Store) replacedBy(since, backup string) error {
+	return fmt.Errorf("%w, since %s: follow it with --follow and --backup-to %s, or remove %s and %s if that one is not used any more", ErrReplaced, since, backup, filepath.Join(s.Config.Data, replacedFile), backupFile)
+}
+
+// askTime bounds how long a backup is asked who writes it.
+const askTime = 10 * time.Second
+
+// otherWriter asks a backup whether its writer is another directory than this one, and when and where that wrote last.
+func (s *Store) otherWriter(ctx context.Context, url string) (other bool, at string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	mine, err := HolderOf(s.Config.Data)
+	if err != nil {
+		return false, "", err
+	}
+	b, err := bucket.Open(ctx, url, bucket.Options{Logger: s.Log, Attempts: 2, Stall: askTime / 2})
+	if err != nil {
+		return false, "", err
+	}
+	last, err := vault.LastWriterOf(ctx, b)
+	if err != nil {
+		return false, "", err
+	}
+	at = last.At.UTC().Format(time.RFC3339)
+	if last.URL != "" {
+		at += " at " + last.URL
+	}
+	return last.Holder != "" && last.Holder != mine, at, nil
 }

@@ -82,7 +82,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options
 	if err := s.openDirectory(opts); err != nil {
 		return nil, err
 	}
-	if err = errors.Join(s.openParts(opts), ctx.Err()); err == nil {
+	if err = errors.Join(s.openParts(ctx, opts), ctx.Err()); err == nil {
 		err = s.upgrade(ctx, opts)
 	}
 	if err != nil {
@@ -104,14 +104,14 @@ func (s *Store) Close() error {
 
 func (s *Store) onClose(f func() error) { s.closers = append(s.closers, f) }
 
-func (s *Store) openParts(opts Options) (err error) {
+func (s *Store) openParts(ctx context.Context, opts Options) (err error) {
 	var from *triplestore.Store
 	if st := opts.State; st != nil {
 		s.DB, s.ReadOnlyReason = st.DB, st.Reason
 		if st.From != nil {
 			from = st.From.Triples
 		}
-	} else if err := s.openDatabase(opts); err != nil {
+	} else if err := s.openDatabase(ctx, opts); err != nil {
 		return err
 	}
 	s.onClose(s.DB.Close)

@@ -100,7 +100,7 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	if k.State().Epoch == 0 { // the backup could not be asked yet
 		return nil
 	}
-	return s.forgetReplaced()
+	return s.noteWriter()
 }
 
 // BackupLease is how long followers must not have heard of a writer before they may replace it.

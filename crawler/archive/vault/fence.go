@@ -162,6 +162,28 @@ func Lives(ctx context.Context, b bucket.Bucket) (sign, url string, lease time.D
 	return sign, s.URL, time.Duration(s.Lease) * time.Millisecond, nil
 }
 
+// LastWriter is the directory that wrote a vault last.
+type LastWriter struct {
+	Holder Holder // "" if there is none
+	URL    string // its address; "" if that is not known
+	At     time.Time
+}
+
+// LastWriterOf asks a vault which directory writes it, or wrote it last. The error wraps ErrNoVault if there is no vault.
+func LastWriterOf(ctx context.Context, b bucket.Bucket) (LastWriter, error) {
+	_, s, _, err := look(ctx, b)
+	if errors.Is(err, bucket.ErrNotFound) || errors.Is(err, ErrBroken) { // the last fence names it as well
+		h, err := read(ctx, b)
+		if err != nil {
+			return LastWriter{}, fmt.Errorf("backup: %w", err)
+		}
+		s = h.writer
+	} else if err != nil {
+		return LastWriter{}, fmt.Errorf("backup: %w", err)
+	}
+	return LastWriter{s.Holder, s.URL, s.At}, nil
+}
+
 // look reads writer.json, what in it changes as long as the writer lives, and its ETag.
 func look(ctx context.Context, b bucket.Bucket) (sign string, s writerState, tag string, err error) {
 	raw, info, err := get(ctx, b, writerKey, maxSmall)

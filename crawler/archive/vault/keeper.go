@@ -99,8 +99,8 @@ func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
 // beginFor is Keeper.patience of the program.
 const beginFor = 10 * time.Second
 
-// Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if the vault belongs
-// to another archive, ErrBehind if the vault has commits that the archive lacks. If the process that wrote last has not ended well,
+// Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if another
+// directory writes the vault, ErrBehind if the vault has commits that the archive lacks. If the process that wrote last has not ended well,
 // Begin waits for half of a lease to see whether it lives; the error is ErrInUse if it does, and Begin does not return before
 // that is known. If the object store cannot be reached at all, Begin returns nil after some seconds, and Run goes on trying.
 func (k *Keeper) Begin(ctx context.Context) error {

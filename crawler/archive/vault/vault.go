@@ -33,7 +33,7 @@ import (
 // Errors that callers decide on.
 var (
 	ErrFenced   = errors.New("another process has become the writer of this archive")
-	ErrNotOwner = errors.New("the backup belongs to another archive")
+	ErrNotOwner = errors.New("the backup is written by another directory")
 	ErrInUse    = errors.New("another process writes the archive with this backup")
 	ErrBroken   = errors.New("the backup is damaged")
 	ErrNewer    = errors.New("the backup was written by a newer program")
