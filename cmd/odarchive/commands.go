@@ -42,7 +42,17 @@ func (c *cli) with(ctx context.Context, opts store.Options, f func(*app.Node) er
 	if err != nil {
 		return err
 	}
-	err = f(node)
+	err = func() error {
+		if opts.OwnBackup || opts.Reads > store.NeverReadOnly {
+			return f(node)
+		}
+		end, err := node.RunBackup(ctx) // of the settings, or of the directory: what a command commits is copied, too
+		if err != nil {
+			return err
+		}
+		defer end()
+		return f(node)
+	}()
 	if closeErr := node.Close(); err == nil {
 		err = closeErr
 	}

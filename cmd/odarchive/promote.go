@@ -27,11 +27,14 @@ An archive that was restored from the backup is no follower: start it with 'odar
 		Example: `  odarchive promote --data follower --backup-to 's3://backups/archive?endpoint=https://s3.example.org'`,
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if c.cfg.Backup.To == "" {
+			if !c.cfg.Backup.On() {
 				return usagef("promote needs --backup-to")
 			}
 			if !kv.IsReplica(c.cfg.Data) {
 				return fmt.Errorf("%s is not the directory of a follower, which 'odarchive serve --follow' makes; an archive that was restored is started with 'odarchive serve --promote'", c.cfg.Data)
+			}
+			if !cmd.Flags().Changed("base") {
+				c.cfg.Base = cmp.Or(baseOf(c.cfg.Data), c.cfg.Base)
 			}
 			done, err := c.promoteDirectory(cmd.Context(), "")
 			if errors.Is(err, kv.ErrLocked) && kv.IsReplica(c.cfg.Data) { // by a server that follows
@@ -48,7 +51,7 @@ An archive that was restored from the backup is no follower: start it with 'odar
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.cfg.Backup.To, "backup-to", c.cfg.Backup.To, "bucket of the continuous backup")
-	f.StringVar(&c.cfg.Backup.Advertise, "advertise", c.cfg.Backup.Advertise, "address at which others reach the new writer (default --base)")
+	f.StringVar(&c.cfg.Backup.Advertise, "advertise", c.cfg.Backup.Advertise, "address at which others reach the new writer (default --base, or that of the archive)")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }

@@ -91,7 +91,7 @@ func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Sign
 	opening, opened := context.WithCancel(cmd.Context())
 	defer opened()
 	go e.notify.Opening(opening) // ends with opened
-	opts := store.Options{Create: true, Reads: store.IfUnwritable}
+	opts := store.Options{Create: true, Reads: store.IfUnwritable, OwnBackup: true}
 	if c.reads {
 		opts = store.Options{Reads: store.AlwaysReadOnly}
 	}

@@ -64,7 +64,7 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 // replica. followed says that the directory was that of a follower, perhaps a new one.
 func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.FlagSet) (promoted, followed bool, err error) {
 	follows := kv.IsReplica(c.cfg.Data)
-	if _, err := os.Stat(filepath.Join(c.cfg.Data, "odarchive.json")); err == nil && !follows && c.cfg.Backup.To != "" {
+	if _, err := os.Stat(filepath.Join(c.cfg.Data, "odarchive.json")); err == nil && !follows && c.cfg.Backup.On() {
 		if writes, err := c.isWriter(ctx); err != nil || writes {
 			if !flags.Changed("base") {
 				c.cfg.Base = cmp.Or(baseOf(c.cfg.Data), c.cfg.Base)
@@ -78,7 +78,7 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	if c.cfg.Follow.Writer == "" {
 		return false, false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer ('odarchive promote'), or with --read-only", c.cfg.Data)
 	}
-	if c.cfg.Backup.To == "" {
+	if !c.cfg.Backup.On() {
 		return false, true, c.serveReplica(ctx, e)
 	}
 	following, stop := context.WithCancel(ctx)
@@ -147,8 +147,8 @@ func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet, silent str
 	if err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(c.cfg.Data, kv.ReplicaFile), err)
 	}
-	if !flags.Changed("base") && mark.Base != "" {
-		c.cfg.Base = mark.Base
+	if !flags.Changed("base") {
+		c.cfg.Base = cmp.Or(mark.Base, baseOf(c.cfg.Data), c.cfg.Base)
 	}
 	if err := c.promoteFollower(ctx, silent); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 
 // Backup has the settings of the continuous backup.
 type Backup struct {
-	To        string        // URL of a bucket; "" for none
+	To        string        // URL of a bucket; "" for the one that the directory remembers, NoBackup for none
 	Days      int           // how far back every moment can be restored
 	Every     time.Duration // how often what was committed is copied
 	Wait      bool          // commits wait until they are copied
@@ -22,6 +22,12 @@ type Backup struct {
 	// PromoteAfter is how long a follower must not have heard of the writer before it becomes the writer; 0 for never.
 	PromoteAfter time.Duration
 }
+
+// NoBackup is the value of Backup.To with which an archive has no continuous backup any more.
+const NoBackup = "none"
+
+// On reports whether a continuous backup is named.
+func (b Backup) On() bool { return b.To != "" && b.To != NoBackup }
 
 // maxBackupDays bounds Backup.Days.
 const maxBackupDays = 3650
@@ -32,7 +38,7 @@ const minPromoteAfter = 15 * time.Second
 // BackupFlags adds the flags of commands that copy the archive while they write it.
 func (c *Config) BackupFlags(f *pflag.FlagSet) {
 	b := &c.Backup
-	f.StringVar(&b.To, "backup-to", b.To, "bucket into which the archive is copied continuously, as s3://BUCKET/PREFIX?endpoint=https://HOST or file:///DIR: it can be restored from there as it was at any moment ('odarchive restore -h')")
+	f.StringVar(&b.To, "backup-to", b.To, "bucket into which the archive is copied continuously, as s3://BUCKET/PREFIX?endpoint=https://HOST or file:///DIR: it can be restored from there as it was at any moment ('odarchive restore -h'). The directory remembers it; none ends that")
 	f.IntVar(&b.Days, "backup-days", b.Days, "how many days back every moment can be restored")
 	f.DurationVar(&b.Every, "backup-every", b.Every, "how often what was committed is copied: this much, and the time of an upload, can be lost with the machine")
 	f.BoolVar(&b.Wait, "backup-wait", b.Wait, "acknowledge nothing before the bucket has it: then nothing acknowledged is lost with the machine, and each commit takes an upload longer")
@@ -47,7 +53,7 @@ func (c *Config) WriterFlags(f *pflag.FlagSet) {
 }
 
 func (b Backup) check() error {
-	if b.To == "" {
+	if !b.On() {
 		if b.Wait || b.Promote || b.PromoteAfter != 0 {
 			return errors.New("--backup-wait, --promote and --promote-after need --backup-to")
 		}

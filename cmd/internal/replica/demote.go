@@ -23,11 +23,16 @@ func Demote(dir, writer string) error {
 		}
 		m := newMark(writer)
 		m.Created, m.Archive = created, archive
-		var described struct{ Bytes string }
+		var described struct {
+			Bytes, Base string
+			Former      []string
+		}
 		if err := json.Unmarshal(raw, &described); err != nil { // archiveOf has read it, too
 			return fmt.Errorf("%s: %w", dir, err)
 		}
-		m.Bytes = described.Bytes
+		if m.Bytes = described.Bytes; len(described.Former) == 0 { // else the other one says which of the bases is in use
+			m.Base = described.Base
+		}
 		return m.write(disk.OS{}, dir)
 	}
 	return fmt.Errorf("%s: its description cannot be read", dir)

@@ -55,7 +55,6 @@ func (s *Store) openDirectory(opts Options) (err error) {
 func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 	reads := opts.Reads
 	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), Dense: opts.Dense, BlockCache: memory.ForCache(32<<20, 16)}
-	s.prepareBackup(&options)
 	if kv.IsReplica(s.Config.Data) && reads != AlwaysReadOnly {
 		if reads == NeverReadOnly {
 			return &replicaError{replicaWriter(s.Config.Data)}
@@ -71,7 +70,14 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		}
 		s.ReadOnlyReason = replaced.Error()
 	} else {
-		if err = s.raiseFormat(); err == nil {
+		if reads <= IfUnwritable {
+			err = s.useBackup()
+		}
+		s.prepareBackup(&options)
+		if err == nil {
+			err = s.raiseFormat()
+		}
+		if err == nil {
 			s.DB, err = kv.Open(s.Config.Data, options)
 		}
 		if errors.Is(err, kv.ErrMissing) {

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"odarchive/cmd/internal/config"
 	"odarchive/crawler/archive/vault"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
@@ -20,7 +22,7 @@ import (
 // that may be written as soon as it is opened without --backup-to.
 const (
 	replacedFile = "replaced"          // another directory is the writer now: since when, and the backup's URL
-	backupFile   = "continuous-backup" // the URL of the backup whose writer this directory was last
+	backupFile   = "continuous-backup" // remembered
 )
 
 // Errors of directories that must not be written.
@@ -29,6 +31,13 @@ var (
 	// ErrUnasked means that the backup has to be asked, and cannot be.
 	ErrUnasked = errors.New("another directory may have become the writer of this archive, and its continuous backup, which knows, cannot be asked")
 )
+
+// remembered is the continuous backup whose writer a directory was last.
+type remembered struct {
+	To   string `json:"to"` // its URL
+	Days int    `json:"days"`
+	Wait bool   `json:"wait,omitempty"`
+}
 
 // NoteReplaced makes the directory remember that another one is the writer, if the error says so.
 func (s *Store) NoteReplaced(why error) error {
@@ -51,13 +60,52 @@ func (s *Store) noteWriter() error {
 	if err := os.Remove(filepath.Join(s.Config.Data, replacedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if had, err := s.line(backupFile); err == nil && had == s.Config.Backup.To {
+	is := remembered{s.Config.Backup.To, s.Config.Backup.Days, s.Config.Backup.Wait}
+	if had, err := s.rememberedBackup(); err == nil && had == is {
 		return nil
 	}
-	if err := disk.WriteFile(disk.OS{}, filepath.Join(s.Config.Data, backupFile), []byte(s.Config.Backup.To+"\n"), 0o640); err != nil {
+	text, err := json.Marshal(is)
+	if err == nil {
+		err = disk.WriteFile(disk.OS{}, filepath.Join(s.Config.Data, backupFile), append(text, '\n'), 0o640)
+	}
+	if err != nil {
 		return fmt.Errorf("note the continuous backup: %w", err)
 	}
 	return nil
+}
+
+// rememberedBackup returns what noteWriter noted. It is zero if there was never a backup, or it was given up.
+func (s *Store) rememberedBackup() (r remembered, err error) {
+	text, err := s.line(backupFile)
+	if err == nil && text != "" {
+		err = json.Unmarshal([]byte(text), &r)
+	}
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", filepath.Join(s.Config.Data, backupFile), err)
+	}
+	return r, nil
+}
+
+// useBackup makes the remembered backup the one of the settings, if they name none, or forgets it, as they say.
+func (s *Store) useBackup() error {
+	to := &s.Config.Backup
+	if to.To == config.NoBackup {
+		to.To = ""
+		for _, name := range []string{replacedFile, backupFile} {
+			if err := os.Remove(filepath.Join(s.Config.Data, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		return nil
+	}
+	if to.To != "" {
+		return nil
+	}
+	known, err := s.rememberedBackup()
+	if err == nil && known.To != "" {
+		to.To, to.Days, to.Wait = known.To, known.Days, known.Wait
+	}
+	return err
 }
 
 // line returns the text of a small file of the directory; "" if there is none.
@@ -77,10 +125,14 @@ func (s *Store) replaced(ctx context.Context) (why, err error) {
 	if to.Promote {
 		return nil, nil
 	}
-	known, err := s.line(backupFile)
+	if to.To == config.NoBackup {
+		return nil, nil
+	}
+	noted, err := s.rememberedBackup()
 	if err != nil {
 		return nil, err
 	}
+	known := noted.To
 	if to.To == "" {
 		text, err := s.line(replacedFile)
 		if err != nil {
@@ -104,7 +156,7 @@ func (s *Store) replaced(ctx context.Context) (why, err error) {
 	case err != nil && to.To != "":
 		return nil, fmt.Errorf("--take-bytes: %w: %w", ErrUnasked, err)
 	case err != nil:
-		return fmt.Errorf("%w (%w): start with --backup-to %s once it can be, or remove %s if that backup is not used any more", ErrUnasked, err, backup, filepath.Join(s.Config.Data, backupFile)), nil
+		return fmt.Errorf("%w (%w): try again once it can be, or serve with --backup-to none if that backup is not used any more", ErrUnasked, err), nil
 	case !other:
 		return nil, nil
 	}
@@ -120,7 +172,7 @@ func (s *Store) replaced(ctx context.Context) (why, err error) {
 }
 
 func (s *Store) replacedBy(since, backup string) error {
-	return fmt.Errorf("%w, since %s: follow it with --follow and --backup-to %s, or remove %s and %s if that one is not used any more", ErrReplaced, since, backup, filepath.Join(s.Config.Data, replacedFile), backupFile)
+	return fmt.Errorf("%w, since %s: follow it with --follow and --backup-to %s, or serve with --backup-to none if that one is not used any more", ErrReplaced, since, backup)
 }
 
 // askTime bounds how long a backup is asked who writes it.

@@ -35,6 +35,8 @@ type Options struct {
 	Reads  Reading          // whether, and when, the archive is opened without writing
 	Dense  bool             // compress what is written to the database more, for several times the processor time
 	State  *State           // a state of a replica; nil to open the database of the directory
+	// OwnBackup says that the caller runs the continuous backup itself, or does without; RunBackup does it for other commands.
+	OwnBackup bool
 }
 
 // State is what Open opens instead of the database of the directory.

@@ -32,7 +32,7 @@ const forgetKey = "store/forget"
 
 // prepareBackup makes commits pass the gate of a continuous backup, if there is to be one.
 func (s *Store) prepareBackup(o *kv.Options) {
-	if s.Config.Backup.To == "" {
+	if !s.Config.Backup.On() {
 		return
 	}
 	s.backedUp.gate = vault.NewGate()
