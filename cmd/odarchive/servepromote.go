@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/vault"
+	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 
@@ -40,6 +42,13 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 			}
 			err = c.serveDirectory(cmd, e, hangups, true)
 		}
+		for errors.Is(err, bucket.ErrUnavailable) && rest(cmd.Context(), bucketAgain) { // that of --bytes is taken over first
+			c.log.Warn("this server is the writer, and waits for the object store", "error", err)
+			if err := renew(); err != nil {
+				return err
+			}
+			err = c.serveDirectory(cmd, e, hangups, true)
+		}
 		if err == nil || !followed || c.cfg.Follow.Writer == "" || c.cfg.Backup.Promote || cmd.Context().Err() != nil {
 			return err
 		}
@@ -55,6 +64,21 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 		if err := renew(); err != nil {
 			return err
 		}
+	}
+}
+
+// bucketAgain is the pause between two attempts to open an archive whose bucket is away.
+const bucketAgain = 5 * time.Second
+
+// rest waits, and reports whether ctx has not ended.
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 

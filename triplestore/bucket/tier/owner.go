@@ -43,8 +43,8 @@ const maxOwner = 64 << 10
 var errOther = fmt.Errorf("the bucket has no object %s, although files of this folder are said to be in it: it is another bucket, or not all objects were copied", ownerKey)
 
 // claim makes the bucket this folder's. If the bucket is away and the folder has used it before, work asks again.
-func (f *FS) claim(ctx context.Context, before bool) error {
-	ctx, cancel := context.WithTimeout(ctx, f.o.Limit)
+func (f *FS) claim(parent context.Context, before bool) error {
+	ctx, cancel := context.WithTimeout(parent, f.o.Limit)
 	defer cancel()
 	mark, etag, err := f.readOwner(ctx)
 	switch {
@@ -71,6 +71,9 @@ func (f *FS) claim(ctx context.Context, before bool) error {
 	if before && !errors.Is(err, ErrOwned) && !errors.Is(err, bucket.ErrChanged) {
 		f.log.Warn("the bucket cannot be reached; files that are only there cannot be read for now", "error", err)
 		return nil
+	}
+	if parent.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", bucket.ErrUnavailable, err)
 	}
 	return err
 }
