@@ -37,6 +37,19 @@ type remembered struct {
 	To   string `json:"to"` // its URL
 	Days int    `json:"days"`
 	Wait bool   `json:"wait,omitempty"`
+	// Dir and Host are where the directory was then. A copy of it has another place, and is no writer of the backup.
+	Dir  string `json:"dir"`
+	Host string `json:"host"`
+}
+
+// toRemember returns what noteWriter notes.
+func (s *Store) toRemember() (r remembered, err error) {
+	to := s.Config.Backup
+	r = remembered{To: to.To, Days: to.Days, Wait: to.Wait}
+	if r.Dir, err = filepath.Abs(s.Config.Data); err == nil {
+		r.Host, err = os.Hostname()
+	}
+	return r, err
 }
 
 // NoteReplaced makes the directory remember that another one is the writer, if the error says so.
@@ -60,11 +73,14 @@ func (s *Store) noteWriter() error {
 	if err := os.Remove(filepath.Join(s.Config.Data, replacedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	is := remembered{s.Config.Backup.To, s.Config.Backup.Days, s.Config.Backup.Wait}
-	if had, err := s.rememberedBackup(); err == nil && had == is {
+	is, err := s.toRemember()
+	if had, failed := s.rememberedBackup(); failed == nil && err == nil && had == is {
 		return nil
 	}
-	text, err := json.Marshal(is)
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(is)
+	}
 	if err == nil {
 		err = disk.WriteFile(disk.OS{}, filepath.Join(s.Config.Data, backupFile), append(text, '\n'), 0o640)
 	}
@@ -86,7 +102,8 @@ func (s *Store) rememberedBackup() (r remembered, err error) {
 	return r, nil
 }
 
-// useBackup makes the remembered backup the one of the settings, if they name none, or forgets it, as they say.
+// useBackup makes the remembered backup the one of the settings, if they name none, or forgets it, as they say. A directory
+// that was moved or copied has to be told.
 func (s *Store) useBackup() error {
 	to := &s.Config.Backup
 	if to.To == config.NoBackup {
@@ -102,7 +119,11 @@ func (s *Store) useBackup() error {
 		return nil
 	}
 	known, err := s.rememberedBackup()
-	if err == nil && known.To != "" {
+	if err != nil || known.To == "" {
+		return err
+	}
+	here, err := s.toRemember()
+	if err == nil && known.Dir == here.Dir && known.Host == here.Host {
 		to.To, to.Days, to.Wait = known.To, known.Days, known.Wait
 	}
 	return err

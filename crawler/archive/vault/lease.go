@@ -54,7 +54,7 @@ func (w *Writer) awaitSilence(ctx context.Context, h *History) error {
 		case sign == "":
 			sign = now
 		case now != sign:
-			return fmt.Errorf("%w: epoch %d%s, directory %s, seen alive now. If this directory is a copy of that one, do not start it with this backup; if it shall replace that one, start it with --promote", ErrInUse, found.Epoch, at(found.URL), found.Holder)
+			return fmt.Errorf("%w: epoch %d%s, directory %s, seen alive now. If this directory is a copy of that one, start it with another backup, or with --backup-to none; if it shall replace that one, start it with --promote", ErrInUse, found.Epoch, at(found.URL), found.Holder)
 		default:
 			quiet++
 		}
