@@ -14,8 +14,9 @@ import (
 // theirs to the process and to its group.
 const sameOrder = time.Second
 
-// untilStopped returns a context that SIGINT or SIGTERM ends, with the cause faces.ErrTerminated for the latter. A signal
-// more than sameOrder later ends the process at once.
+// untilStopped returns a context that SIGINT or SIGTERM ends, with the cause faces.ErrTerminated for the latter. More of
+// SIGTERM change nothing: a supervisor that is not patient has SIGKILL. SIGINT more than sameOrder after the first signal ends the
+// process at once.
 func untilStopped() context.Context {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -26,7 +27,7 @@ func untilStopped() context.Context {
 		}
 		stop(nil)
 		time.Sleep(sameOrder)
-		signal.Stop(signals)
+		signal.Reset(os.Interrupt)
 	}()
 	return ctx
 }

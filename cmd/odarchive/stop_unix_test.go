@@ -111,6 +111,19 @@ func TestASignalThatComesTwiceIsOneOrder(t *testing.T) {
 	d.wait()
 }
 
+// A supervisor may repeat its order while the server waits for load balancers.
+func TestSIGTERMAgainChangesNothing(t *testing.T) {
+	t.Parallel()
+	d := startDaemon(t, unusedAddress(t), "--data", filepath.Join(t.TempDir(), "data"), "--shutdown-delay", "2s")
+	for _, after := range []time.Duration{0, sameOrder + sameOrder/4, 0} {
+		time.Sleep(after)
+		if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.wait()
+}
+
 // balancer leads each request to a server of which it has heard that it is ready. It asks them ten times a second.
 type balancer struct {
 	servers []string

@@ -194,7 +194,7 @@ func TestPurgedBytesAreGoneFromTheBucketAlsoAfterItWasAway(t *testing.T) {
 				}
 				return nil
 			})
-			if _, err := s.Purge(t.Context(), []Digest{sha256.Sum256(stored[2])}, nil); err == nil || !strings.Contains(err.Error(), "not from the bucket yet") {
+			if _, err := s.Purge(t.Context(), []Digest{sha256.Sum256(stored[2])}, nil); err == nil || !strings.Contains(err.Error(), "the bucket still has the bytes") {
 				t.Fatalf("purge without deletions: %v", err)
 			}
 			s.Store.Close() // killed: the next process goes on
