@@ -41,13 +41,13 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 				return err
 			}
 			err = c.serveDirectory(cmd, e, hangups, true)
-		}
-		for errors.Is(err, bucket.ErrUnavailable) && rest(cmd.Context(), bucketAgain) { // that of --bytes is taken over first
-			c.log.Warn("this server is the writer, and waits for the object store", "error", err)
-			if err := renew(); err != nil {
-				return err
+			for errors.Is(err, bucket.ErrUnavailable) && rest(cmd.Context(), bucketAgain) { // that of --bytes is taken over first
+				c.log.Warn("this server is the writer, and waits for the object store", "error", err)
+				if err := renew(); err != nil {
+					return err
+				}
+				err = c.serveDirectory(cmd, e, hangups, true)
 			}
-			err = c.serveDirectory(cmd, e, hangups, true)
 		}
 		if err == nil || !followed || c.cfg.Follow.Writer == "" || c.cfg.Backup.Promote || cmd.Context().Err() != nil {
 			return err

@@ -65,7 +65,7 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 	} else if replaced, err := s.replaced(ctx); err != nil {
 		return err
 	} else if replaced != nil {
-		if reads == NeverReadOnly {
+		if reads == NeverReadOnly || reads == IfUnwritable && s.Config.Backup.On() { // a server that is to be the writer
 			return replaced
 		}
 		s.ReadOnlyReason = replaced.Error()

@@ -74,13 +74,13 @@ func (s *Store) noteWriter() error {
 		return err
 	}
 	is, err := s.toRemember()
-	if had, failed := s.rememberedBackup(); failed == nil && err == nil && had == is {
+	if err != nil {
+		return fmt.Errorf("note the continuous backup: %w", err)
+	}
+	if had, err := s.rememberedBackup(); err == nil && had == is {
 		return nil
 	}
-	var text []byte
-	if err == nil {
-		text, err = json.Marshal(is)
-	}
+	text, err := json.Marshal(is)
 	if err == nil {
 		err = disk.WriteFile(disk.OS{}, filepath.Join(s.Config.Data, backupFile), append(text, '\n'), 0o640)
 	}
@@ -139,14 +139,10 @@ func (s *Store) line(name string) (string, error) {
 }
 
 // replaced returns why the directory must not be written: another one is the writer, or that cannot be known. The backup is
-// asked before anything is opened, since what comes later may change a bucket that the other one uses. With --backup-to, err
-// says the same.
+// asked before anything is opened, since what comes later may change a bucket that the other one uses.
 func (s *Store) replaced(ctx context.Context) (why, err error) {
 	to := s.Config.Backup
-	if to.Promote {
-		return nil, nil
-	}
-	if to.To == config.NoBackup {
+	if to.Promote || to.To == config.NoBackup {
 		return nil, nil
 	}
 	noted, err := s.rememberedBackup()
@@ -175,7 +171,7 @@ func (s *Store) replaced(ctx context.Context) (why, err error) {
 	case err != nil && to.To != "" && !s.Config.TakeBytes: // BeginBackup waits for it
 		return nil, nil
 	case err != nil && to.To != "":
-		return nil, fmt.Errorf("--take-bytes: %w: %w", ErrUnasked, err)
+		return fmt.Errorf("--take-bytes: %w: %w", ErrUnasked, err), nil
 	case err != nil:
 		return fmt.Errorf("%w (%w): try again once it can be, or serve with --backup-to none if that backup is not used any more", ErrUnasked, err), nil
 	case !other:
@@ -189,7 +185,7 @@ func (s *Store) replaced(ctx context.Context) (why, err error) {
 	if to.To == "" {
 		return s.replacedBy(at, backup), nil
 	}
-	return nil, fmt.Errorf("--backup-to %s: %w, which wrote to it last on %s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", backup, vault.ErrNotOwner, at)
+	return fmt.Errorf("--backup-to %s: %w, which wrote to it last on %s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", backup, vault.ErrNotOwner, at), nil
 }
 
 func (s *Store) replacedBy(since, backup string) error {
