@@ -91,7 +91,7 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	if _, err := os.Stat(filepath.Join(c.cfg.Data, "odarchive.json")); err == nil && !follows && c.cfg.Backup.On() {
 		if writes, err := c.isWriter(ctx); err != nil || writes {
 			if !flags.Changed("base") {
-				c.cfg.Base = cmp.Or(baseOf(c.cfg.Data), c.cfg.Base)
+				c.cfg.Base = cmp.Or(replica.BaseOf(c.cfg.Data), c.cfg.Base)
 			}
 			return true, false, err
 		}
@@ -146,20 +146,6 @@ func (c *cli) isWriter(ctx context.Context) (bool, error) {
 	return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())
 }
 
-// baseOf returns the base of all IRIs of the archive in a directory; "" if there are several, or it cannot be read. A follower
-// is started without --base, and so is the writer that it became.
-func baseOf(dir string) string {
-	var described struct {
-		Base   string
-		Former []string
-	}
-	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, "odarchive.json"), 64<<10)
-	if err != nil || json.Unmarshal(raw, &described) != nil || len(described.Former) > 0 {
-		return ""
-	}
-	return described.Base
-}
-
 // becomeWriter makes the directory of a follower one that can be written. Without --base, the base stays that of the archive. silent
 // is what awaitPromotion returned.
 func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet, silent string) error {
@@ -172,7 +158,7 @@ func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet, silent str
 		return fmt.Errorf("%s: %w", filepath.Join(c.cfg.Data, kv.ReplicaFile), err)
 	}
 	if !flags.Changed("base") {
-		c.cfg.Base = cmp.Or(mark.Base, baseOf(c.cfg.Data), c.cfg.Base)
+		c.cfg.Base = cmp.Or(mark.Base, replica.BaseOf(c.cfg.Data), c.cfg.Base)
 	}
 	if err := c.promoteFollower(ctx, silent); err != nil {
 		return err

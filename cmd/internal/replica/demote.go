@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 
@@ -17,22 +16,13 @@ func Demote(dir, writer string) error {
 		if err != nil {
 			continue
 		}
-		created, archive, err := archiveOf(string(raw))
+		d, err := readDescription(string(raw))
 		if err != nil {
 			continue
 		}
 		m := newMark(writer)
-		m.Created, m.Archive = created, archive
-		var described struct {
-			Bytes, Base string
-			Former      []string
-		}
-		if err := json.Unmarshal(raw, &described); err != nil { // archiveOf has read it, too
-			return fmt.Errorf("%s: %w", dir, err)
-		}
-		if m.Bytes = described.Bytes; len(described.Former) == 0 { // else the other one says which of the bases is in use
-			m.Base = described.Base
-		}
+		m.Created, m.Archive, m.Bytes = d.Created, d.ID, d.Bytes
+		m.Base = d.base() // of several, the other one says which is in use
 		return m.write(disk.OS{}, dir)
 	}
 	return fmt.Errorf("%s: its description cannot be read", dir)

@@ -61,14 +61,45 @@ func (m mark) write(fsys disk.FS, dir string) error {
 // The description of an archive, which is stored twice.
 var descriptionFiles = []string{"odarchive.json", "odarchive.json.copy"}
 
+// description is what a replica reads of the description of an archive.
+type description struct {
+	Created, ID, Base, Bytes string
+	Former                   []string // other bases of its IRIs
+}
+
+func readDescription(text string) (d description, err error) {
+	if err := json.Unmarshal([]byte(text), &d); err != nil || d.Created == "" {
+		return d, fmt.Errorf("the writer's description of the archive cannot be read: %w", err)
+	}
+	return d, nil
+}
+
+// base returns the base of all IRIs of the archive; "" if there are several.
+func (d description) base() string {
+	if len(d.Former) > 0 {
+		return ""
+	}
+	return d.Base
+}
+
 // archiveOf returns what tells the archive of a description from others: when it was created, and its id, which is "" if an
 // older program made it.
-func archiveOf(description string) (created, id string, err error) {
-	var d struct{ Created, ID string }
-	if err := json.Unmarshal([]byte(description), &d); err != nil || d.Created == "" {
-		return "", "", fmt.Errorf("the writer's description of the archive cannot be read: %w", err)
+func archiveOf(text string) (created, id string, err error) {
+	d, err := readDescription(text)
+	return d.Created, d.ID, err
+}
+
+// BaseOf returns the base of all IRIs of the archive in a directory; "" if there are several, or it cannot be read.
+func BaseOf(dir string) string {
+	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, descriptionFiles[0]), maxMark)
+	if err != nil {
+		return ""
 	}
-	return d.Created, d.ID, nil
+	d, err := readDescription(string(raw))
+	if err != nil {
+		return ""
+	}
+	return d.base()
 }
 
 // isOf reports whether the mark is that of a replica of an archive.
