@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/vault"
 	"odarchive/triplestore/bucket"
@@ -33,9 +32,6 @@ An archive that was restored from the backup is no follower: start it with 'odar
 			}
 			if !kv.IsReplica(c.cfg.Data) {
 				return fmt.Errorf("%s is not the directory of a follower, which 'odarchive serve --follow' makes; an archive that was restored is started with 'odarchive serve --promote'", c.cfg.Data)
-			}
-			if !cmd.Flags().Changed("base") {
-				c.cfg.Base = cmp.Or(replica.BaseOf(c.cfg.Data), c.cfg.Base)
 			}
 			done, err := c.promoteDirectory(cmd.Context(), "")
 			if errors.Is(err, kv.ErrLocked) && kv.IsReplica(c.cfg.Data) { // by a server that follows

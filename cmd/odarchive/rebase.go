@@ -16,12 +16,15 @@ func (c *cli) rebase() *cobra.Command {
 		Short: "Move the archive's own IRIs to another base",
 		Long: `Write the IRIs that the archive made for versions, fetches and graphs anew below --base, when the archive has moved to
 another address. IRIs below its former bases stay known for ever: queries that select them still download their files, and
-get, zip and FROM take them. Nothing else changes; what documents say stays as it is. Give the same --base to all later
-commands. If it is interrupted, the next command that writes to the archive completes it. Programs that follow the log of
+get, zip and FROM take them. Nothing else changes; what documents say stays as it is. Later commands without --base know the
+new base. If it is interrupted, the next command that writes to the archive completes it. Programs that follow the log of
 changes see the removals and additions; a sink sends a whole copy to its target.`,
 		Example: "  odarchive rebase --base https://data.example.org/ --dry-run\n  odarchive rebase --base https://data.example.org/",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("base") {
+				return usagef("rebase needs --base, the address below which the archive's IRIs shall be")
+			}
 			opts := store.Options{}
 			if dryRun {
 				opts.Reads = store.IfHeld

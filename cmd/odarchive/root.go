@@ -12,6 +12,7 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/crawl"
+	"odarchive/cmd/internal/store"
 	"odarchive/cmd/internal/tracing"
 	"odarchive/sparqlapi"
 
@@ -155,6 +156,9 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 	}
 	if err := config.Load(cmd.Flags(), file, known); err != nil {
 		return usageError{err}
+	}
+	if !cmd.Flags().Changed("base") { // whoever writes to an archive, its IRIs stay below one base
+		c.cfg.Base = cmp.Or(store.BaseOf(c.cfg.Data), c.cfg.Base)
 	}
 	if cmd.Flags().Lookup("secrets-file") != nil { // the rules of hosts may name its sections
 		if c.cfg.Fetch.Hosts, err = config.HostRules(file); err != nil {

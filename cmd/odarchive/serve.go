@@ -85,7 +85,7 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 // followed in it before.
 func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Signal, promoted bool) error {
 	values := valuesOf(cmd.Flags())
-	if !promoted && !cmd.Flags().Changed("base") && c.cfg.Base == "http://localhost:8080/" {
+	if !promoted && !cmd.Flags().Changed("base") && isLocal(c.cfg.Base) {
 		c.cfg.Base = cmp.Or(e.base(), c.cfg.Base)
 	}
 	opening, opened := context.WithCancel(cmd.Context())

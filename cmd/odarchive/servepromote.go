@@ -90,9 +90,6 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	follows := kv.IsReplica(c.cfg.Data)
 	if _, err := os.Stat(filepath.Join(c.cfg.Data, "odarchive.json")); err == nil && !follows && c.cfg.Backup.On() {
 		if writes, err := c.isWriter(ctx); err != nil || writes {
-			if !flags.Changed("base") {
-				c.cfg.Base = cmp.Or(replica.BaseOf(c.cfg.Data), c.cfg.Base)
-			}
 			return true, false, err
 		}
 	}
@@ -158,7 +155,7 @@ func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet, silent str
 		return fmt.Errorf("%s: %w", filepath.Join(c.cfg.Data, kv.ReplicaFile), err)
 	}
 	if !flags.Changed("base") {
-		c.cfg.Base = cmp.Or(mark.Base, replica.BaseOf(c.cfg.Data), c.cfg.Base)
+		c.cfg.Base = cmp.Or(mark.Base, c.cfg.Base)
 	}
 	if err := c.promoteFollower(ctx, silent); err != nil {
 		return err

@@ -89,19 +89,6 @@ func archiveOf(text string) (created, id string, err error) {
 	return d.Created, d.ID, err
 }
 
-// BaseOf returns the base of all IRIs of the archive in a directory; "" if there are several, or it cannot be read.
-func BaseOf(dir string) string {
-	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, descriptionFiles[0]), maxMark)
-	if err != nil {
-		return ""
-	}
-	d, err := readDescription(string(raw))
-	if err != nil {
-		return ""
-	}
-	return d.base()
-}
-
 // isOf reports whether the mark is that of a replica of an archive.
 func (m mark) isOf(created, id string) bool {
 	return m.Created == created && (m.Archive == id || m.Archive == "" || id == "")

@@ -55,6 +55,16 @@ func (d *described) addBase(base string) {
 	}
 }
 
+// BaseOf returns the base with which the archive in a directory began, or was moved to; "" if there is none, or both copies of
+// its description are damaged.
+func BaseOf(dir string) string {
+	d, err := describe(disk.OS{}, dir, time.Time{})
+	if err != nil {
+		return ""
+	}
+	return d.Base
+}
+
 // bases returns all bases below which the archive minted IRIs.
 func (d directory) bases() []string {
 	if d.Base == "" {
