@@ -7,6 +7,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/backup"
+	"odarchive/triplestore/kv"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 
 func (c *cli) backup() *cobra.Command {
 	var out, since, server, list, verify string
+	var attach, detach bool
 	cmd := &cobra.Command{
 		Use:   "backup -o FILE",
 		Short: "Write a backup, full or incremental",
@@ -23,12 +25,17 @@ that server, which continues to serve and crawl. A damaged pack that cannot be r
 status 1.
 
 With --list and --verify, the command looks at the continuous backup that a server makes ('odarchive serve --backup-to'): which moments
-can be restored from it, and whether everything that a restore needs is there and matches its checksums.`,
+can be restored from it, and whether everything that a restore needs is there and matches its checksums.
+
+A directory remembers the continuous backup that it writes, asks it before it is written, and copies what commands commit. One that
+was copied, or moved to another disk, does not know which of the two it is, and is not written until it is told: --attach if it is
+the writer of its backup still, --detach if it goes its own way.`,
 		Example: `  odarchive backup -o monday.odab
   odarchive backup -o tuesday.odab --since monday.odab
   odarchive backup -o now.odab --endpoint http://localhost:8080/ --token "$SECRET"
   odarchive backup --list 's3://backups/archive?endpoint=https://s3.example.org'
-  odarchive backup --verify file:///var/backups/archive`,
+  odarchive backup --verify file:///var/backups/archive
+  odarchive backup --detach --data copy`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
@@ -36,6 +43,12 @@ can be restored from it, and whether everything that a restore needs is there an
 				return c.listMoments(cmd.Context(), list)
 			case verify != "":
 				return c.verifyVault(cmd.Context(), verify)
+			case attach && detach:
+				return usagef("--attach and --detach are opposites")
+			case attach:
+				return c.attachBackup()
+			case detach:
+				return c.detachBackup()
 			}
 			if out == "" {
 				return usagef("backup needs -o FILE")
@@ -54,7 +67,7 @@ can be restored from it, and whether everything that a restore needs is there an
 				}
 				return c.printBackup(out, info)
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error {
+			return c.copying(cmd.Context(), func(n *app.Node) error {
 				if err := n.NoteFile(cmd.Context(), store.BackupCopy, out); err != nil { // what is withdrawn meanwhile names it, too
 					return err
 				}
@@ -74,11 +87,40 @@ can be restored from it, and whether everything that a restore needs is there an
 	f.StringVar(&since, "since", "", "earlier backup; write only what is new since then")
 	f.StringVar(&list, "list", "", "URL of a continuous backup; print which moments can be restored")
 	f.StringVar(&verify, "verify", "", "URL of a continuous backup; read and verify all of it")
+	f.BoolVar(&attach, "attach", false, "this directory was moved: it goes on with the continuous backup that it wrote last")
+	f.BoolVar(&detach, "detach", false, "this directory forgets its continuous backup, and whether it was replaced")
 	f.StringVar(&server, "server", "", "same as --endpoint")
 	c.readOnlyFlag(cmd)
 	c.remoteFlags(cmd)
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
+}
+
+// attachment is the result of attachBackup and detachBackup. JSON names are stable.
+type attachment struct {
+	To string `json:"backup"` // the backup's URL
+}
+
+func (c *cli) attachBackup() error {
+	to, err := store.Attach(c.cfg.Data)
+	if err != nil {
+		return err
+	}
+	return c.print(attachment{to}, "%s goes on with the continuous backup %s", c.cfg.Data, to)
+}
+
+func (c *cli) detachBackup() error {
+	if err := kv.Held(c.cfg.Data); err != nil {
+		return err
+	}
+	to, err := store.Detach(c.cfg.Data)
+	if err != nil {
+		return err
+	}
+	if to == "" {
+		return c.print(attachment{}, "%s has no continuous backup", c.cfg.Data)
+	}
+	return c.print(attachment{to}, "%s has no continuous backup any more; %s keeps what it has", c.cfg.Data, to)
 }
 
 func (c *cli) printBackup(name string, info backup.Info) error {

@@ -56,7 +56,7 @@ for this check, 2 wrong usage. A loss that an earlier repair reported is listed,
 				return c.runCheck(cmd.Context(), r, repair, deep)
 			}
 			if repair {
-				return c.with(cmd.Context(), store.Options{OwnBackup: true}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true, deep) })
+				return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true, deep) })
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, false, deep) })
 		},

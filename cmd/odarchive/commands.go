@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,15 +44,14 @@ func (c *cli) with(ctx context.Context, opts store.Options, f func(*app.Node) er
 		return err
 	}
 	err = func() error {
-		if opts.OwnBackup || opts.Reads > store.NeverReadOnly {
+		if opts.Reads > store.NeverReadOnly {
 			return f(node)
 		}
 		end, err := node.RunBackup(ctx) // of the settings, or of the directory: what a command commits is copied, too
 		if err != nil {
 			return err
 		}
-		defer end()
-		return f(node)
+		return errors.Join(f(node), end())
 	}()
 	if closeErr := node.Close(); err == nil {
 		err = closeErr
@@ -62,12 +62,20 @@ func (c *cli) with(ctx context.Context, opts store.Options, f func(*app.Node) er
 // reading opens the archive for a command that only reads, and runs f. It writes nothing if --read-only is set, if the
 // directory is not writable, or if another process holds it; in the last two cases it prints the reason.
 func (c *cli) reading(ctx context.Context, f func(*app.Node) error) error {
-	opts := store.Options{Reads: store.IfHeld}
+	return c.readingAs(ctx, store.Options{Reads: store.IfHeld}, f)
+}
+
+// copying is reading for a command that notes in the archive where it writes copies, if it may.
+func (c *cli) copying(ctx context.Context, f func(*app.Node) error) error {
+	return c.readingAs(ctx, store.Options{Reads: store.IfHeld, Notes: true}, f)
+}
+
+func (c *cli) readingAs(ctx context.Context, opts store.Options, f func(*app.Node) error) error {
 	if c.reads {
 		opts.Reads = store.AlwaysReadOnly
 	}
 	return c.with(ctx, opts, func(n *app.Node) error {
-		if n.ReadOnlyReason != "" && !c.reads && c.call == nil {
+		if n.ReadOnlyReason != "" && !n.ReadsOnly && !c.reads && c.call == nil {
 			fmt.Fprintln(c.stderr, "odarchive:", n.ReadOnlyReason)
 		}
 		return f(n)

@@ -57,12 +57,7 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 				ctx, cancel = context.WithTimeout(ctx, limit)
 				defer cancel()
 			}
-			return c.with(cmd.Context(), store.Options{Create: true, Clock: now, OwnBackup: true}, func(n *app.Node) error {
-				end, err := n.RunBackup(cmd.Context())
-				if err != nil {
-					return err
-				}
-				defer end()
+			return c.with(cmd.Context(), store.Options{Create: true, Clock: now}, func(n *app.Node) error {
 				if at != "" {
 					if err := n.NewAreDue(ctx); err != nil {
 						return err

@@ -176,7 +176,7 @@ func (c *cli) runExport(cmd *cobra.Command, args []string, e exporting, open fun
 		bar.set(int64(done), note)
 	}}
 	if c.call != nil {
-		return errors.Join(c.reading(ctx, func(n *app.Node) error {
+		return errors.Join(c.copying(ctx, func(n *app.Node) error {
 			if e.whole {
 				in, err := c.call.Open(knownInput)
 				if err != nil {
@@ -191,7 +191,7 @@ func (c *cli) runExport(cmd *cobra.Command, args []string, e exporting, open fun
 			return e.noted(ctx, n, true, func() error { return send(ctx, n, p, c.call.File()) })
 		}), found.err())
 	}
-	return errors.Join(c.reading(ctx, func(n *app.Node) error {
+	return errors.Join(c.copying(ctx, func(n *app.Node) error {
 		end, err := open()
 		if err != nil {
 			return err

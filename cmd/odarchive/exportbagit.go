@@ -108,7 +108,7 @@ is the zip of 'odarchive zip', each of which is a crate.`,
 			if !strings.HasSuffix(strings.ToLower(out), ".zip") {
 				return usagef("export rocrate needs -o FILE.zip")
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error { return c.writeZip(cmd.Context(), n, text, store.CrateCopy, out) })
+			return c.copying(cmd.Context(), func(n *app.Node) error { return c.writeZip(cmd.Context(), n, text, store.CrateCopy, out) })
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, .zip")

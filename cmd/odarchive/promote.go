@@ -43,7 +43,7 @@ An archive that was restored from the backup is no follower: start it with 'odar
 			if err != nil {
 				return err
 			}
-			return c.print(done, "%s can be written: write set %d, %d of them from the backup, epoch %d", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
+			return c.print(done, "%s can be written: write set %d, %d of them from the backup, epoch %d; start it with 'odarchive serve' and the settings of the writer", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
 		},
 	}
 	f := cmd.Flags()
@@ -68,5 +68,11 @@ func (c *cli) promoteDirectory(ctx context.Context, silent string) (done vault.P
 	defer bar.done()
 	var read int64
 	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: silent}
+	if err := kv.Held(c.cfg.Data); err != nil { // by a server that follows: it does all this when it is ordered to
+		return done, err
+	}
+	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup); err != nil { // before the directory can be written
+		return done, err
+	}
 	return vault.Promote(ctx, b, c.cfg.Data, me, c.log, func(step string, n int64) { read += n; bar.set(read, "promote "+step) })
 }

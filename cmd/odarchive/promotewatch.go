@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/vault"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
@@ -77,6 +78,33 @@ func (c *cli) awaitPromotion(ctx context.Context) (silent string, err error) {
 				c.log.Warn("the writer has not been heard of: this server becomes the writer", "for", after)
 				return watch.sign, nil
 			}
+		}
+	}
+}
+
+// awaitBytes returns when the bucket of the packs, if the archive has one, answers. A writer cannot be opened without it, and until
+// then this server goes on answering as a replica.
+func (c *cli) awaitBytes(ctx context.Context) error {
+	url, err := store.BytesOf(c.cfg)
+	if err != nil || url == "" {
+		return err
+	}
+	b, err := bucket.Open(ctx, url, bucket.Options{Logger: c.log, Attempts: 1, Stall: 5 * time.Second})
+	if err != nil {
+		return err
+	}
+	for said := false; ; said = true {
+		for _, err = range b.List(ctx, "", "") {
+			break
+		}
+		if !errors.Is(err, bucket.ErrUnavailable) {
+			return nil // what else is wrong is found out, and said, by opening the archive
+		}
+		if !said {
+			c.log.Warn("this server is to become the writer, and waits for the bucket of the packs; meanwhile it answers as a replica", "error", err)
+		}
+		if !rest(ctx, bucketAgain) {
+			return context.Cause(ctx)
 		}
 	}
 }

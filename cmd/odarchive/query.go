@@ -163,7 +163,7 @@ ro-crate-metadata.json (RO-Crate 1.2). Files that can no longer be unpacked are 
 			if out == "" {
 				return usagef("zip needs -o FILE, or -o - for standard output")
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error { return c.writeZip(cmd.Context(), n, text, store.ZipCopy, out) })
+			return c.copying(cmd.Context(), func(n *app.Node) error { return c.writeZip(cmd.Context(), n, text, store.ZipCopy, out) })
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write, - for standard output")

@@ -91,7 +91,7 @@ func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Sign
 	opening, opened := context.WithCancel(cmd.Context())
 	defer opened()
 	go e.notify.Opening(opening) // ends with opened
-	opts := store.Options{Create: true, Reads: store.IfUnwritable, OwnBackup: true}
+	opts := store.Options{Create: true, Reads: store.IfUnwritable}
 	if c.reads {
 		opts = store.Options{Reads: store.AlwaysReadOnly}
 	}
@@ -110,10 +110,16 @@ func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Sign
 		return c.serveNode(cmd.Context(), n, e, ready, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
 	})
 	if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
-		fmt.Fprintln(c.stderr, "odarchive: stopped before the server was ready")
-		return nil // whoever stops a server cannot know how far it is
+		return c.stoppedEarly()
 	}
 	return err
+}
+
+// stoppedEarly says that the server was stopped before it answered. That is no error: whoever stops a server cannot know how far
+// it is.
+func (c *cli) stoppedEarly() error {
+	fmt.Fprintln(c.stderr, "odarchive: stopped before the server was ready")
+	return nil
 }
 
 // listenForHangups returns a channel that gets each SIGHUP, at least the first of those that nobody has taken yet, until

@@ -41,8 +41,11 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 				return err
 			}
 			err = c.serveDirectory(cmd, e, hangups, true)
-			for errors.Is(err, bucket.ErrUnavailable) && rest(cmd.Context(), bucketAgain) { // that of --bytes is taken over first
+			for errors.Is(err, bucket.ErrUnavailable) { // that of --bytes is taken over first
 				c.log.Warn("this server is the writer, and waits for the object store", "error", err)
+				if !rest(cmd.Context(), bucketAgain) {
+					return c.stoppedEarly()
+				}
 				if err := renew(); err != nil {
 					return err
 				}
@@ -108,6 +111,9 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	silent := ""
 	waiting.Go(func() {
 		if silent, err = c.awaitPromotion(following); err == nil {
+			err = c.awaitBytes(following)
+		}
+		if err == nil {
 			promoted = true
 			stop()
 		}

@@ -52,7 +52,7 @@ versions that older programs stored reads their bytes to compute digests.`,
 			case !packed && out != "-" && !strings.HasSuffix(strings.ToLower(out), ".warc.gz"):
 				return usagef("-o %s: expected a name that ends in .warc.gz or .wacz", out)
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error {
+			return c.copying(cmd.Context(), func(n *app.Node) error {
 				release := n.Content.Hold() // keeps the sizes of the plan valid
 				defer release()
 				var file exported

@@ -51,7 +51,7 @@ const tidyEvery = time.Hour
 // backup copies what is committed until then.
 func (n *Node) Background(ctx, requests context.Context, crawling bool) {
 	end := n.keepBackup(ctx, n.Config.Serve.ShutdownDelay+lastCommits)
-	defer end() // after the other jobs and the last request, so that it copies their last commits
+	defer func() { _ = end() }() // after the other jobs and the last request, so that it copies their last commits; it has logged what it could not
 	defer func() { <-requests.Done() }()
 	var group sync.WaitGroup
 	job := func(name string, work func(context.Context) error) {

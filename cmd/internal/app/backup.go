@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -10,7 +12,8 @@ import (
 
 // RunBackup runs the continuous backup beside a command that writes, if the settings name one, until end is called. end
 // returns when what was committed is copied, or after some seconds.
-func (n *Node) RunBackup(ctx context.Context) (end func(), err error) {
+// The error of end says that the backup lacks what was committed.
+func (n *Node) RunBackup(ctx context.Context) (end func() error, err error) {
 	if err := n.BeginBackup(ctx, ""); err != nil {
 		return nil, err
 	}
@@ -23,10 +26,10 @@ const lastCommits = 15 * time.Second
 
 // keepBackup runs the continuous backup, if there is one, until end is called. When ctx has ended, commits wait no longer than
 // patience for it.
-func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func()) {
+func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func() error) {
 	k := n.BackupKeeper()
 	if k == nil {
-		return func() {}
+		return func() error { return nil }
 	}
 	over := make(chan struct{})
 	giveUp := context.AfterFunc(ctx, func() {
@@ -50,11 +53,15 @@ func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func
 			return err
 		})
 	})
-	return func() {
+	return func() error {
 		giveUp()
 		close(over)
 		stop()
 		group.Wait()
 		k.End()
+		if s := k.State(); s.Fenced || s.Behind > 0 || !s.Whole {
+			return fmt.Errorf("what was committed is in %s, and not all of it in the continuous backup (%s): the next server or command that writes here copies it", n.Config.Data, cmp.Or(s.Error, "it was not complete yet"))
+		}
+		return nil
 	}
 }

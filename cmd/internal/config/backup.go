@@ -38,7 +38,7 @@ const minPromoteAfter = 15 * time.Second
 // BackupFlags adds the flags of commands that copy the archive while they write it.
 func (c *Config) BackupFlags(f *pflag.FlagSet) {
 	b := &c.Backup
-	f.StringVar(&b.To, "backup-to", b.To, "bucket into which the archive is copied continuously, as s3://BUCKET/PREFIX?endpoint=https://HOST or file:///DIR: it can be restored from there as it was at any moment ('odarchive restore -h'). The directory remembers it; none ends that")
+	f.StringVar(&b.To, "backup-to", b.To, "bucket into which the archive is copied continuously, as s3://BUCKET/PREFIX?endpoint=https://HOST or file:///DIR: it can be restored from there as it was at any moment ('odarchive restore -h'). The directory remembers it, for all that writes there; none ends that")
 	f.IntVar(&b.Days, "backup-days", b.Days, "how many days back every moment can be restored")
 	f.DurationVar(&b.Every, "backup-every", b.Every, "how often what was committed is copied: this much, and the time of an upload, can be lost with the machine")
 	f.BoolVar(&b.Wait, "backup-wait", b.Wait, "acknowledge nothing before the bucket has it: then nothing acknowledged is lost with the machine, and each commit takes an upload longer")

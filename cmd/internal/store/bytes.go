@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler/archive/content"
@@ -111,6 +112,21 @@ func replicaWriter(dir string) string {
 func replicaBytes(dir string) (string, error) {
 	mark, err := replicaMark(dir)
 	return mark.Bytes, err
+}
+
+// BytesOf returns the URL of the bucket of the packs of the archive in a directory, by the settings or by what the directory notes;
+// "" if there is none.
+func BytesOf(cfg config.Config) (string, error) {
+	switch {
+	case cfg.Bytes == config.BytesHere:
+		return "", nil
+	case cfg.Bytes != "":
+		return cfg.Bytes, nil
+	case kv.IsReplica(cfg.Data):
+		return replicaBytes(cfg.Data)
+	}
+	d, err := describe(disk.OS{}, cfg.Data, time.Time{})
+	return d.Bytes, err
 }
 
 // replicaMark reads what the replica in a directory notes of its writer.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/memory"
 	"odarchive/ns"
 	"odarchive/triplestore"
@@ -53,7 +54,7 @@ func (s *Store) openDirectory(opts Options) (err error) {
 
 // openDatabase opens the database, for reading only if that is requested, or is allowed and writing is impossible.
 func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
-	reads := opts.Reads
+	reads, named := opts.Reads, s.Config.Backup.On()
 	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), Dense: opts.Dense, BlockCache: memory.ForCache(32<<20, 16)}
 	if kv.IsReplica(s.Config.Data) && reads != AlwaysReadOnly {
 		if reads == NeverReadOnly {
@@ -62,23 +63,25 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		s.ReadOnlyReason = "the archive is a replica, which only 'odarchive serve --follow' changes"
 	} else if reads == AlwaysReadOnly {
 		s.ReadOnlyReason = "the archive is open for reading only, because of --read-only"
-	} else if replaced, err := s.replaced(ctx); err != nil {
+	} else if reads == IfHeld && !opts.Notes && s.hasNote() {
+		s.readsBesideBackup()
+	} else if why, err := s.admit(ctx); err != nil {
 		return err
-	} else if replaced != nil {
-		if reads == NeverReadOnly || reads == IfUnwritable && s.Config.Backup.On() { // a server that is to be the writer
-			return replaced
+	} else if why != nil {
+		if reads == NeverReadOnly || reads == IfUnwritable && named { // a server that is to be the writer
+			return why
 		}
-		s.ReadOnlyReason = replaced.Error()
+		if s.ReadOnlyReason = why.Error(); reads == IfUnwritable {
+			s.Log.Warn("the archive is served for reading only", "why", why)
+		}
 	} else {
-		if reads <= IfUnwritable {
-			err = s.useBackup()
-		}
 		s.prepareBackup(&options)
-		if err == nil {
-			err = s.raiseFormat()
-		}
-		if err == nil {
+		if err = s.raiseFormat(); err == nil {
 			s.DB, err = kv.Open(s.Config.Data, options)
+		}
+		if err == nil && s.Config.Backup.To == config.NoBackup { // not before it is known that no other process writes
+			_, err = Detach(s.Config.Data)
+			err = closedAfter(err, s.DB)
 		}
 		if errors.Is(err, kv.ErrMissing) {
 			return fmt.Errorf("%w: %s holds packs, but neither a log nor tables; restore a backup, or list what the packs hold with 'odarchive check --packs-only'", kv.ErrMissing, s.Config.Data)
@@ -95,6 +98,34 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		s.ReadOnlyReason += "; it shows what was committed by " + time.Now().UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	return err
+}
+
+// closedAfter closes a database if there is an error, and returns that.
+func closedAfter(err error, db *kv.DB) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, db.Close())
+}
+
+// hasNote reports whether the directory has, or had, a continuous backup.
+func (s *Store) hasNote() bool {
+	_, err := os.Stat(filepath.Join(s.Config.Data, noteFile))
+	return err == nil
+}
+
+// readsBesideBackup sets why a command that only reads does not write in a directory with a continuous backup: it would have to
+// ask the backup whether it may, and needs not.
+func (s *Store) readsBesideBackup() {
+	n, err := s.note()
+	switch {
+	case err != nil:
+		s.ReadOnlyReason = err.Error()
+	case !n.Replaced.IsZero():
+		s.ReadOnlyReason = replacedBy(n.To, n.By).Error()
+	default:
+		s.ReadOnlyReason, s.ReadsOnly = "this command only reads", true
+	}
 }
 
 // held makes kv.ErrLocked a sentence that says what to do. It returns other errors unchanged.

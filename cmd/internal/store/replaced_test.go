@@ -1,90 +1,282 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler/archive/vault"
+	"odarchive/triplestore/kv"
 )
 
-func TestADirectoryThatWasReplacedIsNotWrittenWithoutItsBackup(t *testing.T) {
+// world is a data directory and its settings.
+type world struct {
+	*testing.T
+	cfg config.Config
+}
+
+func newWorld(t *testing.T) *world {
 	t.Parallel()
-	cfg := config.Defaults()
-	cfg.Data = t.TempDir()
-	open := func(reads Reading) (*Store, error) {
-		return Open(t.Context(), cfg, slog.New(slog.DiscardHandler), Options{Create: true, Reads: reads})
+	w := &world{t, config.Defaults()}
+	w.cfg.Data = filepath.Join(t.TempDir(), "data")
+	return w
+}
+
+// open opens the directory as a command would, with the backup of its settings or the one it remembers.
+func (w *world) open(reads Reading) (*Store, error) {
+	s, err := Open(w.Context(), w.cfg, slog.New(slog.DiscardHandler), Options{Create: true, Reads: reads})
+	if err != nil {
+		return nil, err
 	}
-	s, err := open(NeverReadOnly)
+	if err := s.BeginBackup(w.Context(), ""); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// write writes in the directory for a moment, and returns the backup in effect.
+func (w *world) write() (config.Backup, error) {
+	s, err := w.open(NeverReadOnly)
+	if err != nil {
+		return config.Backup{}, err
+	}
+	defer s.Close()
+	to := s.Config.Backup
+	if k := s.BackupKeeper(); k != nil {
+		ctx, stop := context.WithCancel(w.Context())
+		ended := make(chan error)
+		go func() { ended <- k.Run(ctx) }()
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && !k.State().Whole; {
+			time.Sleep(5 * time.Millisecond)
+		}
+		stop()
+		<-ended
+	}
+	return to, nil
+}
+
+func (w *world) mustWrite() config.Backup {
+	w.Helper()
+	to, err := w.write()
+	if err != nil {
+		w.Fatal(err)
+	}
+	return to
+}
+
+// fresh returns the settings of somebody who names no backup.
+func (w *world) fresh() *world {
+	other := *w
+	other.cfg.Backup = config.Defaults().Backup
+	return &other
+}
+
+// replace makes another directory the writer of the backup.
+func (w *world) replace() {
+	w.Helper()
+	other := *w
+	other.cfg.Data = filepath.Join(w.TempDir(), "other")
+	other.cfg.Backup.Promote = true
+	other.mustWrite()
+}
+
+func TestADirectoryThatWasReplacedIsNotWrittenWithoutItsBackup(t *testing.T) {
+	w := newWorld(t)
+	s, err := w.open(NeverReadOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Config.Backup.To = "file://" + t.TempDir()
 	if err := errors.Join(s.NoteReplaced(errors.New("something else")), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = open(NeverReadOnly); err != nil {
+	w.mustWrite()
+	if err := s.NoteReplaced(&vault.FencedError{URL: "http://new.example/"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.NoteReplaced(vault.ErrFenced), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := open(NeverReadOnly); !errors.Is(err, ErrReplaced) || !strings.Contains(err.Error(), "--follow") {
+	if _, err := w.open(NeverReadOnly); !errors.Is(err, ErrReplaced) || !strings.Contains(err.Error(), "(http://new.example/): follow it with --follow") {
 		t.Error(err)
 	}
-	if s, err = open(IfUnwritable); err != nil {
+	for _, reads := range []Reading{IfUnwritable, IfHeld} {
+		if s, err = w.open(reads); err != nil {
+			t.Fatal(err)
+		}
+		if !s.DB.ReadOnly() || !strings.Contains(s.ReadOnlyReason, ErrReplaced.Error()) || s.ReadsOnly {
+			t.Errorf("read-only because of %q", s.ReadOnlyReason)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Detach(w.cfg.Data); err != nil {
 		t.Fatal(err)
 	}
-	if !s.DB.ReadOnly() || !strings.Contains(s.ReadOnlyReason, ErrReplaced.Error()) {
-		t.Errorf("read-only because of %q", s.ReadOnlyReason)
+	w.mustWrite()
+}
+
+func TestADirectoryGoesOnWithTheBackupThatItRemembers(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Backup.To, w.cfg.Backup.Days, w.cfg.Backup.Wait = "file://"+t.TempDir(), 90, true
+	given := w.mustWrite()
+	again := w.fresh()
+	is := func(what string, w *world) {
+		t.Helper()
+		if got := w.mustWrite(); got != given {
+			t.Errorf("%s: it remembers %+v, want %+v", what, got, given)
+		}
 	}
-	if err := errors.Join(s.Close(), os.Remove(filepath.Join(cfg.Data, replacedFile))); err != nil {
+	is("as it was", again)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(w.cfg.Data, link); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = open(NeverReadOnly); err != nil {
-		t.Fatal(err)
+	linked := *again
+	linked.cfg.Data = link
+	is("through a link", &linked)
+	if born(filepath.Join(w.cfg.Data, holderFile)) != 0 {
+		moved := *again
+		moved.cfg.Data = filepath.Join(filepath.Dir(w.cfg.Data), "moved")
+		if err := os.Rename(w.cfg.Data, moved.cfg.Data); err != nil {
+			t.Fatal(err)
+		}
+		is("renamed", &moved)
+		if err := os.Rename(moved.cfg.Data, w.cfg.Data); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
+	w.cfg.Backup = config.Backup{To: config.NoBackup, Every: given.Every}
+	w.mustWrite()
+	if got := again.mustWrite(); got.On() {
+		t.Errorf("it was given up, and goes on with %+v", got)
 	}
 }
 
-func TestOnlyTheDirectoryItselfGoesOnWithTheBackupThatItRemembers(t *testing.T) {
-	t.Parallel()
-	cfg := config.Defaults()
-	cfg.Data = t.TempDir()
-	cfg.Backup.To, cfg.Backup.Days, cfg.Backup.Wait = "file://"+t.TempDir(), 90, true
-	write := func(cfg config.Config) config.Backup {
-		t.Helper()
-		s, err := Open(t.Context(), cfg, slog.New(slog.DiscardHandler), Options{Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(s.BeginBackup(t.Context(), ""), s.Close()); err != nil {
-			t.Fatal(err)
-		}
-		return s.Config.Backup
-	}
-	given := write(cfg)
-	cfg.Backup = config.Defaults().Backup
-	if got := write(cfg); got != given {
-		t.Errorf("it remembers %+v, want %+v", got, given)
-	}
-	copied := cfg
-	copied.Data = filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(copied.Data, os.DirFS(cfg.Data)); err != nil {
+func TestACopyIsAskedWhatItIs(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Backup.To = "file://" + t.TempDir()
+	given := w.mustWrite()
+	copied := w.fresh()
+	copied.cfg.Data = filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(copied.cfg.Data, os.DirFS(w.cfg.Data)); err != nil {
 		t.Fatal(err)
 	}
-	if got := write(copied); got.On() {
-		t.Errorf("a copy goes on with %+v", got)
+	if _, err := copied.write(); !errors.Is(err, ErrMoved) || !strings.Contains(err.Error(), "--detach") {
+		t.Errorf("a copy: %v", err)
 	}
-	cfg.Backup.To = config.NoBackup
-	write(cfg)
-	cfg.Backup.To = ""
-	if got := write(cfg); got.On() {
-		t.Errorf("it was given up, and goes on with %+v", got)
+	s, err := copied.open(IfHeld)
+	if err != nil || !s.DB.ReadOnly() {
+		t.Fatalf("a copy is read: %v", err)
 	}
+	s.Close()
+	if to, err := Attach(copied.cfg.Data); err != nil || to != given.To {
+		t.Fatal(to, err)
+	}
+	if got := copied.mustWrite(); got.To != given.To {
+		t.Errorf("attached, it goes on with %+v", got)
+	}
+	if to, err := Detach(copied.cfg.Data); err != nil || to != given.To {
+		t.Fatal(to, err)
+	}
+	if got := copied.mustWrite(); got.On() {
+		t.Errorf("detached, it goes on with %+v", got)
+	}
+}
+
+func TestAReplacedDirectoryDoesNotEscapeToAnotherBackup(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Backup.To = "file://" + t.TempDir()
+	w.mustWrite()
+	w.replace()
+	other := w.fresh()
+	other.cfg.Backup.To = "file://" + t.TempDir()
+	if _, err := other.write(); !errors.Is(err, ErrReplaced) {
+		t.Errorf("with another backup: %v", err)
+	}
+	if _, err := w.fresh().write(); !errors.Is(err, ErrReplaced) {
+		t.Errorf("without a word: %v", err)
+	}
+	if _, err := w.write(); !errors.Is(err, vault.ErrNotOwner) {
+		t.Errorf("with its own: %v", err)
+	}
+	w.cfg.Backup.Promote = true
+	w.mustWrite()
+	w.cfg.Backup.Promote = false
+	if got := w.fresh().mustWrite(); got.To != w.cfg.Backup.To {
+		t.Errorf("it is the writer again, and goes on with %+v", got)
+	}
+}
+
+func TestNothingIsForgottenBeforeTheDirectoryIsHeld(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Backup.To = "file://" + t.TempDir()
+	s, err := w.open(NeverReadOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := w.fresh()
+	none.cfg.Backup.To = config.NoBackup
+	if _, err := none.write(); !errors.Is(err, kv.ErrLocked) {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.fresh().mustWrite(); got.To != w.cfg.Backup.To {
+		t.Errorf("it goes on with %+v", got)
+	}
+}
+
+func TestADamagedNoteIsNotBelieved(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Backup.To = "file://" + t.TempDir()
+	w.mustWrite()
+	name := filepath.Join(w.cfg.Data, noteFile)
+	sound, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damages := [][]byte{nil, []byte("null\n"), []byte("{}"), sound[:len(sound)/2]}
+	for bit := range 8 * len(sound) {
+		if bit%7 == 0 {
+			one := append([]byte(nil), sound...)
+			one[bit/8] ^= 1 << (bit % 8)
+			damages = append(damages, one)
+		}
+	}
+	for _, text := range damages {
+		if _, err := parseNote(text); !errors.Is(err, errNote) {
+			t.Fatalf("%q: %v", text, err)
+		}
+	}
+	if err := os.WriteFile(name, sound[1:], 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.fresh().write(); !errors.Is(err, errNote) || !strings.Contains(err.Error(), "--backup-to") {
+		t.Errorf("without a word: %v", err)
+	}
+	s, err := w.fresh().open(IfHeld)
+	if err != nil || !s.DB.ReadOnly() {
+		t.Fatalf("it can be read: %v", err)
+	}
+	s.Close()
+	w.mustWrite()
+	if got := w.fresh().mustWrite(); got.To != w.cfg.Backup.To {
+		t.Errorf("named once, it goes on with %+v", got)
+	}
+}
+
+func FuzzNote(f *testing.F) {
+	f.Add([]byte("crc32c 00000000\n{}"))
+	f.Add([]byte("{}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if n, err := parseNote(text); err == nil && (n.To == "" || n.Dir == "") {
+			t.Errorf("%+v", n)
+		}
+	})
 }

@@ -35,8 +35,8 @@ type Options struct {
 	Reads  Reading          // whether, and when, the archive is opened without writing
 	Dense  bool             // compress what is written to the database more, for several times the processor time
 	State  *State           // a state of a replica; nil to open the database of the directory
-	// OwnBackup says that the caller runs the continuous backup itself, or does without; RunBackup does it for other commands.
-	OwnBackup bool
+	// Notes says that a command which only reads notes where it writes copies, if it may write.
+	Notes bool
 }
 
 // State is what Open opens instead of the database of the directory.
@@ -60,6 +60,7 @@ type Store struct {
 	Archive        *archive.Archive
 	Dumps          *dumps.Dir
 	ReadOnlyReason string // a sentence; empty if the archive can be written
+	ReadsOnly      bool   // ReadOnlyReason is nothing to be told: the command needs to write nothing
 
 	signer    *transparency.Signer
 	signed    chan struct{}

@@ -97,10 +97,21 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 		return errors.Join(fmt.Errorf("--backup-to %s: %w", to.To, err), s.NoteReplaced(err))
 	}
 	s.backedUp.keeper = k
-	if k.State().Epoch == 0 { // the backup could not be asked yet
+	if k.State().Epoch == 0 { // the backup could not be asked yet; taken follows
+		return s.noteBackupToBe()
+	}
+	return s.taken()
+}
+
+// taken notes that this directory is the writer of the backup. The Keeper calls it before anything is acknowledged.
+func (s *Store) taken() error { return NoteWriter(s.Config.Data, s.Config.Backup) }
+
+// noteBackupToBe notes a backup that was never reached, unless the directory is the writer of one.
+func (s *Store) noteBackupToBe() error {
+	if n, err := readNote(s.Config.Data); err == nil && n.Begun {
 		return nil
 	}
-	return s.noteWriter()
+	return noteBackup(s.Config.Data, s.Config.Backup, false)
 }
 
 // BackupLease is how long followers must not have heard of a writer before they may replace it.

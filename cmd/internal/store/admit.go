@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"odarchive/cmd/internal/config"
+	"odarchive/crawler/archive/vault"
+	"odarchive/triplestore/bucket"
+)
+
+// Errors of directories that must not be written.
+var (
+	ErrReplaced = errors.New("another directory has become the writer of this archive")
+	// ErrUnasked means that the backup has to be asked, and cannot be.
+	ErrUnasked = errors.New("another directory may have become the writer of this archive, and its continuous backup, which knows, cannot be asked")
+	// ErrMoved means that the directory is a copy of the one that wrote its backup, or was moved to another file system.
+	ErrMoved = errors.New("this directory is not where it was when it wrote its continuous backup last")
+)
+
+// admit says why the directory must not be written, if it must not: another one is the writer of its continuous backup, or that
+// cannot be known. It is asked before anything is opened, since what comes later may change a bucket that the other one
+// uses. It changes the settings: without --backup-to, the backup is the one that the directory remembers.
+func (s *Store) admit(ctx context.Context) (why, err error) {
+	to := &s.Config.Backup
+	if to.To == config.NoBackup || to.Promote {
+		return nil, nil // it is forgotten, or taken from whoever has it, once the directory is open
+	}
+	n, err := s.note()
+	if err != nil {
+		return nil, err
+	}
+	at, err := locationOf(s.Config.Data)
+	if err != nil {
+		return nil, err
+	}
+	here := n.location.is(at)
+	if to.To == "" {
+		if n.To == "" {
+			return nil, nil
+		}
+		if n.Replaced.IsZero() && !here {
+			return fmt.Errorf("%w (%s on %s): 'odarchive backup --attach' if it was moved, and 'odarchive backup --detach' if it is a copy that goes its own way", ErrMoved, n.Dir, n.Host), nil
+		}
+	}
+	// The remembered backup first: whatever the settings name now, a directory that was replaced there is not the writer.
+	if n.Begun && n.To != to.To {
+		if why, err := s.askRemembered(ctx, n, here); why != nil || err != nil {
+			return why, err
+		}
+	}
+	if to.To == "" {
+		if to.To, to.Days, to.Wait = n.To, n.Days, n.Wait; n.Begun {
+			return nil, nil
+		}
+	}
+	return s.askNamed(ctx, n, here)
+}
+
+// note returns what the directory knows of its backup. A damaged note is none if the settings name a backup.
+func (s *Store) note() (n backupNote, err error) {
+	if err := adoptFormer(s.Config.Data); err != nil {
+		return n, err
+	}
+	n, err = readNote(s.Config.Data)
+	if errors.Is(err, errNote) {
+		if s.Config.Backup.On() {
+			s.Log.Warn("the note of the directory's continuous backup is damaged, and is made anew", "error", err)
+			return backupNote{}, nil
+		}
+		return n, fmt.Errorf("%w: name the backup once (--backup-to), or 'odarchive backup --detach' if there is none any more", err)
+	}
+	return n, err
+}
+
+// askRemembered asks the backup whose writer the directory was last.
+func (s *Store) askRemembered(ctx context.Context, n backupNote, here bool) (why, err error) {
+	last, err := s.askWriter(ctx, n.To)
+	switch {
+	case err != nil && !n.Replaced.IsZero():
+		return replacedBy(n.To, n.By), nil
+	case err != nil:
+		return fmt.Errorf("%w (%w): try again once it can be, or 'odarchive backup --detach' if that backup is not used any more", ErrUnasked, err), nil
+	case last.other:
+		s.keepInMind(n.To, last.url)
+		return replacedBy(n.To, last.url), nil
+	}
+	s.Config.TakeBytes = s.Config.TakeBytes || here && last.mine
+	return nil, nil
+}
+
+// askNamed asks the backup of the settings.
+func (s *Store) askNamed(ctx context.Context, n backupNote, here bool) (why, err error) {
+	to := s.Config.Backup.To
+	last, err := s.askWriter(ctx, to)
+	known := n.Begun && n.To == to // else the address may be that of another archive
+	switch {
+	case errors.Is(err, vault.ErrNoVault) && n.Replaced.IsZero(): // it begins now
+		return nil, nil
+	case err != nil && known && !n.Replaced.IsZero():
+		return replacedBy(to, n.By), nil
+	case err != nil && s.Config.TakeBytes:
+		return fmt.Errorf("--take-bytes: %w: %w", ErrUnasked, err), nil
+	case errors.Is(err, bucket.ErrUnavailable), errors.Is(err, context.DeadlineExceeded): // BeginBackup waits for it
+		return nil, ctx.Err()
+	case err != nil:
+		return fmt.Errorf("--backup-to %s: %w", to, err), nil
+	case !last.other:
+		s.Config.TakeBytes = s.Config.TakeBytes || here && last.mine
+		return nil, nil
+	}
+	if known {
+		s.keepInMind(to, last.url)
+	}
+	return fmt.Errorf("--backup-to %s: %w, which wrote to it last on %s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", to, vault.ErrNotOwner, last.at), nil
+}
+
+// keepInMind notes that another directory is the writer of a backup. Where that cannot be noted, as on a full disk, the backup is
+// asked again the next time.
+func (s *Store) keepInMind(to, by string) {
+	if err := noteReplaced(s.Config.Data, to, by); err != nil {
+		s.Log.Warn("another directory is the writer of this archive, which could not be noted here", "error", err)
+	}
+}
+
+// replacedBy returns the error for a directory that was replaced by the one at an address, if that is known.
+func replacedBy(to, by string) error {
+	if by != "" {
+		by = " (" + by + ")"
+	}
+	return fmt.Errorf("%w%s: follow it with --follow and --backup-to %s, or 'odarchive backup --detach' if this directory shall go its own way", ErrReplaced, by, to)
+}
+
+// lastWriter is who wrote a backup last.
+type lastWriter struct {
+	mine, other bool   // neither if nobody did
+	url, at     string // of another one
+}
+
+// askTime bounds how long a backup is asked who writes it.
+const askTime = 10 * time.Second
+
+// askWriter asks a backup who writes it.
+func (s *Store) askWriter(ctx context.Context, url string) (last lastWriter, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	mine, err := HolderOf(s.Config.Data)
+	if err != nil {
+		return last, err
+	}
+	b, err := bucket.Open(ctx, url, bucket.Options{Logger: s.Log, Attempts: 2, Stall: askTime / 2})
+	if err != nil {
+		return last, err
+	}
+	w, err := vault.LastWriterOf(ctx, b)
+	if err != nil {
+		return last, err
+	}
+	last = lastWriter{mine: w.Holder == mine, other: w.Holder != "" && w.Holder != mine, url: w.URL, at: w.At.UTC().Format(time.RFC3339)}
+	if w.URL != "" {
+		last.at += " at " + w.URL
+	}
+	return last, nil
+}
+
+// NoteReplaced makes the directory remember that another one is the writer, if the error says so.
+func (s *Store) NoteReplaced(why error) error {
+	if !errors.Is(why, vault.ErrFenced) {
+		return nil
+	}
+	var by *vault.FencedError
+	url := ""
+	if errors.As(why, &by) {
+		url = by.URL
+	}
+	return noteReplaced(s.Config.Data, s.Config.Backup.To, url)
+}

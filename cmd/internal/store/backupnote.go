@@ -1,0 +1,203 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"odarchive/cmd/internal/config"
+	"odarchive/triplestore/disk"
+	"odarchive/triplestore/kv"
+)
+
+// noteFile, in the data directory, says which continuous backup the directory writes or wrote. Without it, a directory could be
+// written that another one has replaced (FORMAT.md).
+const noteFile = "continuous-backup"
+
+// backupNote is the content of noteFile.
+type backupNote struct {
+	To   string `json:"to"` // the backup's URL
+	Days int    `json:"days"`
+	Wait bool   `json:"wait,omitempty"`
+	// Begun says that this directory has been the writer of that backup.
+	Begun bool `json:"begun,omitempty"`
+	// Replaced is when it was seen that another directory is the writer now, and By that one's address, if it is known.
+	Replaced time.Time `json:"replaced,omitzero"`
+	By       string    `json:"by,omitempty"`
+	location
+}
+
+// location is where a directory was. What is at another place is a copy of it, or has been moved.
+type location struct {
+	Dir  string `json:"dir"` // without symbolic links
+	Host string `json:"host"`
+	Born int64  `json:"born,omitempty"` // when the file holder was made, in nanoseconds since 1970, as the file system says; 0 if it does not
+}
+
+func locationOf(dir string) (p location, err error) {
+	if p.Dir, err = filepath.Abs(dir); err != nil {
+		return p, err
+	}
+	if real, err := filepath.EvalSymlinks(p.Dir); err == nil {
+		p.Dir = real
+	}
+	if p.Host, err = os.Hostname(); err != nil {
+		return p, err
+	}
+	p.Born = born(filepath.Join(dir, holderFile))
+	return p, nil
+}
+
+// is reports whether two places are of one directory: it may have been moved, mounted elsewhere, or its machine renamed, but no
+// copy of it is as old.
+func (p location) is(q location) bool {
+	return p.Born != 0 && p.Born == q.Born || p.Dir == q.Dir && p.Host == q.Host
+}
+
+// maxNote is the most bytes of a note that are read.
+const maxNote = 16 << 10
+
+// noteHead begins a note, before the CRC-32C of the second line, in hexadecimal.
+const noteHead = "crc32c "
+
+// errNote is the error of a note that cannot be believed.
+var errNote = errors.New("it is damaged")
+
+// readNote returns the note of a directory. It is zero if there is none.
+func readNote(dir string) (n backupNote, err error) {
+	name := filepath.Join(dir, noteFile)
+	text, err := disk.ReadFile(disk.OS{}, name, maxNote)
+	if errors.Is(err, fs.ErrNotExist) {
+		return n, nil
+	}
+	if err == nil {
+		n, err = parseNote(text)
+	}
+	if err != nil {
+		return backupNote{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return n, nil
+}
+
+func parseNote(text []byte) (n backupNote, err error) {
+	head, body, _ := bytes.Cut(text, []byte("\n"))
+	if string(head) != noteSum(body) {
+		return n, fmt.Errorf("%w: its checksum does not match", errNote)
+	}
+	if err := json.Unmarshal(body, &n); err != nil || n.To == "" || n.Dir == "" {
+		return n, fmt.Errorf("%w: it names no backup", errNote)
+	}
+	return n, nil
+}
+
+func noteSum(body []byte) string {
+	return fmt.Sprintf("%s%08x", noteHead, crc32.Checksum(body, castagnoli))
+}
+
+func (n backupNote) write(dir string) error {
+	body, err := json.Marshal(n)
+	if err == nil {
+		body = append(body, '\n')
+		err = disk.WriteFile(disk.OS{}, filepath.Join(dir, noteFile), append([]byte(noteSum(body)+"\n"), body...), 0o640)
+	}
+	if err != nil {
+		return fmt.Errorf("note the continuous backup: %w", err)
+	}
+	return nil
+}
+
+// NoteWriter notes that a directory is the writer of the archive in a backup.
+func NoteWriter(dir string, to config.Backup) error { return noteBackup(dir, to, true) }
+
+// noteBackup notes the backup of a directory. begun says that the directory is its writer.
+func noteBackup(dir string, to config.Backup, begun bool) error {
+	if _, err := HolderOf(dir); err != nil { // its age is part of the note
+		return err
+	}
+	at, err := locationOf(dir)
+	if err != nil {
+		return fmt.Errorf("note the continuous backup: %w", err)
+	}
+	n := backupNote{To: to.To, Days: to.Days, Wait: to.Wait, Begun: begun, location: at}
+	if had, err := readNote(dir); err == nil && had == n {
+		return nil
+	}
+	return n.write(dir)
+}
+
+// noteReplaced notes that another directory, at the address by, is the writer of a backup.
+func noteReplaced(dir, to, by string) error {
+	n, err := readNote(dir)
+	if err != nil || n.To != to || n.Replaced.IsZero() {
+		n.To, n.Begun, n.Replaced = to, true, time.Now().UTC().Truncate(time.Second)
+	}
+	if n.By = by; n.Dir == "" {
+		if n.location, err = locationOf(dir); err != nil {
+			return fmt.Errorf("note that another directory is the writer: %w", err)
+		}
+	}
+	return n.write(dir)
+}
+
+// Attach makes a directory, which no process uses, go on with the backup that it wrote last, although it is elsewhere now. It returns
+// the backup's URL.
+func Attach(dir string) (to string, err error) {
+	if err := kv.Held(dir); err != nil {
+		return "", err
+	}
+	n, err := readNote(dir)
+	if err == nil && n.To == "" {
+		err = fmt.Errorf("%s has written no continuous backup", dir)
+	}
+	if err == nil {
+		n.location, err = locationOf(dir)
+	}
+	if err != nil {
+		return "", err
+	}
+	return n.To, n.write(dir)
+}
+
+// Detach makes a directory, which no process uses, forget its continuous backup, for a copy that goes its own way, or where that
+// backup is used no more. It returns the backup's URL; "" if there was none.
+func Detach(dir string) (to string, err error) {
+	n, err := readNote(dir)
+	if err != nil && !errors.Is(err, errNote) {
+		return "", err
+	}
+	for _, name := range []string{noteFile, formerReplaced, holderFile} { // a backup shall not take it for the one it was
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("forget the continuous backup: %w", err)
+		}
+	}
+	return n.To, disk.OS{}.SyncDir(dir)
+}
+
+// formerReplaced is the file in which programs until November 2026 noted when a directory was replaced, and in which backup.
+const formerReplaced = "replaced"
+
+// adoptFormer makes a note of what such a program noted.
+func adoptFormer(dir string) error {
+	text, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, formerReplaced), maxNote)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, to, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	if to == "" {
+		to = "unknown"
+	}
+	if err := noteReplaced(dir, to, ""); err != nil {
+		return err
+	}
+	return os.Remove(filepath.Join(dir, formerReplaced))
+}
