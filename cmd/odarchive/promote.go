@@ -31,6 +31,9 @@ An archive that was restored from the backup is no follower: start it with 'odar
 				return usagef("promote needs --backup-to")
 			}
 			if !kv.IsReplica(c.cfg.Data) {
+				if is, err := store.IsWriter(cmd.Context(), c.cfg, c.log); err == nil && is {
+					return c.print(promoted{}, "%s is that of the writer already", c.cfg.Data)
+				}
 				return fmt.Errorf("%s is not the directory of a follower, which 'odarchive serve --follow' makes; an archive that was restored is started with 'odarchive serve --promote'", c.cfg.Data)
 			}
 			done, err := c.promoteDirectory(cmd.Context(), "")
@@ -38,12 +41,12 @@ An archive that was restored from the backup is no follower: start it with 'odar
 				if err := c.orderPromotion(cmd.Context()); err != nil {
 					return err
 				}
-				return c.print(done, "the server of %s is the writer now", c.cfg.Data)
+				return c.print(promoted{Server: true}, "the server of %s is the writer now", c.cfg.Data)
 			}
 			if err != nil {
 				return err
 			}
-			return c.print(done, "%s can be written: write set %d, %d of them from the backup, epoch %d; start it with 'odarchive serve' and the settings of the writer", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
+			return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, %d of them from the backup, epoch %d; start it with 'odarchive serve' and the settings of the writer", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
 		},
 	}
 	f := cmd.Flags()
@@ -51,6 +54,12 @@ An archive that was restored from the backup is no follower: start it with 'odar
 	f.StringVar(&c.cfg.Backup.Advertise, "advertise", c.cfg.Backup.Advertise, "address at which others reach the new writer (default --base, or that of the archive)")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
+}
+
+// promoted is the result of promote. JSON names are stable.
+type promoted struct {
+	*vault.Promoted      // nil if the directory is that of the writer already, or its server has done it
+	Server          bool `json:"server"` // the server of the directory is the writer
 }
 
 // promoteDirectory makes the directory of a follower one that can be written. silent is the sign of the writer that has been

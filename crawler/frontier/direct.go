@@ -85,5 +85,8 @@ func (f *Frontier) LeaseURL(ctx context.Context, raw string) (*Lease, error) {
 	if f.leased(u.Group) {
 		return nil, fmt.Errorf("frontier: %s: %w: its host is being visited", raw, ErrLeaseLost)
 	}
+	if err := f.beginGeneration(ctx); err != nil {
+		return nil, err
+	}
 	return f.grant(ctx, u.Group, []Job{u.job()}, LeaseOptions{}), nil
 }

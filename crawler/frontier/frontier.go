@@ -105,17 +105,9 @@ func New(db *kv.DB, opts Options) (*Frontier, error) {
 		if older, err = checkFormat(txn); err != nil {
 			return err
 		}
-		generation, err := counter(txn, keyGeneration)
-		if err != nil {
-			return err
-		}
-		f.epoch = (generation + 1) << 32
 		why, _, err := txn.Get(kv.SpaceHosts, []byte(keyPaused))
 		f.paused = string(why)
-		if err != nil {
-			return err
-		}
-		return setCounter(txn, keyGeneration, generation+1)
+		return err
 	})
 	if err == nil && older {
 		err = f.migrate(context.Background(), perTxn)
@@ -124,6 +116,32 @@ func New(db *kv.DB, opts Options) (*Frontier, error) {
 		return nil, fmt.Errorf("frontier: open: %w", err)
 	}
 	return f, nil
+}
+
+// beginGeneration makes the epochs of this process's leases differ from those of all earlier ones. It is done before the first
+// lease and not at the opening: whoever may not write here after all has then written nothing. The caller holds leasing.
+func (f *Frontier) beginGeneration(ctx context.Context) error {
+	f.mu.Lock()
+	begun := f.epoch > 0
+	f.mu.Unlock()
+	if begun {
+		return nil
+	}
+	var generation uint64
+	err := f.db.Update(ctx, func(txn *kv.Txn) (err error) {
+		if generation, err = counter(txn, keyGeneration); err != nil {
+			return err
+		}
+		generation++
+		return setCounter(txn, keyGeneration, generation)
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: begin: %w", err)
+	}
+	f.mu.Lock()
+	f.epoch = generation << 32
+	f.mu.Unlock()
+	return nil
 }
 
 // openReadOnly opens the frontier without writing. No leases can be granted.

@@ -118,6 +118,9 @@ func (f *Frontier) tryLease(ctx context.Context, o LeaseOptions) (l *Lease, next
 	if f.Held() != "" {
 		return nil, maxTime, nil
 	}
+	if err := f.beginGeneration(ctx); err != nil {
+		return nil, 0, err
+	}
 	now := ms(f.opts.Now())
 	var stale []string
 	passed := 0

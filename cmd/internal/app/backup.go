@@ -59,7 +59,11 @@ func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func
 		stop()
 		group.Wait()
 		k.End()
-		if s := k.State(); s.Fenced || s.Behind > 0 || !s.Whole {
+		s := k.State()
+		if s.Fenced {
+			return fmt.Errorf("what was committed last is only in %s, and dropped when that follows the writer: %s", n.Config.Data, s.Error)
+		}
+		if s.Behind > 0 || !s.Whole {
 			return fmt.Errorf("what was committed is in %s, and not all of it in the continuous backup (%s): the next server or command that writes here copies it", n.Config.Data, cmp.Or(s.Error, "it was not complete yet"))
 		}
 		return nil

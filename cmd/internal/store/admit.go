@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"odarchive/cmd/internal/config"
@@ -163,6 +164,15 @@ func (s *Store) askWriter(ctx context.Context, url string) (last lastWriter, err
 		last.at += " at " + w.URL
 	}
 	return last, nil
+}
+
+// IsWriter asks the backup of the settings whether a directory is that of its writer.
+func IsWriter(ctx context.Context, cfg config.Config, log *slog.Logger) (bool, error) {
+	if BaseOf(cfg.Data) == "" {
+		return false, nil // no archive, whose identity would be made
+	}
+	last, err := (&Store{Config: cfg, Log: log}).askWriter(ctx, cfg.Backup.To)
+	return last.mine, err
 }
 
 // NoteReplaced makes the directory remember that another one is the writer, if the error says so.

@@ -271,6 +271,41 @@ func TestADamagedNoteIsNotBelieved(t *testing.T) {
 	}
 }
 
+// What is refused has written nothing: an older copy of a directory does not part from its backup by being asked.
+func TestWhatIsRefusedWritesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Backup.To = "file://" + t.TempDir()
+	w.mustWrite()
+	older := filepath.Join(t.TempDir(), "older")
+	if err := os.CopyFS(older, os.DirFS(w.cfg.Data)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.open(NeverReadOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetSetting(t.Context(), "test", "1"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.BackupKeeper().Run(ctx) }()
+	for s.BackupKeeper().State().Behind > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	<-ended
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.cfg.Data = older
+	for range 3 {
+		if _, err := w.write(); !errors.Is(err, vault.ErrBehind) || !strings.Contains(err.Error(), "is older") {
+			t.Fatal(err)
+		}
+	}
+}
+
 func FuzzNote(f *testing.F) {
 	f.Add([]byte("crc32c 00000000\n{}"))
 	f.Add([]byte("{}"))
