@@ -142,6 +142,9 @@ func (c *cli) hostCommand(use, short, example string, args cobra.PositionalArgs,
 			if r := c.remote(ctx); r != nil {
 				return do(ctx, r.HostSettings(), args)
 			}
+			if use == "list" {
+				return c.reading(ctx, func(n *app.Node) error { return do(ctx, localHosts{n}, args) })
+			}
 			return c.with(ctx, store.Options{}, func(n *app.Node) error { return do(ctx, localHosts{n}, args) })
 		},
 	}

@@ -131,7 +131,7 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 // directory one of a replica: what this one has committed and the other lacks will be dropped.
 func (c *cli) isWriter(ctx context.Context) (bool, error) {
 	h, err := c.openVault(ctx, c.cfg.Backup.To)
-	if errors.Is(err, vault.ErrNoVault) {
+	if errors.Is(err, vault.ErrNoVault) || errors.Is(err, bucket.ErrUnavailable) { // the directory knows what it was last
 		return true, nil
 	}
 	if err != nil {

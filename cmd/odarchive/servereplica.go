@@ -32,7 +32,7 @@ func (c *cli) serveReplica(ctx context.Context, e *edge) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.cfg.Data, 0o755); err != nil {
+	if err := os.MkdirAll(c.cfg.Data, 0o700); err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)

@@ -167,6 +167,9 @@ func (c *cli) tokenCommand(use, short, example string, args cobra.PositionalArgs
 			if r := c.remote(ctx); r != nil {
 				return do(ctx, r, args)
 			}
+			if use == "list" {
+				return c.reading(ctx, func(n *app.Node) error { return do(ctx, n, args) })
+			}
 			return c.with(ctx, store.Options{}, func(n *app.Node) error { return do(ctx, n, args) })
 		},
 	}

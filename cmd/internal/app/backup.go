@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -17,7 +18,31 @@ func (n *Node) RunBackup(ctx context.Context) (end func() error, err error) {
 	if err := n.BeginBackup(ctx, ""); err != nil {
 		return nil, err
 	}
-	return n.keepBackup(ctx, lastCommits), nil
+	stop := n.keepBackup(ctx, lastCommits)
+	return func() error {
+		forgotten := n.awaitForgotten(ctx)
+		return errors.Join(stop(), forgotten)
+	}, nil
+}
+
+// awaitForgotten waits until what the command withdrew has left the backup, too, or for some seconds. The error says that it is
+// there still.
+func (n *Node) awaitForgotten(ctx context.Context) error {
+	k := n.BackupKeeper()
+	if k == nil {
+		return nil
+	}
+	for deadline := time.Now().Add(lastCommits); ; {
+		forget, err := n.ToForget()
+		if err != nil || !forget {
+			return err
+		}
+		if time.Now().After(deadline) || ctx.Err() != nil || k.State().Fenced {
+			return fmt.Errorf("what was withdrawn is still in the continuous backup (%s): the next server here removes it", cmp.Or(k.State().Error, "it takes longer"))
+		}
+		k.Forget()
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 // lastCommits is how long a process that ends waits for the backup to take its last commits. Its jobs, which wait for that,

@@ -22,6 +22,8 @@ func (a *Faces) backupBehind() string {
 	switch {
 	case !s.Whole && !s.Failing.IsZero() && time.Since(s.Failing) >= late:
 		return fmt.Sprintf(": there is no backup, its first copy has failed for %d seconds (the log says why)", int(time.Since(s.Failing).Seconds()))
+	case s.Epoch == 0:
+		return ": the backup has not been reached yet"
 	case !s.Whole:
 		return ": the first copy of the backup is under way"
 	case s.Lag >= late:

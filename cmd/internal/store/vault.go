@@ -87,7 +87,7 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	if err := s.NoteCopy(ctx, BucketCopy, to.To); err != nil {
 		return err
 	}
-	src := vault.Source{DB: s.DB, Content: s.Content, Dir: s.Config.Data, Files: []string{directoryFile, directoryCopy}, Withdrawn: s.toForget, Forgotten: s.forgotten}
+	src := vault.Source{DB: s.DB, Content: s.Content, Dir: s.Config.Data, Files: []string{directoryFile, directoryCopy}, Withdrawn: s.ToForget, Forgotten: s.forgotten}
 	k := vault.New(b, src, s.backedUp.gate, vault.Options{
 		Keep: time.Duration(to.Days) * 24 * time.Hour, Every: to.Every, Lease: BackupLease, Wait: to.Wait, Holder: holder, URL: url, Take: to.Promote,
 		Log: s.Log, Written: s.backedUp.written,
@@ -134,8 +134,8 @@ func (s *Store) NoteForget(ctx context.Context) error {
 	return nil
 }
 
-// toForget reports whether withdrawn bytes have left the archive and must leave the backup.
-func (s *Store) toForget() (bool, error) {
+// ToForget reports whether withdrawn bytes have left the archive and must leave the backup.
+func (s *Store) ToForget() (bool, error) {
 	note, err := s.Setting(forgetKey)
 	if err != nil || len(note) == 0 {
 		return false, err
