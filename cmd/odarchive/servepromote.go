@@ -145,8 +145,23 @@ func (c *cli) isWriter(ctx context.Context) (bool, error) {
 		c.cfg.TakeBytes = true
 		return true, nil
 	}
+	if err := c.sameArchive(ctx); err != nil {
+		return false, err
+	}
 	c.log.Warn("another server has become the writer: this directory follows it, and what only this one had is dropped", "data", c.cfg.Data)
 	return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())
+}
+
+// sameArchive compares the archive in the directory with that in --backup-to.
+func (c *cli) sameArchive(ctx context.Context) error {
+	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log})
+	if err == nil {
+		err = store.SameArchive(ctx, c.cfg.Data, b)
+	}
+	if err != nil {
+		return fmt.Errorf("--backup-to %s: %w", c.cfg.Backup.To, err)
+	}
+	return nil
 }
 
 // becomeWriter makes the directory of a follower one that can be written. Without --base, the base stays that of the archive. silent

@@ -10,6 +10,7 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler/archive/vault"
 	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/disk"
 )
 
 // Errors of directories that must not be written.
@@ -98,7 +99,9 @@ func (s *Store) askNamed(ctx context.Context, n backupNote, here bool) (why, err
 	last, err := s.askWriter(ctx, to)
 	known := n.Begun && n.To == to // else the address may be that of another archive
 	switch {
-	case errors.Is(err, vault.ErrNoVault) && n.Replaced.IsZero(): // it begins now
+	case errors.Is(err, vault.ErrNoVault) && known && n.Replaced.IsZero(): // as where the file system of the backup is not mounted
+		return fmt.Errorf("--backup-to %s: the backup that this directory has written is not there: if it was removed on purpose, 'odarchive backup --detach' once, and it begins anew", to), nil
+	case errors.Is(err, vault.ErrNoVault) && !known: // it begins now
 		return nil, nil
 	case err != nil && known && !n.Replaced.IsZero():
 		return replacedBy(to, n.By), nil
@@ -164,6 +167,31 @@ func (s *Store) askWriter(ctx context.Context, url string) (last lastWriter, err
 		last.at += " at " + w.URL
 	}
 	return last, nil
+}
+
+// ErrOtherArchive means that a backup is that of another archive.
+var ErrOtherArchive = errors.New("the backup is that of another archive")
+
+// SameArchive compares the archive in a directory with the one that a backup has. The error wraps ErrOtherArchive if they differ; nil
+// also means that the backup has none yet, or that one of the two was described by an older program.
+func SameArchive(ctx context.Context, dir string, b bucket.Bucket) error {
+	here, err := describe(disk.OS{}, dir, time.Time{})
+	if err != nil || here.ID == "" {
+		return err
+	}
+	for _, name := range []string{directoryFile, directoryCopy} {
+		text, err := vault.LastFile(ctx, b, name)
+		if err != nil {
+			return err
+		}
+		if there, err := decodeDirectory(text); err == nil && there.ID != "" {
+			if there.ID != here.ID {
+				return fmt.Errorf("%w, which began on %s with IRIs below %s: each archive needs a prefix of its own", ErrOtherArchive, there.Created.UTC().Format(time.DateOnly), there.Base)
+			}
+			return nil
+		}
+	}
+	return nil
 }
 
 // IsWriter asks the backup of the settings whether a directory is that of its writer.

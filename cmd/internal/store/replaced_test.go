@@ -82,6 +82,12 @@ func (w *world) replace() {
 	w.Helper()
 	other := *w
 	other.cfg.Data = filepath.Join(w.TempDir(), "other")
+	if err := os.CopyFS(other.cfg.Data, os.DirFS(w.cfg.Data)); err != nil {
+		w.Fatal(err)
+	}
+	if _, err := Detach(other.cfg.Data); err != nil {
+		w.Fatal(err)
+	}
 	other.cfg.Backup.Promote = true
 	other.mustWrite()
 }
@@ -304,6 +310,41 @@ func TestWhatIsRefusedWritesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func TestTheBackupOfAnotherArchiveIsNotTaken(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Backup.To = "file://" + t.TempDir()
+	w.mustWrite()
+	other := *w
+	other.cfg.Data = filepath.Join(t.TempDir(), "other")
+	other.cfg.Backup.Promote = true
+	if _, err := other.write(); !errors.Is(err, ErrOtherArchive) {
+		t.Error(err)
+	}
+	w.mustWrite()
+}
+
+func TestABackupThatIsNotThereAnyMoreIsNotBegunUnasked(t *testing.T) {
+	w := newWorld(t)
+	at := filepath.Join(t.TempDir(), "mounted")
+	w.cfg.Backup.To = "file://" + at
+	w.mustWrite()
+	if err := os.Rename(at, at+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(at, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []*world{w, w.fresh()} {
+		if _, err := w.write(); err == nil || !strings.Contains(err.Error(), "--detach") {
+			t.Error(err)
+		}
+	}
+	if _, err := Detach(w.cfg.Data); err != nil {
+		t.Fatal(err)
+	}
+	w.mustWrite()
 }
 
 func FuzzNote(f *testing.F) {

@@ -84,6 +84,12 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("--backup-to: %w", err)
 	}
+	asking, asked := context.WithTimeout(ctx, askTime)
+	err = SameArchive(asking, s.Config.Data, b)
+	if asked(); errors.Is(err, ErrOtherArchive) { // what else is wrong, Begin finds out
+		s.DB.StopWrites(err)
+		return fmt.Errorf("--backup-to %s: %w", to.To, err)
+	}
 	if err := s.NoteCopy(ctx, BucketCopy, to.To); err != nil {
 		return err
 	}
