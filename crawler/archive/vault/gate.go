@@ -14,7 +14,8 @@ type Gate struct {
 	mu      sync.Mutex    // guards the fields below
 	stamps  []stamp       // of write sets that are not copied yet, ascending
 	reached uint64        // number of the last write set in the vault
-	waiting bool          // commits wait
+	waiting bool          // commits wait until the vault has them
+	held    bool          // commits wait until that is taken back
 	failed  error         // no commit may be acknowledged any more
 	trouble string        // why the Keeper copies nothing at present; "" if it does
 	moved   chan struct{} // closed and replaced when something above changes that commits wait for
@@ -45,7 +46,7 @@ func (g *Gate) Acknowledge(ctx context.Context, number uint64) error {
 	}
 	for {
 		g.mu.Lock()
-		failed, done, moved := g.failed, !g.waiting || g.reached >= number, g.moved
+		failed, done, moved := g.failed, !g.held && (!g.waiting || g.reached >= number), g.moved
 		g.mu.Unlock()
 		if failed != nil {
 			return failed
@@ -137,6 +138,20 @@ func (g *Gate) setWaiting(wait bool) {
 	defer g.mu.Unlock()
 	g.waiting = wait
 	g.move()
+}
+
+// hold lets no commit pass, or takes that back.
+func (g *Gate) hold(held bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = held
+	g.move()
+}
+
+func (g *Gate) holds() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.held
 }
 
 // fail makes every commit fail from now on.
