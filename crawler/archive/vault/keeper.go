@@ -105,7 +105,9 @@ func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
 const beginFor = 10 * time.Second
 
 // Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if another
-// directory writes the vault, ErrBehind if the vault has commits that the archive lacks. If the process that wrote last has not ended well,
+// directory writes the vault, ErrUnknownWriter if nothing says which one does, ErrBehind if the vault has commits that the
+// archive lacks, and bucket.ErrRefused or one of its own if the bucket cannot be used: it does not exist, the keys are wrong,
+// or it has other objects. If the process that wrote last has not ended well,
 // Begin waits for half of a lease to see whether it lives; the error is ErrInUse if it does, and Begin does not return before
 // that is known. If the object store cannot be reached at all, Begin returns nil after some seconds, and Run goes on trying.
 func (k *Keeper) Begin(ctx context.Context) error {
@@ -117,7 +119,7 @@ func (k *Keeper) Begin(ctx context.Context) error {
 		waited, err := k.beginOnce(ctx)
 		asked = asked || waited
 		switch {
-		case err == nil || isPermanent(err):
+		case err == nil || isHopeless(err):
 			return err
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -152,6 +154,12 @@ func (k *Keeper) beginOnce(ctx context.Context) (waited bool, err error) {
 	defer func() { k.waiting = nil }()
 	err = k.take(ctx)
 	return waited, err
+}
+
+// isHopeless reports whether a start fails because of an error: it is permanent, or a mistake of whoever named the bucket. A
+// Keeper that runs goes on trying after such a mistake: permissions can be given back.
+func isHopeless(err error) bool {
+	return isPermanent(err) || errors.Is(err, errOccupied) || errors.Is(err, bucket.ErrRefused)
 }
 
 func isPermanent(err error) bool { return MustNotWrite(err) || errors.Is(err, ErrNewer) }

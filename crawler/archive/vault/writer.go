@@ -158,6 +158,9 @@ func at(url string) string {
 	return " at " + url
 }
 
+// errOccupied is the error of a bucket that is no vault and not empty.
+var errOccupied = errors.New("the bucket has other objects below this prefix; use an empty prefix")
+
 // begin makes an empty bucket a vault.
 func begin(ctx context.Context, b bucket.Bucket) error {
 	empty, err := isEmpty(ctx, b)
@@ -165,7 +168,7 @@ func begin(ctx context.Context, b bucket.Bucket) error {
 		return err
 	}
 	if !empty {
-		return errors.New("the bucket has other objects below this prefix; use an empty prefix")
+		return errOccupied
 	}
 	text, err := sealJSON(description{Format: format, Created: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
