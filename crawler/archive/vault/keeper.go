@@ -90,6 +90,7 @@ type Keeper struct {
 func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
 	o = o.withDefaults()
 	k := &Keeper{b: b, src: src, gate: gate, opts: o, log: o.Log, forgetting: make(chan struct{}, 1)}
+	gate.setLog(o.Log)
 	k.patience = beginFor
 	k.packs = newPackCopier(b, src.Content, o.Log)
 	k.files = fileCopier{b: b, src: src}
