@@ -97,12 +97,12 @@ func (w *blockWriter) abandon() error {
 	w.s.unswept = slices.DeleteFunc(w.s.unswept, func(l uint64) bool { return l == w.list })
 	var errs []error
 	if w.merged != nil {
-		errs = append(errs, w.s.db.DeleteKeys(kv.SpaceTripleIndex, w.merged.Fresh))
+		errs = append(errs, unlessUnacknowledged(w.s.db.DeleteKeys(kv.SpaceTripleIndex, w.merged.Fresh)))
 	}
 	if w.builder != nil {
-		errs = append(errs, w.builder.Abandon())
+		errs = append(errs, unlessUnacknowledged(w.builder.Abandon()))
 	} else if w.built != nil {
-		errs = append(errs, w.s.db.DeleteKeys(kv.SpaceDict, w.built.Fresh))
+		errs = append(errs, unlessUnacknowledged(w.s.db.DeleteKeys(kv.SpaceDict, w.built.Fresh)))
 	}
 	return errors.Join(errs...)
 }

@@ -2,6 +2,7 @@ package triplestore
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -178,7 +179,15 @@ func (w *partWriter) discard() error {
 		}
 	}
 	w.parts, w.size = 0, 0
-	return w.batch.Flush()
+	return unlessUnacknowledged(w.batch.Flush())
+}
+
+// unlessUnacknowledged returns err, or nil if it is about deleting what nothing names, which nobody has to wait for.
+func unlessUnacknowledged(err error) error {
+	if errors.Is(err, kv.ErrUnacknowledged) {
+		return nil
+	}
+	return err
 }
 
 func (w *partWriter) finish() error {

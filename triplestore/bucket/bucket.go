@@ -24,6 +24,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
 // Errors that callers decide on.
@@ -32,6 +34,7 @@ var (
 	ErrExists      = errors.New("the object exists already")                      // Put with IfAbsent
 	ErrChanged     = errors.New("the object is not the one that was expected")    // Put with IfMatch: another ETag, or none
 	ErrUnavailable = errors.New("the object store cannot be reached at the time") // may pass by waiting
+	ErrRefused     = errors.New("the object store refuses the request")           // for its keys, its bucket or its form; does not pass by waiting
 )
 
 // Bucket is a set of objects. All methods may be called concurrently.
@@ -182,6 +185,9 @@ func checkS3(u *url.URL) error {
 		if e.User != nil {
 			return errors.New("bucket: the endpoint contains a user or a password; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead")
 		}
+	}
+	if err := s3utils.CheckValidBucketName(u.Host); err != nil {
+		return fmt.Errorf("bucket: %q is not the name of a bucket: %s", u.Host, strings.ToLower(err.Error()[:1])+err.Error()[1:])
 	}
 	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
 		return CheckKey(prefix)

@@ -179,19 +179,19 @@ func TestURLsOfBuckets(t *testing.T) {
 	t.Parallel()
 	none := func(string) string { return "" }
 	for url, want := range map[string]string{
-		"s3://b/p?endpoint=http://127.0.0.1:1&region=eu": "no credentials",
-		"s3://user:pass@b/p":                             "contains a user or a password",
-		"s3://b?endpoint=http://user:sesame@h":           "contains a user or a password",
-		"s3://b?secret=sesame":                           "unknown parameter",
-		"s3://b?endpoint=ftp://h":                        "http://HOST:PORT",
-		"s3://b?endpoint=http://h/path":                  "http://HOST:PORT",
-		"s3:///p":                                        "names no bucket",
-		"s3://b/a/../c":                                  "not a key",
-		"gs://b":                                         `unknown scheme "gs"`,
-		"file://relative/x":                              "absolute path",
-		"file:relative":                                  "form",
-		"":                                               "unknown scheme",
-		"s3://b/\x00sesame":                              "cannot be parsed",
+		"s3://bkt/p?endpoint=http://127.0.0.1:1&region=eu": "no credentials",
+		"s3://user:pass@b/p":                   "contains a user or a password",
+		"s3://b?endpoint=http://user:sesame@h": "contains a user or a password",
+		"s3://b?secret=sesame":                 "unknown parameter",
+		"s3://b?endpoint=ftp://h":              "http://HOST:PORT",
+		"s3://b?endpoint=http://h/path":        "http://HOST:PORT",
+		"s3:///p":                              "names no bucket",
+		"s3://bkt/a/../c":                      "not a key",
+		"gs://b":                               `unknown scheme "gs"`,
+		"file://relative/x":                    "absolute path",
+		"file:relative":                        "form",
+		"":                                     "unknown scheme",
+		"s3://b/\x00sesame":                    "cannot be parsed",
 	} {
 		_, err := bucket.Open(t.Context(), url, bucket.Options{Getenv: func(name string) string {
 			if name == "AWS_SHARED_CREDENTIALS_FILE" {

@@ -31,7 +31,7 @@ const hiddenTemp = ".tmp"
 
 func openDir(_ context.Context, root string) (Bucket, error) {
 	if err := disk.MakeDir(disk.OS{}, filepath.Join(root, hiddenTemp), 0o755); err != nil {
-		return nil, fmt.Errorf("bucket: open directory: %w", err)
+		return nil, fmt.Errorf("bucket: open directory: %w", denied(err))
 	}
 	return &dir{root: root}, nil
 }
@@ -60,7 +60,7 @@ func (d *dir) Put(ctx context.Context, key string, size int64, body io.ReadSeeke
 	}
 	temp, err := d.write(ctx, size, body)
 	if err != nil {
-		return fmt.Errorf("bucket: put %s: %w", key, err)
+		return fmt.Errorf("bucket: put %s: %w", key, denied(err))
 	}
 	defer os.Remove(temp)
 	err = d.locked(func() error {
@@ -85,7 +85,7 @@ func (d *dir) Put(ctx context.Context, key string, size int64, body io.ReadSeeke
 		return disk.OS{}.SyncDir(filepath.Dir(d.path(key)))
 	})
 	if err != nil {
-		return fmt.Errorf("bucket: put %s: %w", key, err)
+		return fmt.Errorf("bucket: put %s: %w", key, denied(err))
 	}
 	return nil
 }
@@ -167,7 +167,15 @@ func dirError(op, key string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		err = ErrNotFound
 	}
-	return fmt.Errorf("bucket: %s %s: %w", op, key, err)
+	return fmt.Errorf("bucket: %s %s: %w", op, key, denied(err))
+}
+
+// denied makes an error about missing permission an ErrRefused.
+func denied(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return err
 }
 
 // List implements Bucket.
@@ -187,7 +195,7 @@ func (d *dir) walk(ctx context.Context, folder, prefix, after string, yield func
 		return true
 	}
 	if err != nil {
-		yield(Info{}, fmt.Errorf("bucket: list: %w", err))
+		yield(Info{}, fmt.Errorf("bucket: list: %w", denied(err)))
 		return false
 	}
 	var keys []string

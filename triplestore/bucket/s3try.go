@@ -94,7 +94,7 @@ func (b *s3) classify(err error) error {
 	text := b.redact(fmt.Sprintf("%.80s: %.300s (status %d)", code, answer.Message, answer.StatusCode))
 	switch status := answer.StatusCode; {
 	case code == "NoSuchBucket":
-		return fmt.Errorf("the bucket %s does not exist: %s", b.name, text)
+		return refusedError(fmt.Sprintf("the bucket %s does not exist: %s", b.name, text))
 	case code == "NoSuchKey", code == "NoSuchUpload", code == "NotFound", status == http.StatusNotFound:
 		return ErrNotFound
 	case status == http.StatusPreconditionFailed, code == "PreconditionFailed":
@@ -107,9 +107,21 @@ func (b *s3) classify(err error) error {
 		code == "RequestTimeout", code == "SlowDown", code == "InternalError", code == "XAmzContentSHA256Mismatch", code == "IncompleteBody",
 		code == "BadDigest":
 		return fmt.Errorf("%s: %w", text, ErrUnavailable)
+	case code == "RequestTimeTooSkewed", code == "RequestExpired", code == "ExpiredToken", code == "ExpiredTokenException", code == "TokenRefreshRequired":
+		return errors.New(text) // a clock may be set, and a token replaced in the file of credentials
+	case status >= 400, status == http.StatusMovedPermanently:
+		return refusedError(text)
 	}
 	return errors.New(text)
 }
+
+// refusedError is an ErrRefused that says why.
+type refusedError string
+
+func (e refusedError) Error() string { return string(e) }
+
+// Is reports whether target is ErrRefused.
+func (e refusedError) Is(target error) bool { return target == ErrRefused }
 
 // network returns an error that came from the connection, not from the store.
 func (b *s3) network(err error) error {

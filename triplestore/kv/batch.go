@@ -2,6 +2,7 @@ package kv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -54,13 +55,14 @@ func (b *Batch) Flush() error {
 	if err == nil {
 		err = b.db.syncLog()
 	}
-	if err == nil {
-		err = b.db.acknowledge(context.Background(), b.db.visible.Load())
-	}
 	if err != nil {
 		return fmt.Errorf("kv: batch: %w", err)
 	}
-	return nil
+	err = b.db.acknowledge(context.Background(), b.db.visible.Load())
+	if late := (*unacknowledged)(nil); errors.As(err, &late) { // what needs the batch has not been written yet
+		late.text = "kv: a larger write was stopped before its end: a part of it is in the log of this directory, but not known to be anywhere else"
+	}
+	return err
 }
 
 // DeleteKeys deletes keys of a space in a batch.

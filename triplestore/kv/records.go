@@ -153,7 +153,21 @@ func (db *DB) acknowledge(ctx context.Context, number uint64) error {
 		return nil
 	}
 	if err := db.opts.Acknowledge(ctx, number); err != nil {
-		return fmt.Errorf("kv: %w: write set %d: %w", ErrUnacknowledged, number, err)
+		return &unacknowledged{fmt.Sprintf("kv: write set %d is committed in this directory, but not known to be anywhere else", number), err}
 	}
 	return nil
 }
+
+// unacknowledged is an ErrUnacknowledged that says what is certain.
+type unacknowledged struct {
+	text  string
+	cause error
+}
+
+func (e *unacknowledged) Error() string { return e.text + ": " + e.cause.Error() }
+
+// Is reports whether target is ErrUnacknowledged.
+func (e *unacknowledged) Is(target error) bool { return target == ErrUnacknowledged }
+
+// Unwrap returns why it was not acknowledged.
+func (e *unacknowledged) Unwrap() error { return e.cause }

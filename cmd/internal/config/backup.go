@@ -78,3 +78,21 @@ func (b Backup) check() error {
 	}
 	return nil
 }
+
+// checkPlaces returns an error if the continuous backup would be among the files of the archive, or among its packs.
+func (c Config) checkPlaces() error {
+	if !c.Backup.On() {
+		return nil
+	}
+	data, err := bucket.FileURL(c.Data)
+	if err != nil {
+		return fmt.Errorf("--data: %w", err)
+	}
+	if bucket.Overlap(c.Backup.To, data) {
+		return fmt.Errorf("--backup-to %s: a backup must not be in the data directory (%s), nor contain it: name another directory, best on another disk", c.Backup.To, c.Data)
+	}
+	if bucket.Overlap(c.Backup.To, c.Bytes) {
+		return fmt.Errorf("--backup-to %s: a backup must not be in the bucket of --bytes (%s), nor contain it: give each a prefix of its own, such as /backup and /packs", c.Backup.To, c.Bytes)
+	}
+	return nil
+}

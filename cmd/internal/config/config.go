@@ -255,6 +255,9 @@ func (c Config) Check() error {
 	if err := c.Backup.check(); err != nil {
 		return err
 	}
+	if err := c.checkPlaces(); err != nil {
+		return err
+	}
 	if _, err := c.LogWitnesses(); err != nil {
 		return err
 	}

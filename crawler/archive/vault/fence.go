@@ -113,13 +113,16 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 		return fmt.Errorf("%s: %w", writerKey, err)
 	}
 	if found.Nonce != state.Nonce {
+		if w.hasFence() && found.Epoch < w.epoch {
+			return w.signAgain(ctx, info.ETag) // an older copy of it came back
+		}
 		return w.setFenced(fencedBy(found))
 	}
 	w.tag = info.ETag
 	return nil
 }
 
-// signAgain prepares the next attempt to sign, after writer.json was lost or damaged: it replaces what has this ETag. Who
+// signAgain prepares the next attempt to sign, after writer.json was lost, damaged or replaced by an older copy: it replaces what has this ETag. Who
 // writes is decided by fences, and a process that takes the archive, and has signed, is not replaced: its text is another.
 // The caller holds renewing.
 func (w *Writer) signAgain(ctx context.Context, tag string) error {
@@ -131,7 +134,14 @@ func (w *Writer) signAgain(ctx context.Context, tag string) error {
 	if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
 		return w.setFenced(fencedBy(h.writer))
 	}
-	return fmt.Errorf("%w: %s is missing or damaged", errSignAgain, writerKey)
+	return fmt.Errorf("%w: %s is missing, damaged or an older one", errSignAgain, writerKey)
+}
+
+// hasFence reports whether the writer's fence is in the vault.
+func (w *Writer) hasFence() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seq > 0
 }
 
 // errSignAgain is the error of a renewal that is to be tried again at once.
@@ -160,28 +170,6 @@ func Lives(ctx context.Context, b bucket.Bucket) (sign, url string, lease time.D
 		return "", "", 0, fmt.Errorf("backup: %w", err)
 	}
 	return sign, s.URL, time.Duration(s.Lease) * time.Millisecond, nil
-}
-
-// LastWriter is the directory that wrote a vault last.
-type LastWriter struct {
-	Holder Holder // "" if there is none
-	URL    string // its address; "" if that is not known
-	At     time.Time
-}
-
-// LastWriterOf asks a vault which directory writes it, or wrote it last. The error wraps ErrNoVault if there is no vault.
-func LastWriterOf(ctx context.Context, b bucket.Bucket) (LastWriter, error) {
-	_, s, _, err := look(ctx, b)
-	if errors.Is(err, bucket.ErrNotFound) || errors.Is(err, ErrBroken) { // the last fence names it as well
-		h, err := read(ctx, b)
-		if err != nil {
-			return LastWriter{}, fmt.Errorf("backup: %w", err)
-		}
-		s = h.writer
-	} else if err != nil {
-		return LastWriter{}, fmt.Errorf("backup: %w", err)
-	}
-	return LastWriter{s.Holder, s.URL, s.At}, nil
 }
 
 // look reads writer.json, what in it changes as long as the writer lives, and its ETag.

@@ -1,8 +1,10 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"sort"
 	"sync"
 	"time"
@@ -14,9 +16,12 @@ type Gate struct {
 	mu      sync.Mutex    // guards the fields below
 	stamps  []stamp       // of write sets that are not copied yet, ascending
 	reached uint64        // number of the last write set in the vault
-	waiting bool          // commits wait
+	waiting bool          // commits wait until the vault has them
+	held    bool          // commits wait until that is taken back
 	failed  error         // no commit may be acknowledged any more
 	trouble string        // why the Keeper copies nothing at present; "" if it does
+	log     *slog.Logger  // of the Keeper; nil until there is one
+	slow    bool          // a commit has said that it waits for long
 	moved   chan struct{} // closed and replaced when something above changes that commits wait for
 	wake    chan struct{} // receives a value after a commit
 }
@@ -36,16 +41,25 @@ func NewGate() *Gate {
 }
 
 // Acknowledge notes a commit. If commits wait, it returns when a Keeper has copied this one. The error is ErrFenced if
-// another process has become the writer.
+// another process has become the writer. A commit that waits for long says so in the log; others that do meanwhile do not.
 func (g *Gate) Acknowledge(ctx context.Context, number uint64) error {
 	g.note(number, milliOf(time.Now()))
 	select {
 	case g.wake <- struct{}{}:
 	default:
 	}
+	began := time.Now()
+	timer := time.NewTimer(slowAfter)
+	defer timer.Stop()
+	said := false
+	defer func() {
+		if said {
+			g.endSlow(number, began)
+		}
+	}()
 	for {
 		g.mu.Lock()
-		failed, done, moved := g.failed, !g.waiting || g.reached >= number, g.moved
+		failed, done, moved := g.failed, !g.held && (!g.waiting || g.reached >= number), g.moved
 		g.mu.Unlock()
 		if failed != nil {
 			return failed
@@ -55,10 +69,45 @@ func (g *Gate) Acknowledge(ctx context.Context, number uint64) error {
 		}
 		select {
 		case <-moved:
+		case <-timer.C:
+			said = g.saySlow(number)
 		case <-ctx.Done():
 			return g.tired(context.Cause(ctx))
 		}
 	}
+}
+
+// slowAfter is how long a commit waits before it says so.
+const slowAfter = 5 * time.Second
+
+// saySlow logs what a commit waits for. It reports whether it did: not if another one has, and still waits.
+func (g *Gate) saySlow(number uint64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.slow || g.log == nil {
+		return false
+	}
+	g.slow = true
+	what := cmp.Or(g.trouble, "an upload that has not ended")
+	g.log.Warn("a commit waits for the backup", "write set", number, "in the backup up to", g.reached, "waits for", what)
+	return true
+}
+
+// endSlow logs that the commit of saySlow waits no longer.
+func (g *Gate) endSlow(number uint64, began time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.slow = false
+	if !g.held && (!g.waiting || g.reached >= number) {
+		g.log.Warn("the commit that waited for the backup is through", "write set", number, "waited", time.Since(began).Round(time.Millisecond))
+	}
+}
+
+// setLog sets where slow commits are logged.
+func (g *Gate) setLog(log *slog.Logger) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.log = log
 }
 
 // tired returns the error of a caller that waits no longer.
@@ -137,6 +186,20 @@ func (g *Gate) setWaiting(wait bool) {
 	defer g.mu.Unlock()
 	g.waiting = wait
 	g.move()
+}
+
+// hold lets no commit pass, or takes that back.
+func (g *Gate) hold(held bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held = held
+	g.move()
+}
+
+func (g *Gate) holds() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.held
 }
 
 // fail makes every commit fail from now on.

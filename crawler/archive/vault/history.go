@@ -20,8 +20,11 @@ import (
 type History struct {
 	b         bucket.Bucket
 	created   time.Time
-	writer    writerState
-	writerTag string // ETag of writer.json; "" if there is none
+	writer    writerState // who wrote last: findWriter
+	writerTag string      // ETag of writer.json; "" if there is none
+	sign      string      // of the writer (Lives), as writer.json had it
+	unknown   bool        // there has been a writer, and nothing says which one
+	stale     bool        // writer.json is older than the last fence
 	fences    []fence
 	spans     []span // of the log and of the tail, by epoch and first record
 	snapshots []snapshot
@@ -64,6 +67,14 @@ func open(ctx context.Context, b bucket.Bucket) (*History, error) {
 }
 
 func read(ctx context.Context, b bucket.Bucket) (*History, error) {
+	h, err := readOnce(ctx, b)
+	if err == nil && (h.unknown || h.stale) { // a process may have become the writer while the objects were read
+		h, err = readOnce(ctx, b)
+	}
+	return h, err
+}
+
+func readOnce(ctx context.Context, b bucket.Bucket) (*History, error) {
 	h := &History{b: b, next: 1}
 	raw, _, err := get(ctx, b, archiveKey, maxSmall)
 	if errors.Is(err, bucket.ErrNotFound) {
@@ -85,7 +96,7 @@ func read(ctx context.Context, b bucket.Bucket) (*History, error) {
 			h.writer = writerState{}
 			h.flaw("%s is damaged", writerKey)
 		}
-		h.writerTag = info.ETag
+		h.writerTag, h.sign = info.ETag, signOf(info.ETag, h.writer)
 	} else if !errors.Is(err, bucket.ErrNotFound) {
 		return nil, err
 	}
@@ -112,14 +123,7 @@ func read(ctx context.Context, b bucket.Bucket) (*History, error) {
 	slices.SortFunc(h.spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.first, b.first), cmp.Compare(a.last, b.last))
 	})
-	if n := len(h.fences); n > 0 && h.writer.Holder == "" { // the last fence names the writer as well
-		if h.writerTag == "" {
-			h.flaw("%s is missing", writerKey)
-		}
-		h.writer.Epoch, h.writer.Holder = h.fences[n-1].Epoch, h.fences[n-1].Holder
-		h.writer.At = h.fences[n-1].At.time()
-	}
-	return h, nil
+	return h, h.findWriter(ctx)
 }
 
 func (h *History) flaw(form string, args ...any) {
@@ -360,9 +364,9 @@ func (h *History) Moments() (list []Moments) {
 // Writer describes who writes the archive: its address, if it has told one, and its epoch.
 func (h *History) Writer() (url string, epoch uint64) { return h.writer.URL, h.writer.Epoch }
 
-// WrittenBy reports whether a holder is the writer, or nobody is.
+// WrittenBy reports whether a holder is the writer, or there has been none.
 func (h *History) WrittenBy(holder Holder) bool {
-	return h.writer.Holder == "" || h.writer.Holder == holder
+	return !h.unknown && (h.writer.Holder == "" || h.writer.Holder == holder)
 }
 
 // Created returns when the vault was begun.

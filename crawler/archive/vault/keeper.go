@@ -37,6 +37,10 @@ type Options struct {
 	URL    string        // where this process serves, for followers and for who is refused; may be ""
 	Take   bool          // take the archive from another holder
 	Log    *slog.Logger  // nil discards
+	// Taken, if not nil, is called each time this process has become the writer: by Begin, or by Run if the backup could be
+	// reached only then, and when the history begins anew. While it fails, it is called again, nothing is copied, and no
+	// commit is acknowledged, with or without Wait.
+	Taken func() error
 	// Written is when the database was last written before this process opened it, the best that is known of when its
 	// write sets were committed that are not in the vault yet.
 	Written time.Time
@@ -62,6 +66,7 @@ type Keeper struct {
 	log  *slog.Logger
 
 	writer *Writer // nil until Begin or Run has taken the archive
+	taken  *Writer // has taken it, and something after that has failed; nil otherwise
 	was    string  // nonce of the last writer of this process
 	// waiting is called when Take waits; nil after Begin.
 	waiting  func(time.Duration)
@@ -85,6 +90,7 @@ type Keeper struct {
 func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
 	o = o.withDefaults()
 	k := &Keeper{b: b, src: src, gate: gate, opts: o, log: o.Log, forgetting: make(chan struct{}, 1)}
+	gate.setLog(o.Log)
 	k.patience = beginFor
 	k.packs = newPackCopier(b, src.Content, o.Log)
 	k.files = fileCopier{b: b, src: src}
@@ -100,7 +106,9 @@ func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
 const beginFor = 10 * time.Second
 
 // Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if another
-// directory writes the vault, ErrBehind if the vault has commits that the archive lacks. If the process that wrote last has not ended well,
+// directory writes the vault, ErrUnknownWriter if nothing says which one does, ErrBehind if the vault has commits that the
+// archive lacks, and bucket.ErrRefused or one of its own if the bucket cannot be used: it does not exist, the keys are wrong,
+// or it has other objects. If the process that wrote last has not ended well,
 // Begin waits for half of a lease to see whether it lives; the error is ErrInUse if it does, and Begin does not return before
 // that is known. If the object store cannot be reached at all, Begin returns nil after some seconds, and Run goes on trying.
 func (k *Keeper) Begin(ctx context.Context) error {
@@ -112,12 +120,16 @@ func (k *Keeper) Begin(ctx context.Context) error {
 		waited, err := k.beginOnce(ctx)
 		asked = asked || waited
 		switch {
-		case err == nil || isPermanent(err):
+		case err == nil || isHopeless(err):
 			return err
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		}
 		k.failed(err)
+		if errors.Is(err, errNotNoted) { // known to be the writer
+			k.log.Warn("nothing is acknowledged yet; trying again in the background", "error", err)
+			return nil
+		}
 		if !asked {
 			k.log.Warn("the backup cannot be reached; trying again in the background", "error", err)
 			return nil
@@ -145,14 +157,19 @@ func (k *Keeper) beginOnce(ctx context.Context) (waited bool, err error) {
 	return waited, err
 }
 
+// isHopeless reports whether a start fails because of an error: it is permanent, or a mistake of whoever named the bucket. A
+// Keeper that runs goes on trying after such a mistake: permissions can be given back.
+func isHopeless(err error) bool {
+	return isPermanent(err) || errors.Is(err, errOccupied) || errors.Is(err, bucket.ErrRefused)
+}
+
 func isPermanent(err error) bool { return MustNotWrite(err) || errors.Is(err, ErrNewer) }
 
 func (k *Keeper) take(ctx context.Context) error {
-	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx), was: k.was, Waiting: k.waiting})
+	w, err := k.becomeWriter(ctx)
 	if err != nil {
 		return err
 	}
-	k.was = w.id()
 	h, err := read(ctx, k.b)
 	if err != nil {
 		return err
@@ -160,11 +177,13 @@ func (k *Keeper) take(ctx context.Context) error {
 	if err := k.packs.list(ctx, w.Epoch(), h.inLastBranch); err != nil {
 		return err
 	}
+	if err := k.noteTaken(); err != nil {
+		return err
+	}
 	k.merger.begin(h)
-	k.opts.Take = false // another process that takes the archive from this one shall keep it
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.writer = w
+	k.writer, k.taken = w, nil
 	if k.spoiled = nil; len(h.damaged) > 0 && w.IsNew() {
 		k.spoiled = h.damaged
 		k.log.Warn("an object of the backup is damaged, and its history begins anew: earlier moments may need what the object had", "objects", len(h.damaged), "first", h.damaged[0].text)
@@ -179,6 +198,36 @@ func (k *Keeper) take(ctx context.Context) error {
 		k.gate.reach(w.At().Number)
 	}
 	k.log.Info("this process writes the backup", "epoch", w.Epoch(), "after", w.At().Number, "new", w.IsNew())
+	return nil
+}
+
+// becomeWriter takes the archive, unless this process is the writer already.
+func (k *Keeper) becomeWriter(ctx context.Context) (*Writer, error) {
+	if k.taken != nil {
+		return k.taken, k.taken.renew(ctx)
+	}
+	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx), was: k.was, Waiting: k.waiting})
+	if err != nil {
+		return nil, err
+	}
+	k.taken, k.was = w, w.id()
+	k.opts.Take = false // another process that takes the archive from this one shall keep it
+	return w, nil
+}
+
+// errNotNoted is the error of a process that is the writer and whose Options.Taken failed.
+var errNotNoted = errors.New("this process writes the backup, but could not note that")
+
+// noteTaken calls Options.Taken, and lets no commit pass while that fails.
+func (k *Keeper) noteTaken() error {
+	if k.opts.Taken == nil {
+		return nil
+	}
+	err := k.opts.Taken()
+	k.gate.hold(err != nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotNoted, err)
+	}
 	return nil
 }
 
@@ -256,7 +305,7 @@ var errEnded = errors.New("the process stops, and the backup does not have the c
 // End makes commits fail that wait for the vault, if they must: nothing copies them any more, or nobody waits for that any
 // longer.
 func (k *Keeper) End() {
-	if k.opts.Wait {
+	if k.opts.Wait || k.gate.holds() {
 		k.gate.fail(errEnded)
 	}
 }
@@ -505,18 +554,19 @@ const finishFor = 10 * time.Second
 
 // finish copies what is left when the server stops.
 func (k *Keeper) finish(ctx context.Context) error {
-	if k.writer == nil || k.writer.Fenced() != nil {
+	w := cmp.Or(k.writer, k.taken)
+	if w == nil || w.Fenced() != nil {
 		return context.Cause(ctx)
 	}
 	cause := context.Cause(ctx)
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), finishFor)
 	defer stop()
 	defer func() {
-		if err := k.writer.release(ctx); err != nil {
+		if err := w.release(ctx); err != nil {
 			k.log.Debug("lease not given back", "error", err)
 		}
 	}()
-	if k.writer.IsNew() && !k.isWhole() {
+	if k.writer == nil || k.writer.IsNew() && !k.isWhole() {
 		return cause
 	}
 	if err := k.cycle(ctx); err != nil {

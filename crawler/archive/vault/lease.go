@@ -20,7 +20,7 @@ const (
 )
 
 // awaitSilence returns when no other process renews writer.json, by this process's own clock: at once if the last one has
-// given the lease back, or if there has been none. If writer.json is missing or damaged, a living writer puts it there again.
+// given the lease back, or if there has been none. If writer.json is missing, damaged or older than the last fence, a living writer puts it there again.
 // The error is ErrInUse if another process lives.
 func (w *Writer) awaitSilence(ctx context.Context, h *History) error {
 	other := h.writer
@@ -39,8 +39,8 @@ func (w *Writer) awaitSilence(ctx context.Context, h *History) error {
 	sign := ""
 	for quiet := 0; quiet < looks; { // looks are counted, since this process may be stopped between two of them
 		now, found, _, err := look(ctx, w.b)
-		if errors.Is(err, bucket.ErrNotFound) || errors.Is(err, ErrBroken) {
-			now, err = "unknown", nil
+		if errors.Is(err, bucket.ErrNotFound) || errors.Is(err, ErrBroken) || err == nil && found.Epoch < other.Epoch {
+			now, found, err = "unknown", writerState{}, nil
 		}
 		switch {
 		case err != nil:

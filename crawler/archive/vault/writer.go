@@ -72,8 +72,8 @@ type Writer struct {
 }
 
 // Take makes a process the writer. It begins a vault if there is none and the bucket is empty. The error is ErrNotOwner if
-// another holder is the writer and the candidate does not use force, and ErrFenced if another process takes the archive at
-// the same time.
+// another holder is the writer, and ErrUnknownWriter if nothing says who is, unless the candidate uses force. It is ErrFenced
+// if another process takes the archive at the same time.
 func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 	w := &Writer{b: b, me: me}
 	if _, err := rand.Read(w.nonce[:]); err != nil {
@@ -95,10 +95,13 @@ func (w *Writer) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if h.unknown && !w.me.Force {
+		return ErrUnknownWriter
+	}
 	if other := h.writer; other.Holder != "" && other.Holder != w.me.Holder && !w.me.Force {
 		return fmt.Errorf("%w, which wrote to it last on %s%s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
 	}
-	if w.me.Silent != "" && signOf(h.writerTag, h.writer) != w.me.Silent {
+	if w.me.Silent != "" && h.sign != w.me.Silent {
 		return heardOf(h.writer)
 	}
 	if _, err := w.decide(h); err != nil { // before the present writer is disturbed
@@ -155,6 +158,9 @@ func at(url string) string {
 	return " at " + url
 }
 
+// errOccupied is the error of a bucket that is no vault and not empty.
+var errOccupied = errors.New("the bucket has other objects below this prefix; use an empty prefix")
+
 // begin makes an empty bucket a vault.
 func begin(ctx context.Context, b bucket.Bucket) error {
 	empty, err := isEmpty(ctx, b)
@@ -162,7 +168,7 @@ func begin(ctx context.Context, b bucket.Bucket) error {
 		return err
 	}
 	if !empty {
-		return errors.New("the bucket has other objects below this prefix; use an empty prefix")
+		return errOccupied
 	}
 	text, err := sealJSON(description{Format: format, Created: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
