@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"slices"
 	"strconv"
 
 	"odarchive/crawler/archive/joins"
@@ -18,17 +19,17 @@ func JoinsChange(m ns.Mint, before, after []joins.Match) (removed, added []term.
 	return describeJoins(m, except(before, after), after), describeJoins(m, except(after, before), before)
 }
 
-// except returns the matches that are not among others.
+// except returns the matches that are not among others. Most are, and in the same order, so the search for one begins
+// behind the one that was found last.
 func except(matches, others []joins.Match) (rest []joins.Match) {
 	if len(others) == 0 {
 		return matches
 	}
-	among := make(map[joins.Match]struct{}, len(others))
-	for _, match := range others {
-		among[match] = struct{}{}
-	}
+	next := 0
 	for _, match := range matches {
-		if _, there := among[match]; !there {
+		if i := slices.Index(others[next:], match); i >= 0 {
+			next += i + 1
+		} else if !slices.Contains(others[:next], match) {
 			rest = append(rest, match)
 		}
 	}
@@ -48,15 +49,11 @@ func describeJoins(m ns.Mint, matches, others []joins.Match) []term.Quad {
 		return nil
 	}
 	g := &graph{}
-	described := make(map[pair]struct{}, len(others))
-	for _, match := range others {
-		described[pairOf(match)] = struct{}{}
-	}
-	for _, match := range matches {
+	for i, match := range matches {
 		from, to := Column(m, match.Column), Column(m, match.Other)
 		files := pairOf(match)
-		if _, known := described[files]; !known && files[0] != files[1] {
-			described[files] = struct{}{}
+		same := func(other joins.Match) bool { return pairOf(other) == files }
+		if files[0] != files[1] && !slices.ContainsFunc(others, same) && !slices.ContainsFunc(matches[:i], same) {
 			g.about(term.IRI(fileOf(m, files[0])))
 			g.add(arc.JoinableWith, term.IRI(fileOf(m, files[1])))
 		}

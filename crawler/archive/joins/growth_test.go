@@ -133,7 +133,8 @@ func (g *growth) to(size int) {
 	var used time.Duration
 	counted := 0
 	for g.tables < size {
-		if size-g.tables <= measured && counted == 0 {
+		counts := size-g.tables <= measured
+		if counts && counted == 0 {
 			g.changed = 0
 		}
 		var some []Replacement
@@ -147,7 +148,7 @@ func (g *growth) to(size int) {
 		}
 		g.tables += len(some)
 		spent := cputime.Of(func() { g.add(some, at) })
-		if size-g.tables < measured {
+		if counts {
 			used += spent
 			counted += len(some)
 		}

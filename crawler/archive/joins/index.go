@@ -18,7 +18,7 @@ const (
 	perColumn  = 16     // matches kept for a column
 	perWeak    = 4      // weak matches among these
 	perVersion = 64     // matches kept for a version
-	margin     = .02    // how much better a match must be than a kept one to replace it
+	margin     = .05    // how much better a match must be than a kept one to replace it: more than the error of the estimate
 	maxName    = 100    // bytes of a column's name
 )
 

@@ -73,6 +73,13 @@ func (t *hits) grow() {
 type candidate struct {
 	number number
 	share  float64 // estimated containment, the greater of both ways
+	of     float64 // hashes that share is estimated from
+}
+
+// most returns the greatest share that is likely: the estimated one and its standard error.
+func (x candidate) most() float64 {
+	share := min(x.share, 1)
+	return share + math.Sqrt(share*(1-share)/max(x.of, 1))
 }
 
 func compareCandidates(a, b candidate) int {
@@ -112,12 +119,21 @@ func matchMembers(c Column, s *set) (found matches) {
 // matches are the matches of one column.
 type matches struct {
 	list []Match
-	weak int // the number of weak ones
-	best int // the number that no other match could replace
+	weak int                // the number of weak ones
+	best int                // the number that no other match could replace
+	top  [perColumn]float64 // the highest scores, in descending order
 }
 
 // enough reports whether more matches would make no difference.
 func (f *matches) enough() bool { return f.best >= perColumn }
+
+// bar returns the score that another match needs to make a difference.
+func (f *matches) bar() float64 {
+	if len(f.list) < perColumn {
+		return 0
+	}
+	return f.top[perColumn-1] + margin
+}
 
 func (f *matches) add(m Match, weak bool) {
 	if weak {
@@ -125,6 +141,14 @@ func (f *matches) add(m Match, weak bool) {
 			return
 		}
 		f.weak++
+	}
+	score := m.score()
+	for i, s := range f.top {
+		if score > s {
+			copy(f.top[i+1:], f.top[i:])
+			f.top[i] = score
+			break
+		}
 	}
 	if f.list = append(f.list, m); m.score() >= 1-margin {
 		f.best++
@@ -140,6 +164,9 @@ func (u *Update) match(c arrival, found *matches) error {
 	for _, x := range close {
 		if found.enough() {
 			break
+		}
+		if x.most() < found.bar() {
+			continue
 		}
 		s, err := u.set(x.number)
 		if err != nil {
@@ -181,9 +208,9 @@ func (u *Update) candidates(c arrival) ([]candidate, error) {
 		if h.reach > c.reach {
 			theirs *= float64(c.reach) / float64(h.reach)
 		}
-		shared := float64(s.shared)
-		if share := max(shared/max(float64(mine), 1), shared/max(theirs, 1)); share >= Threshold/2 {
-			list = append(list, candidate{s.number, share})
+		of := max(min(float64(mine), theirs), 1)
+		if share := float64(s.shared) / of; share >= Threshold/2 {
+			list = append(list, candidate{s.number, share, of})
 		}
 	}
 	u.rough = list
