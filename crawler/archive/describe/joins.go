@@ -16,24 +16,7 @@ func Joins(m ns.Mint, matches []joins.Match) []term.Quad { return describeJoins(
 
 // JoinsChange describes the difference between the matches of a version before and after a change.
 func JoinsChange(m ns.Mint, before, after []joins.Match) (removed, added []term.Quad) {
-	return describeJoins(m, except(before, after), after), describeJoins(m, except(after, before), before)
-}
-
-// except returns the matches that are not among others. Most are, and in the same order, so the search for one begins
-// behind the one that was found last.
-func except(matches, others []joins.Match) (rest []joins.Match) {
-	if len(others) == 0 {
-		return matches
-	}
-	next := 0
-	for _, match := range matches {
-		if i := slices.Index(others[next:], match); i >= 0 {
-			next += i + 1
-		} else if !slices.Contains(others[:next], match) {
-			rest = append(rest, match)
-		}
-	}
-	return rest
+	return describeJoins(m, joins.Without(before, after), after), describeJoins(m, joins.Without(after, before), before)
 }
 
 // pair is the two files of a match.

@@ -226,7 +226,7 @@ func (g *growth) samples(some []Replacement) Samples {
 // add adds tables in one pass.
 func (g *growth) add(some []Replacement, at int) {
 	pass, samples := NewPass(), g.samples(some)
-	if err := g.db.View(func(txn *kv.Txn) error { return pass.Read(txn, samples, some) }); err != nil {
+	if err := g.db.ViewAscending(func(txn *kv.Txn) error { return pass.Read(txn, samples, some) }); err != nil {
 		g.b.Fatal(err)
 	}
 	for part := range slices.Chunk(some, at) {
