@@ -17,7 +17,7 @@ import (
 
 // Bounds of what Read finds out; updates do the rest.
 const (
-	aheadFrom = 1 << 15  // sets that make an index so large that its records are no longer in a cache
+	aheadFrom = 1 << 16  // sets of an index whose records are no longer in a cache, so that this is worth while
 	maxJudged = 1 << 18  // candidates, of 56 bytes
 	maxAhead  = 24 << 20 // bytes of sets and matches
 )
