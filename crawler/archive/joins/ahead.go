@@ -113,8 +113,9 @@ func (u *Update) judge(all [][]arrival) error {
 			if err != nil {
 				return err
 			}
-			left -= len(j.close)
-			list = append(list, j)
+			if left -= len(j.close); len(j.close) > 0 || len(j.matched) > 0 {
+				list = append(list, j)
+			}
 		}
 	}
 	for {
