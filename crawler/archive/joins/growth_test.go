@@ -107,6 +107,7 @@ func BenchmarkGrowth(b *testing.B) {
 type growth struct {
 	b               *testing.B
 	db              *kv.DB
+	txn             *kv.Txn // that reads now
 	rng             *rand.Rand
 	table           func(rng *rand.Rand, n int) [][]uint64
 	tables, matches int
@@ -199,11 +200,8 @@ func (g *growth) samples(some []Replacement) Samples {
 	return func(version string, at int) (csvprofile.Sketch, error) {
 		all, ok := known[version]
 		if !ok {
-			err := g.db.View(func(txn *kv.Txn) (err error) {
-				all, _, err = txn.Get(kv.SpaceArchive, []byte(version))
-				return err
-			})
-			if err != nil {
+			var err error
+			if all, _, err = g.txn.Get(kv.SpaceArchive, []byte(version)); err != nil {
 				return nil, err
 			}
 			if size > 4<<20 {
@@ -226,12 +224,13 @@ func (g *growth) samples(some []Replacement) Samples {
 // add adds tables in one pass.
 func (g *growth) add(some []Replacement, at int) {
 	pass, samples := NewPass(), g.samples(some)
-	if err := g.db.ViewAscending(func(txn *kv.Txn) error { return pass.Read(txn, samples, some) }); err != nil {
+	if err := g.db.ViewAscending(func(txn *kv.Txn) error { g.txn = txn; return pass.Read(txn, samples, some) }); err != nil {
 		g.b.Fatal(err)
 	}
 	for part := range slices.Chunk(some, at) {
 		var u *Update
 		err := g.db.View(func(txn *kv.Txn) (err error) {
+			g.txn = txn
 			u, err = pass.Prepare(txn, samples, part)
 			return err
 		})
