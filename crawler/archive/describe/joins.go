@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"slices"
 	"strconv"
 
 	"odarchive/crawler/archive/joins"
@@ -15,24 +16,7 @@ func Joins(m ns.Mint, matches []joins.Match) []term.Quad { return describeJoins(
 
 // JoinsChange describes the difference between the matches of a version before and after a change.
 func JoinsChange(m ns.Mint, before, after []joins.Match) (removed, added []term.Quad) {
-	return describeJoins(m, except(before, after), after), describeJoins(m, except(after, before), before)
-}
-
-// except returns the matches that are not among others.
-func except(matches, others []joins.Match) (rest []joins.Match) {
-	if len(others) == 0 {
-		return matches
-	}
-	among := make(map[joins.Match]struct{}, len(others))
-	for _, match := range others {
-		among[match] = struct{}{}
-	}
-	for _, match := range matches {
-		if _, there := among[match]; !there {
-			rest = append(rest, match)
-		}
-	}
-	return rest
+	return describeJoins(m, joins.Without(before, after), after), describeJoins(m, joins.Without(after, before), before)
 }
 
 // pair is the two files of a match.
@@ -48,15 +32,11 @@ func describeJoins(m ns.Mint, matches, others []joins.Match) []term.Quad {
 		return nil
 	}
 	g := &graph{}
-	described := make(map[pair]struct{}, len(others))
-	for _, match := range others {
-		described[pairOf(match)] = struct{}{}
-	}
-	for _, match := range matches {
+	for i, match := range matches {
 		from, to := Column(m, match.Column), Column(m, match.Other)
 		files := pairOf(match)
-		if _, known := described[files]; !known && files[0] != files[1] {
-			described[files] = struct{}{}
+		same := func(other joins.Match) bool { return pairOf(other) == files }
+		if files[0] != files[1] && !slices.ContainsFunc(others, same) && !slices.ContainsFunc(matches[:i], same) {
 			g.about(term.IRI(fileOf(m, files[0])))
 			g.add(arc.JoinableWith, term.IRI(fileOf(m, files[1])))
 		}

@@ -12,6 +12,14 @@ func Replace(txn *triplestore.Txn, before, after []term.Quad) error {
 	if slices.Equal(before, after) {
 		return nil
 	}
+	if len(before) == 0 {
+		for _, q := range after {
+			if err := txn.Insert(q); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	isNew := make(map[term.Quad]bool, len(after))
 	for _, q := range after {
 		isNew[q] = true

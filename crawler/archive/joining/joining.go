@@ -202,7 +202,8 @@ func newPass() *pass { return &pass{joins: joins.NewPass(), ahead: map[string]jo
 // readAhead reads what as many of the marked versions need as the bounds allow, and returns their marks.
 func (q *Queue) readAhead(ctx context.Context, p *pass, marks [][]byte) ([][]byte, error) {
 	done := 0
-	err := records.View(q.db, func(t records.Txn) error {
+	err := q.db.ViewAscending(func(txn *kv.Txn) error {
+		t := records.Txn{Txn: txn}
 		var all []joins.Replacement
 		for hashes := 0; done < len(marks) && (done == 0 || hashes < maxHashes); done++ {
 			r, err := q.replacement(t, marks[done])

@@ -3,6 +3,7 @@ package joins
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -80,9 +81,12 @@ var worlds = map[string]func(rng *rand.Rand, n int) [][]uint64{
 	},
 }
 
-// BenchmarkGrowth reports the cost of a table in an index of some size, in a database on disk, for updates of 200
-// tables, five in a pass: its processor time, also in multiples of compressing a table of 50 KB with gzip -6. Run it once: -benchtime
-// 1x. For many series it also reports the cost in an index with the postings of another hundred thousand tables.
+// BenchmarkGrowth reports the cost of a table in an index of some size, in a database on disk that has the sketches, too,
+// for updates of 200 tables, five in a pass: its processor time, also in multiples of compressing a table of 50 KB with
+// gzip -6; how many matches a table has and their average score; and how many older tables the matches of a new one
+// change. Tables come in a random order between one half of a size and the whole, as they do when hosts are crawled.
+// Run it once: -benchtime 1x. For many series it also reports the cost in an index with the postings of another hundred
+// thousand tables.
 func BenchmarkGrowth(b *testing.B) {
 	for _, world := range []string{"one series", "many series", "pipeline"} {
 		b.Run(world, func(b *testing.B) {
@@ -103,9 +107,13 @@ func BenchmarkGrowth(b *testing.B) {
 type growth struct {
 	b               *testing.B
 	db              *kv.DB
+	txn             *kv.Txn // that reads now
 	rng             *rand.Rand
 	table           func(rng *rand.Rand, n int) [][]uint64
 	tables, matches int
+	order           []int   // numbers of the next tables
+	score           float64 // of all matches
+	changed         int     // versions that were there and whose matches changed
 	filler          string
 }
 
@@ -122,13 +130,18 @@ func newGrowth(b *testing.B, table func(rng *rand.Rand, n int) [][]uint64) *grow
 // the last ones.
 func (g *growth) to(size int) {
 	const inPass, at = 1000, 200
+	measured := max(2000, size/4)
 	var used time.Duration
 	counted := 0
 	for g.tables < size {
+		counts := size-g.tables <= measured
+		if counts && counted == 0 {
+			g.changed = 0
+		}
 		var some []Replacement
 		for len(some) < min(inPass, size-g.tables) {
 			r := Replacement{New: fmt.Sprintf("%024x_0", g.rng.Uint64())}
-			for c, values := range g.table(g.rng, g.tables+len(some)) {
+			for c, values := range g.table(g.rng, g.next(g.tables+len(some), size)) {
 				s := hashed(values)
 				r.Columns = append(r.Columns, Column{Place: Place{Version: r.New, Column: c}, Name: fmt.Sprint("column ", c), Distinct: int64(len(s)), Key: c == 0 || c == 3, Sketch: s})
 			}
@@ -136,7 +149,7 @@ func (g *growth) to(size int) {
 		}
 		g.tables += len(some)
 		spent := cputime.Of(func() { g.add(some, at) })
-		if size-g.tables < 2000 {
+		if counts {
 			used += spent
 			counted += len(some)
 		}
@@ -144,18 +157,80 @@ func (g *growth) to(size int) {
 	each := float64(used) / float64(counted)
 	g.b.ReportMetric(each/float64(gzipTime()), fmt.Sprintf("gzips/table@%d%s", size, g.filler))
 	g.b.ReportMetric(float64(g.matches)/float64(size), fmt.Sprintf("matches/table@%d%s", size, g.filler))
+	g.b.ReportMetric(g.score/float64(g.matches), fmt.Sprintf("score@%d%s", size, g.filler))
+	g.b.ReportMetric(float64(g.changed)/float64(counted), fmt.Sprintf("changes/table@%d%s", size, g.filler))
 	g.b.Logf("%d%s tables: %.0f µs each", size, g.filler, each/1000)
+}
+
+// next returns the number of the next table, of which there are so many.
+func (g *growth) next(tables, size int) int {
+	if len(g.order) == 0 {
+		if half := size / 2; tables < half {
+			size = half
+		}
+		for n := tables; n < size; n++ {
+			g.order = append(g.order, n)
+		}
+		g.rng.Shuffle(len(g.order), func(i, j int) { g.order[i], g.order[j] = g.order[j], g.order[i] })
+	}
+	n := g.order[0]
+	g.order = g.order[1:]
+	return n
+}
+
+// samples writes the sketches of tables to the database, and returns what reads those of all tables from there. Like
+// package joining, it remembers those of some tables.
+func (g *growth) samples(some []Replacement) Samples {
+	batch := g.db.Batch()
+	for _, r := range some {
+		var all []byte
+		for i := range r.Columns {
+			r.Columns[i].At = i
+			packed := r.Columns[i].Sketch.AppendPacked(nil)
+			all = append(binary.AppendUvarint(all, uint64(len(packed))), packed...)
+		}
+		if err := batch.Set(kv.SpaceArchive, []byte(r.New), all); err != nil {
+			g.b.Fatal(err)
+		}
+	}
+	if err := batch.Flush(); err != nil {
+		g.b.Fatal(err)
+	}
+	known, size := map[string][]byte{}, 0
+	return func(version string, at int) (csvprofile.Sketch, error) {
+		all, ok := known[version]
+		if !ok {
+			var err error
+			if all, _, err = g.txn.Get(kv.SpaceArchive, []byte(version)); err != nil {
+				return nil, err
+			}
+			if size > 4<<20 {
+				clear(known)
+				size = 0
+			}
+			known[version] = all
+			size += len(all)
+		}
+		for {
+			n, w := binary.Uvarint(all)
+			if at--; at < 0 {
+				return csvprofile.UnpackSketch(all[w : w+int(n)])
+			}
+			all = all[w+int(n):]
+		}
+	}
 }
 
 // add adds tables in one pass.
 func (g *growth) add(some []Replacement, at int) {
-	pass, samples := NewPass(), samplesOf(g.db, some)
-	if err := g.db.View(func(txn *kv.Txn) error { return pass.Read(txn, samples, some) }); err != nil {
+	pass, samples := NewPass(), g.samples(some)
+	if err := g.db.ViewAscending(func(txn *kv.Txn) error { g.txn = txn; return pass.Read(txn, samples, some) }); err != nil {
 		g.b.Fatal(err)
 	}
 	for part := range slices.Chunk(some, at) {
 		var u *Update
 		err := g.db.View(func(txn *kv.Txn) (err error) {
+			g.txn = txn
 			u, err = pass.Prepare(txn, samples, part)
 			return err
 		})
@@ -168,6 +243,15 @@ func (g *growth) add(some []Replacement, at int) {
 		u.Committed()
 		for _, c := range u.Changes {
 			g.matches += len(c.After) - len(c.Before)
+			for _, m := range c.Before {
+				g.score -= m.score()
+			}
+			for _, m := range c.After {
+				g.score += m.score()
+			}
+			if len(c.Before) > 0 {
+				g.changed++
+			}
 		}
 	}
 }
@@ -202,14 +286,16 @@ func (g *growth) fill(tables, filed int) {
 	g.filler = fmt.Sprintf("+%d", tables)
 }
 
-// sizes returns the sizes of the index that BenchmarkGrowth measures; ODARCHIVE_TABLES replaces the last one, 10,000.
+// sizes returns the sizes of the index that BenchmarkGrowth measures, up to ODARCHIVE_TABLES, or 10,000.
 func sizes() (all []int) {
 	end, err := strconv.Atoi(os.Getenv("ODARCHIVE_TABLES"))
 	if err != nil {
 		end = 10_000
 	}
-	for size := 1000; size <= end; size *= 10 {
-		all = append(all, size)
+	for _, size := range []int{1000, 10_000, 30_000, 100_000} {
+		if size <= end {
+			all = append(all, size)
+		}
 	}
 	return all
 }

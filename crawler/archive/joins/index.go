@@ -18,7 +18,7 @@ const (
 	perColumn  = 16     // matches kept for a column
 	perWeak    = 4      // weak matches among these
 	perVersion = 64     // matches kept for a version
-	margin     = .02    // how much better a match must be than a kept one to replace it
+	margin     = .05    // how much better a match must be than a kept one to replace it: more than the error of the estimate
 	maxName    = 100    // bytes of a column's name
 )
 
@@ -69,13 +69,17 @@ func Of(txn *kv.Txn, version string) ([]Match, error) {
 // Samples returns the sketch of a column in the index, by its version and its Column.At.
 type Samples func(version string, at int) (csvprofile.Sketch, error)
 
-// Read reads the postings that replacements need, in the order in which they are stored, for updates of some of them
-// each. What it does not read, Prepare does. samples is that of Prepare.
+// Read reads what replacements need, in the order in which it is stored, for updates of some of them each: it must come
+// before the pass's first Prepare. What it does not read, Prepare does. samples is that of Prepare.
 func (p *Pass) Read(txn *kv.Txn, samples Samples, replacements []Replacement) error {
 	u := p.update(txn, samples)
 	u.cursor = txn.Cursor(kv.SpaceJoins)
 	defer u.cursor.Close()
-	if _, err := u.prefetch(replacements); err != nil {
+	columns, err := u.prefetch(replacements)
+	if err == nil {
+		err = u.judge(columns)
+	}
+	if err != nil {
 		return fmt.Errorf("joins: read ahead: %w", err)
 	}
 	return nil
@@ -113,7 +117,11 @@ type arrival struct {
 	print fingerprint
 	filed []uint32
 	reach uint32
-	posts []*posting // of the hashes in filed, if they were read
+	posts []*posting // of the hashes in filed, if they were read and looked up
+	era   int        // of the pass, when they were read
+
+	judged bool        // Read found its candidates
+	close  []candidate // these, best first
 }
 
 // prefetch reads the postings that replacements need and that the pass does not have, in the order in which they are
@@ -128,6 +136,9 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 		}
 		for j := range all[i] {
 			c := &all[i][j]
+			if c.posts != nil && c.era == u.era {
+				continue
+			}
 			c.posts = nil
 			n, err := u.setWith(c.print)
 			if err != nil {
@@ -142,7 +153,7 @@ func (u *Update) prefetch(replacements []Replacement) ([][]arrival, error) {
 					continue
 				}
 			}
-			c.posts = make([]*posting, len(c.filed))
+			c.posts, c.era = make([]*posting, len(c.filed)), u.era
 			for k, h := range c.filed {
 				if c.posts[k] = u.lists[h]; c.posts[k] == nil {
 					hashes = append(hashes, h)

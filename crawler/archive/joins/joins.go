@@ -103,21 +103,23 @@ func chance(c csvprofile.Column) float64 {
 
 // Compare estimates the overlap of two columns from their sketches, and reports whether they match. Up to the lower of
 // the two sketches' greatest hashes, both are complete samples.
-func Compare(a, b Column) (m Match, ok bool) {
-	inA, inB, both := overlap(a.Sketch, b.Sketch)
+func Compare(a, b Column) (m Match, ok bool) { return compare(a, b, overlapOf(a.Sketch, b.Sketch)) }
+
+// compare is Compare of columns whose sketches overlap so.
+func compare(a, b Column, o overlap) (m Match, ok bool) {
 	m = Match{Column: a.Place, Name: a.Name, Other: b.Place, OtherName: b.Name}
-	if both == 0 {
+	if o.both == 0 {
 		return m, false
 	}
-	share := func(n, of int) float64 { return math.Round(float64(n)/float64(of)*shareUnit) / shareUnit }
-	m.Jaccard = share(both, inA+inB-both)
-	if inA >= min(minSample, len(a.Sketch)) {
-		m.Containment = share(both, inA)
+	share := func(n, of int32) float64 { return math.Round(float64(n)/float64(of)*shareUnit) / shareUnit }
+	m.Jaccard = share(o.both, o.inA+o.inB-o.both)
+	if o.inA >= min(minSample, o.ofA) {
+		m.Containment = share(o.both, o.inA)
 	}
-	if inB >= min(minSample, len(b.Sketch)) {
-		m.Reverse = share(both, inB)
+	if o.inB >= min(minSample, o.ofB) {
+		m.Reverse = share(o.both, o.inB)
 	}
-	return m, (enough(m.Containment, inA, a) || enough(m.Reverse, inB, b)) && informative(a, b)
+	return m, (enough(m.Containment, o.inA, o.ofA) || enough(m.Reverse, o.inB, o.ofB)) && informative(a, b)
 }
 
 // informative reports whether shared values say anything about two columns: for categories they do not.
@@ -128,27 +130,32 @@ func informative(a, b Column) bool {
 // weak reports whether shared values say little about two columns, since many tables have the same few values.
 func weak(a, b Column) bool { return !a.Key && !b.Key && min(a.Distinct, b.Distinct) < fewValues }
 
-// enough reports whether a containment reaches the threshold. A containment that was estimated from n hashes may be one
-// standard error below, since the true one may then be above.
-func enough(share float64, n int, of Column) bool {
-	if n == len(of.Sketch) && n < csvprofile.WholeSketch {
+// enough reports whether a containment reaches the threshold. A containment that was estimated from n hashes of a sketch
+// that has so many may be one standard error below, since the true one may then be above.
+func enough(share float64, n, of int32) bool {
+	if n == of && n < csvprofile.WholeSketch {
 		return share >= Threshold
 	}
 	return share >= Threshold-min(0.5/math.Sqrt(float64(n)), maxError)
 }
 
-// overlap counts the hashes of two sketches up to where both are complete, and the common ones among them.
-func overlap(a, b csvprofile.Sketch) (inA, inB, both int) {
+// overlap is how many hashes two sketches have, how many of these up to where both are complete, and how many of these
+// are common.
+type overlap struct{ ofA, ofB, inA, inB, both int32 }
+
+func overlapOf(a, b csvprofile.Sketch) overlap {
+	o := overlap{ofA: int32(len(a)), ofB: int32(len(b))}
 	low := uint32(1)<<max(a.Rough(), b.Rough()) - 1 // the bits that one of the two lacks
 	end := min(reach(a), reach(b)) | low
 	a, b = upTo(a, end), upTo(b, end)
 	for i, j := 0, 0; i < len(a) && j < len(b); { // without branches, which would be mispredicted
 		x, y := a[i]&^low, b[j]&^low
-		both += one(x == y)
+		o.both += int32(one(x == y))
 		i += one(x <= y)
 		j += one(y <= x)
 	}
-	return len(a), len(b), both
+	o.inA, o.inB = int32(len(a)), int32(len(b))
+	return o
 }
 
 func upTo(s csvprofile.Sketch, end uint32) csvprofile.Sketch {

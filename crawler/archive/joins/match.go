@@ -2,6 +2,7 @@ package joins
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 )
@@ -73,6 +74,16 @@ func (t *hits) grow() {
 type candidate struct {
 	number number
 	share  float64 // estimated containment, the greater of both ways
+	of     float64 // hashes that share is estimated from
+
+	compared bool // Read has compared the sketches; then it is known how they overlap
+	overlap
+}
+
+// most returns the greatest share that is likely: the estimated one and its standard error.
+func (x candidate) most() float64 {
+	share := min(x.share, 1)
+	return share + math.Sqrt(share*(1-share)/max(x.of, 1))
 }
 
 func compareCandidates(a, b candidate) int {
@@ -112,23 +123,53 @@ func matchMembers(c Column, s *set) (found matches) {
 // matches are the matches of one column.
 type matches struct {
 	list []Match
-	weak int // the number of weak ones
-	best int // the number that no other match could replace
+	tally
+}
+
+// tally is what the matches of a column say of further ones.
+type tally struct {
+	n    int
+	weak int                // the number of weak ones
+	best int                // the number that no other match could replace
+	top  [perColumn]float64 // the highest scores, in descending order
 }
 
 // enough reports whether more matches would make no difference.
-func (f *matches) enough() bool { return f.best >= perColumn }
+func (f *tally) enough() bool { return f.best >= perColumn }
+
+// bar returns the score that another match needs to make a difference.
+func (f *tally) bar() float64 {
+	if f.n < perColumn {
+		return 0
+	}
+	return f.top[perColumn-1] + margin
+}
 
 func (f *matches) add(m Match, weak bool) {
+	if f.count(m.score(), weak) {
+		f.list = append(f.list, m)
+	}
+}
+
+// count counts a match with a score, and reports whether it may be kept.
+func (f *tally) count(score float64, weak bool) bool {
 	if weak {
 		if f.weak == perWeak {
-			return
+			return false
 		}
 		f.weak++
 	}
-	if f.list = append(f.list, m); m.score() >= 1-margin {
+	if f.n++; score >= 1-margin {
 		f.best++
 	}
+	for i, s := range f.top {
+		if score > s {
+			copy(f.top[i+1:], f.top[i:])
+			f.top[i] = score
+			break
+		}
+	}
+	return true
 }
 
 // match compares a column with those that share hashes with it, and adds the matches to found.
@@ -141,27 +182,42 @@ func (u *Update) match(c arrival, found *matches) error {
 		if found.enough() {
 			break
 		}
+		if x.most() < found.bar() {
+			continue
+		}
 		s, err := u.set(x.number)
 		if err != nil {
 			return err
 		}
-		sketch, err := u.sketch(x.number)
-		if err != nil {
-			return err
+		if !x.compared {
+			sketch, err := u.sketch(x.number)
+			if err != nil {
+				return err
+			}
+			x.overlap = overlapOf(c.Sketch, sketch)
 		}
-		for _, other := range s.members {
-			if other.Sketch = sketch; other.sameTable(c.Place) {
-				continue
-			}
-			if m, ok := Compare(c.Column, other); ok {
-				found.add(m, weak(c.Column, other))
-			}
+		for m, weak := range c.matchesIn(s, x.overlap) {
+			found.add(m, weak)
 		}
 	}
 	return nil
 }
 
-// candidates returns the sets that share enough hashes with a column, according to hits.
+// matchesIn yields the matches of a column with those of a set whose sketch overlaps the column's so.
+func (c arrival) matchesIn(s *set, o overlap) iter.Seq2[Match, bool] {
+	return func(yield func(m Match, weak bool) bool) {
+		for _, other := range s.members {
+			if other.sameTable(c.Place) {
+				continue
+			}
+			if m, ok := compare(c.Column, other, o); ok && !yield(m, weak(c.Column, other)) {
+				return
+			}
+		}
+	}
+}
+
+// candidates returns the sets that share enough hashes with a column, according to hits, and to Read.
 func (u *Update) candidates(c arrival) ([]candidate, error) {
 	list := u.rough[:0]
 	for _, i := range u.hits.used {
@@ -181,11 +237,12 @@ func (u *Update) candidates(c arrival) ([]candidate, error) {
 		if h.reach > c.reach {
 			theirs *= float64(c.reach) / float64(h.reach)
 		}
-		shared := float64(s.shared)
-		if share := max(shared/max(float64(mine), 1), shared/max(theirs, 1)); share >= Threshold/2 {
-			list = append(list, candidate{s.number, share})
+		of := max(min(float64(mine), theirs), 1)
+		if share := float64(s.shared) / of; share >= Threshold/2 {
+			list = append(list, candidate{number: s.number, share: share, of: of})
 		}
 	}
+	list = append(list, c.close...)
 	u.rough = list
 	return bestCandidates(list, maxClose), nil
 }
@@ -230,6 +287,23 @@ func (u *Update) addMatch(m Match) error {
 	at, _ := slices.BinarySearchFunc(list, m, compareMatches)
 	u.after[version] = slices.Insert(list, at, m)
 	return nil
+}
+
+// Without returns the matches that are not among others. If most are, in the same order, it takes a time in proportion to
+// their number.
+func Without(matches, others []Match) (rest []Match) {
+	if len(others) == 0 {
+		return matches
+	}
+	next := 0 // behind the one that was found last
+	for _, m := range matches {
+		if i := slices.Index(others[next:], m); i >= 0 {
+			next += i + 1
+		} else if !slices.Contains(others[:next], m) {
+			rest = append(rest, m)
+		}
+	}
+	return rest
 }
 
 func compareMatches(a, b Match) int {

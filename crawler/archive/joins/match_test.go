@@ -1,6 +1,7 @@
 package joins
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -48,5 +49,30 @@ func TestTheBestCandidatesAreTheFirstOfTheSortedList(t *testing.T) {
 				t.Fatalf("of %d candidates of %d shares: %d, not the first %d of the sorted list", size, distinct, len(got), len(want))
 			}
 		}
+	}
+}
+
+// TestAFullListChangesForAClearlyBetterMatchOnly adds relatives of a column that has as many matches as it may have.
+func TestAFullListChangesForAClearlyBetterMatchOnly(t *testing.T) {
+	t.Parallel()
+	db := newDB(t)
+	put(t, db, "", "a_0", columnsOf(t, "a_0", words("x", 0, 100))...)
+	add := func(id string, shared int) []Change {
+		return put(t, db, "", id, columnsOf(t, id, append(words("x", 0, shared), words("own "+id, 0, 100-shared)...))...)
+	}
+	for i := range perColumn {
+		add(fmt.Sprintf("b%d_0", i), 55)
+	}
+	before := of(t, db, "a_0")
+	if len(before) != perColumn || before[perColumn-1].Containment != .55 {
+		t.Fatalf("%+v", before)
+	}
+	add("c_0", 58)
+	if got := of(t, db, "a_0"); !slices.Equal(got, before) {
+		t.Errorf("a match of .58 changes matches of .55: %+v", got)
+	}
+	add("d_0", 65)
+	if got := of(t, db, "a_0"); len(got) != perColumn || got[0].Other.Version != "d_0" {
+		t.Errorf("a match of .65 does not change matches of .55: %+v", got)
 	}
 }

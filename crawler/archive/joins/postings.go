@@ -81,6 +81,7 @@ type partition struct {
 	arrays  []array
 	last    uint32 // the greatest id of an array
 	changes []pair
+	hashes  []uint32 // those whose postings were read
 
 	written bool         // an update changes the partition as the next two say
 	after   []array      // its arrays then
@@ -154,6 +155,7 @@ func (p *postings) loadPartition(hashes []uint32) (n int, err error) {
 			p.lists[hashes[n]], p.room = &p.room[0], p.room[1:]
 			n++
 		}
+		part.hashes = append(part.hashes, hashes[:n]...)
 	}
 	for key := nkey(tablePosting, hashes[0]); !done; {
 		found, err := p.cursor.Seek(key, func(k, v []byte) error {
@@ -278,7 +280,6 @@ func (p *postings) entries() (all []entry, err error) {
 // settle makes the partitions what the entries, which are committed now, have made of them. It reports false if a
 // partition has become empty, and so part of the next: then nothing of the postings may be used any more.
 func (p *postings) settle() bool {
-	divided := false
 	for high, part := range p.parts {
 		part.changes = part.changes[:0]
 		if !part.written {
@@ -287,14 +288,6 @@ func (p *postings) settle() bool {
 		if len(part.after) == 0 && high != math.MaxUint32 {
 			return false
 		}
-		divided = divided || len(part.split) > 0
-	}
-	if divided {
-		for hash, l := range p.lists {
-			if i := slices.IndexFunc(l.part.split, func(low *partition) bool { return hash <= low.high }); i >= 0 {
-				l.part = l.part.split[i]
-			}
-		}
 	}
 	for _, part := range slices.Collect(maps.Values(p.parts)) {
 		if !part.written {
@@ -302,6 +295,14 @@ func (p *postings) settle() bool {
 		}
 		for _, low := range part.split {
 			p.parts[low.high] = low
+			part.hashes = slices.DeleteFunc(part.hashes, func(hash uint32) bool {
+				if hash > low.high {
+					return false
+				}
+				low.hashes = append(low.hashes, hash)
+				p.lists[hash].part = low
+				return true
+			})
 		}
 		part.arrays, part.after, part.split, part.written = part.after, nil, nil, false
 		for _, a := range part.arrays {

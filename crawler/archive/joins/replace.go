@@ -79,6 +79,7 @@ func (u *Update) dropIfEmpty(n number) error {
 	u.setPrint(printOf(sketch), 0)
 	delete(u.sets, n)
 	delete(u.fresh, n)
+	u.ahead.drop(n)
 	u.dropped = append(u.dropped, n)
 	return nil
 }
@@ -137,6 +138,9 @@ func (u *Update) addColumn(c arrival) (n number, member bool, err error) {
 	}
 	found := matchMembers(c.Column, s)
 	if !found.enough() {
+		if slices.ContainsFunc(c.close, u.ahead.dropped) { // others may have their places now
+			c.judged, c.close = false, nil
+		}
 		filed, err := u.countHits(n, c, isNew)
 		if err != nil {
 			return 0, false, err
@@ -170,20 +174,28 @@ func (u *Update) postingOf(c arrival, i int) (*posting, error) {
 	if c.posts != nil && c.posts[i] != nil {
 		return c.posts[i], nil
 	}
-	return u.posting(c.filed[i])
+	p, err := u.posting(c.filed[i])
+	if err == nil && c.posts != nil {
+		c.posts[i] = p
+	}
+	return p, err
 }
 
 // countHits counts the hashes that a set and others are filed under, and files the set if it is new. It returns the
 // number of hashes that it filed the set under: hashes with enough sets are skipped.
 func (u *Update) countHits(n number, c arrival, isNew bool) (filed int, err error) {
+	from := number(0) // sets before this one have been counted by Read
+	if c.judged {
+		from = u.ahead.next << 3
+	}
 	u.hits.clear()
 	for i, h := range c.filed {
 		p, err := u.postingOf(c, i)
 		if err != nil {
 			return 0, err
 		}
-		for _, other := range p.list {
-			if other != n {
+		for k := len(p.list) - 1; k >= 0 && p.list[k] >= from; k-- {
+			if other := p.list[k]; other != n {
 				u.hits.add(other, int32(i))
 			}
 		}

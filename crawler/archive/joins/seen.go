@@ -37,7 +37,7 @@ func (u *Update) collectChanges() error {
 		}
 	}
 	for _, c := range u.Changes {
-		for _, list := range [][]Match{c.Before, c.After} {
+		for _, list := range [][]Match{Without(c.Before, c.After), Without(c.After, c.Before)} {
 			for other := range named(list) {
 				if names(c.Before, other) == names(c.After, other) {
 					continue

@@ -152,28 +152,39 @@ func (t tables) setNumbers(key []byte, list []number) error {
 }
 
 func (t tables) set(n number) (s *set, err error) {
-	ok, err := t.txn.Read(kv.SpaceJoins, nkey(tableSet, uint32(n)), func(v []byte) error {
-		r := reader{fields.Reader{B: v}}
-		s = &set{filed: int(r.Uvarint()), reach: uint32(r.Uvarint())}
-		s.members = make([]Column, r.Count(minMemberLen))
-		for i := range s.members {
-			c := Column{Distinct: int64(r.Uvarint()), Key: r.Uvarint() == 1, At: int(r.Uvarint())}
-			c.Table, c.Column = int(r.Uvarint()), int(r.Uvarint())
-			c.Version, c.Member, c.Name = r.id(), r.Text(), r.Text()
-			s.members[i] = c
-		}
-		if len(s.members) > 0 {
-			s.from = s.members[0]
-		}
-		if r.End() != nil {
-			return fmt.Errorf("%w: set %d", errDamaged, n)
-		}
-		return nil
+	err = t.readSet(n, func(v []byte) error {
+		s, err = decodeSet(n, v)
+		return err
 	})
+	return s, err
+}
+
+// readSet calls f with a set as it is stored.
+func (t tables) readSet(n number, f func([]byte) error) error {
+	ok, err := t.txn.Read(kv.SpaceJoins, nkey(tableSet, uint32(n)), f)
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: set %d is filed but does not exist", errDamaged, n)
 	}
-	return s, err
+	return err
+}
+
+func decodeSet(n number, v []byte) (*set, error) {
+	r := reader{fields.Reader{B: v}}
+	s := &set{filed: int(r.Uvarint()), reach: uint32(r.Uvarint())}
+	s.members = make([]Column, r.Count(minMemberLen))
+	for i := range s.members {
+		c := Column{Distinct: int64(r.Uvarint()), Key: r.Uvarint() == 1, At: int(r.Uvarint())}
+		c.Table, c.Column = int(r.Uvarint()), int(r.Uvarint())
+		c.Version, c.Member, c.Name = r.id(), r.Text(), r.Text()
+		s.members[i] = c
+	}
+	if len(s.members) > 0 {
+		s.from = s.members[0]
+	}
+	if r.End() != nil {
+		return nil, fmt.Errorf("%w: set %d", errDamaged, n)
+	}
+	return s, nil
 }
 
 // minMemberLen is the minimum number of bytes of a column in a set.

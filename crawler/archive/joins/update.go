@@ -22,11 +22,13 @@ type Pass struct {
 	known        map[string][]Match   // matches of some versions
 	listed       int                  // matches in known
 	next, stored number               // number of the next set, and what the database has as that; 0: not read
+	era          int                  // how often the postings were forgotten
+	ahead        ahead
 }
 
 // NewPass returns a pass that knows nothing of the index yet.
 func NewPass() *Pass {
-	return &Pass{postings: newPostings(), sets: map[number]*set{}, prints: map[fingerprint]number{}, sketches: map[number]csvprofile.Sketch{}, heads: heads{}, coming: map[string][]arrival{}, known: map[string][]Match{}}
+	return &Pass{postings: newPostings(), sets: map[number]*set{}, prints: map[fingerprint]number{}, sketches: map[number]csvprofile.Sketch{}, heads: heads{}, coming: map[string][]arrival{}, known: map[string][]Match{}, ahead: newAhead()}
 }
 
 // Update is what replacements change in the index.
@@ -68,6 +70,9 @@ func (u *Update) Committed() {
 	p := u.Pass
 	p.stored = p.next
 	for n, s := range p.sets {
+		if s.changed {
+			p.ahead.forget(n)
+		}
 		if s.changed = false; len(s.members) > 0 {
 			s.from = s.members[0]
 		} else {
@@ -77,8 +82,13 @@ func (u *Update) Committed() {
 	for n, s := range u.fresh {
 		p.keepSketch(n, s)
 	}
+	for _, c := range u.Changes {
+		delete(p.ahead.matches, c.Version)
+	}
 	for version, list := range u.after {
-		p.keepMatches(version, list)
+		if _, known := p.ahead.matches[version]; !known {
+			p.keepMatches(version, list)
+		}
 	}
 	if len(p.sets) > maxSets {
 		clear(p.sets)
@@ -88,6 +98,7 @@ func (u *Update) Committed() {
 	}
 	if !p.settle() {
 		p.postings = newPostings()
+		p.era++
 	}
 }
 
@@ -163,16 +174,8 @@ func (u *Update) Write(txn *kv.Txn) error {
 
 // allocate returns a number that no set ever had, for a set that is filed under so many hashes.
 func (u *Update) allocate(filed int) (number, error) {
-	if u.next == 0 {
-		list, err := u.numbers([]byte{tableNext})
-		if err != nil {
-			return 0, err
-		}
-		u.next = 1
-		if len(list) == 1 {
-			u.next = list[0]
-		}
-		u.stored = u.next
+	if err := u.readNext(); err != nil {
+		return 0, err
 	}
 	if u.next >= maxNumbers {
 		return 0, errExhausted
@@ -181,11 +184,28 @@ func (u *Update) allocate(filed int) (number, error) {
 	return numberOf(u.next-1, filed), nil
 }
 
+// readNext reads the number of the next set, once.
+func (u *Update) readNext() error {
+	if u.next != 0 {
+		return nil
+	}
+	list, err := u.numbers([]byte{tableNext})
+	if err != nil {
+		return err
+	}
+	u.next = 1
+	if len(list) == 1 {
+		u.next = list[0]
+	}
+	u.stored = u.next
+	return nil
+}
+
 func (u *Update) set(n number) (*set, error) {
 	if s, ok := u.sets[n]; ok {
 		return s, nil
 	}
-	s, err := u.tables.set(n)
+	s, err := u.setAhead(n)
 	if err == nil {
 		u.sets[n] = s
 	}
@@ -219,15 +239,20 @@ func (u *Update) sketch(n number) (csvprofile.Sketch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := u.samples(of.from.Version, of.from.At)
+	s, err := u.sample(of.from.Version, of.from.At)
+	if err == nil {
+		u.keepSketch(n, s)
+	}
+	return s, err
+}
+
+// sample returns the sketch of a column of a version that the index has.
+func (u *Update) sample(version string, at int) (csvprofile.Sketch, error) {
+	s, err := u.samples(version, at)
 	if err == nil && len(s) == 0 {
-		err = fmt.Errorf("%w: column %d of %s has no sketch", errDamaged, of.from.At, of.from.Version)
+		err = fmt.Errorf("%w: column %d of %s has no sketch", errDamaged, at, version)
 	}
-	if err != nil {
-		return nil, err
-	}
-	u.keepSketch(n, s)
-	return s, nil
+	return s, err
 }
 
 // setsOf returns the sets of a version after the replacements so far.
@@ -246,7 +271,7 @@ func (u *Update) readMatches(version string) error {
 	list, known := u.known[version]
 	if !known {
 		var err error
-		if list, err = u.matches(version); err != nil {
+		if list, err = u.matchesAhead(version); err != nil {
 			return err
 		}
 	}
