@@ -27,7 +27,7 @@ func (a *Faces) backupBehind() string {
 	case !s.Whole:
 		return ": the first copy of the backup is under way"
 	case s.Lag >= late:
-		return fmt.Sprintf(": the backup is %d seconds behind", int(s.Lag.Seconds()))
+		return fmt.Sprintf(": the backup is %d seconds behind (the log says why)", int(s.Lag.Seconds()))
 	}
 	return ""
 }

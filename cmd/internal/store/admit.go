@@ -83,6 +83,8 @@ func (s *Store) askRemembered(ctx context.Context, n backupNote, here bool) (why
 	switch {
 	case err != nil && !n.Replaced.IsZero():
 		return replacedBy(n.To, n.By), nil
+	case errors.Is(err, vault.ErrUnknownWriter):
+		return fmt.Errorf("--backup-to %s: %w", n.To, err), nil
 	case err != nil:
 		return fmt.Errorf("%w (%w): try again once it can be, or 'odarchive backup --detach' if that backup is not used any more", ErrUnasked, err), nil
 	case last.other:
@@ -169,10 +171,7 @@ func (s *Store) askWriter(ctx context.Context, url string) (last lastWriter, err
 	return last, nil
 }
 
-// ErrOtherArchive means that a backup is that of another archive.
-var ErrOtherArchive = errors.New("the backup is that of another archive")
-
-// SameArchive compares the archive in a directory with the one that a backup has. The error wraps ErrOtherArchive if they differ; nil
+// SameArchive compares the archive in a directory with the one that a backup has. The error wraps vault.ErrOtherArchive if they differ; nil
 // also means that the backup has none yet, or that one of the two was described by an older program.
 func SameArchive(ctx context.Context, dir string, b bucket.Bucket) error {
 	here, err := describe(disk.OS{}, dir, time.Time{})
@@ -186,7 +185,7 @@ func SameArchive(ctx context.Context, dir string, b bucket.Bucket) error {
 		}
 		if there, err := decodeDirectory(text); err == nil && there.ID != "" {
 			if there.ID != here.ID {
-				return fmt.Errorf("%w, which began on %s with IRIs below %s: each archive needs a prefix of its own", ErrOtherArchive, there.Created.UTC().Format(time.DateOnly), there.Base)
+				return fmt.Errorf("%w, which began on %s with IRIs below %s: each archive needs a prefix of its own", vault.ErrOtherArchive, there.Created.UTC().Format(time.DateOnly), there.Base)
 			}
 			return nil
 		}

@@ -319,7 +319,7 @@ func TestTheBackupOfAnotherArchiveIsNotTaken(t *testing.T) {
 	other := *w
 	other.cfg.Data = filepath.Join(t.TempDir(), "other")
 	other.cfg.Backup.Promote = true
-	if _, err := other.write(); !errors.Is(err, ErrOtherArchive) {
+	if _, err := other.write(); !errors.Is(err, vault.ErrOtherArchive) {
 		t.Error(err)
 	}
 	w.mustWrite()

@@ -84,19 +84,21 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("--backup-to: %w", err)
 	}
-	asking, asked := context.WithTimeout(ctx, askTime)
-	err = SameArchive(asking, s.Config.Data, b)
-	if asked(); errors.Is(err, ErrOtherArchive) { // what else is wrong, Begin finds out
-		s.DB.StopWrites(err)
-		return fmt.Errorf("--backup-to %s: %w", to.To, err)
+	if bytes, err := BytesOf(s.Config); err == nil && bytes != "" && bucket.Overlap(to.To, bytes) {
+		return fmt.Errorf("--backup-to %s: the bucket of the packs (%s) is the same place, or one is below the other: name another prefix", to.To, bytes)
 	}
 	if err := s.NoteCopy(ctx, BucketCopy, to.To); err != nil {
+		return err
+	}
+	noted, err := readNote(s.Config.Data)
+	if err != nil && !errors.Is(err, errNote) {
 		return err
 	}
 	src := vault.Source{DB: s.DB, Content: s.Content, Dir: s.Config.Data, Files: []string{directoryFile, directoryCopy}, Withdrawn: s.ToForget, Forgotten: s.forgotten}
 	k := vault.New(b, src, s.backedUp.gate, vault.Options{
 		Keep: time.Duration(to.Days) * 24 * time.Hour, Every: to.Every, Lease: BackupLease, Wait: to.Wait, Holder: holder, URL: url, Take: to.Promote,
-		Log: s.Log, Written: s.backedUp.written,
+		Log: s.Log, Written: s.backedUp.written, Taken: s.taken, Begun: noted.Begun && noted.To == to.To,
+		Check: func(ctx context.Context, b bucket.Bucket) error { return SameArchive(ctx, s.Config.Data, b) },
 	})
 	if err := k.Begin(ctx); err != nil {
 		s.DB.StopWrites(err)
@@ -106,7 +108,7 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	if k.State().Epoch == 0 { // the backup could not be asked yet; taken follows
 		return s.noteBackupToBe()
 	}
-	return s.taken()
+	return nil
 }
 
 // taken notes that this directory is the writer of the backup. The Keeper calls it before anything is acknowledged.

@@ -1,8 +1,10 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -73,5 +75,41 @@ func TestAStartFailsIfTheBucketCannotBeUsed(t *testing.T) {
 	}
 	if err := a.keep(b, Options{}); !errors.Is(err, bucket.ErrRefused) {
 		t.Errorf("a directory that cannot be written: %v", err)
+	}
+}
+
+// full is a bucket that can be read, and takes nothing.
+type full struct {
+	bucket.Bucket
+	err error
+}
+
+func (f full) Put(context.Context, string, int64, io.ReadSeeker, bucket.PutOptions) error {
+	return f.err
+}
+
+// A server that was killed starts again although its backup takes nothing: it has seen that nobody else writes it.
+func TestAServerStartsAlthoughItsBackupTakesNothing(t *testing.T) {
+	t.Parallel()
+	for _, why := range []error{errors.New("no space left on device"), bucket.ErrRefused, bucket.ErrUnavailable} {
+		b := new(buckettest.Memory)
+		a := open4(t, filepath.Join(t.TempDir(), "data"))
+		if err := a.keep(b, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		a.waitWhole()
+		if _, err := Take(t.Context(), b, Candidate{Holder: Holder(a.dir), Lease: 200 * time.Millisecond, Force: true, Continue: a.keeper.continues(t.Context())}); err != nil {
+			t.Fatal(err) // a process that is killed now: it gives no lease back
+		}
+		a.close()
+		a = open4(t, a.dir)
+		if err := a.keep(full{b, why}, Options{Begun: true}); err != nil {
+			t.Errorf("%v: %v", why, err)
+		}
+		if a.keeper.State().Epoch != 0 {
+			t.Error("it says that it writes the backup")
+		}
+		a.mustPut(1)
+		a.close()
 	}
 }

@@ -41,6 +41,10 @@ type Options struct {
 	// reached only then, and when the history begins anew. While it fails, it is called again, nothing is copied, and no
 	// commit is acknowledged, with or without Wait.
 	Taken func() error
+	// Begun says that this directory has been the writer, so that what is wrong with the bucket now can be mended.
+	Begun bool
+	// Check, if not nil, is called before the process becomes the writer. The error ends that; it may wrap ErrOtherArchive.
+	Check func(context.Context, bucket.Bucket) error
 	// Written is when the database was last written before this process opened it, the best that is known of when its
 	// write sets were committed that are not in the vault yet.
 	Written time.Time
@@ -116,11 +120,10 @@ func (k *Keeper) Begin(ctx context.Context) error {
 	if k.opts.Wait {
 		k.gate.setWaiting(true) // until it is known whether there is a whole copy
 	}
-	for asked := false; ; {
-		waited, err := k.beginOnce(ctx)
-		asked = asked || waited
+	for doubt := false; ; {
+		err := k.beginOnce(ctx, &doubt)
 		switch {
-		case err == nil || isHopeless(err):
+		case err == nil || isPermanent(err) || isHopeless(err) && !k.opts.Begun:
 			return err
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -130,8 +133,8 @@ func (k *Keeper) Begin(ctx context.Context) error {
 			k.log.Warn("nothing is acknowledged yet; trying again in the background", "error", err)
 			return nil
 		}
-		if !asked {
-			k.log.Warn("the backup cannot be reached; trying again in the background", "error", err)
+		if !doubt {
+			k.log.Warn("the backup cannot be reached, or not be written; trying again in the background", "error", err)
 			return nil
 		}
 		k.log.Warn("the backup went away before it was seen whether another process writes it; nothing is written until that is known", "error", err)
@@ -141,26 +144,28 @@ func (k *Keeper) Begin(ctx context.Context) error {
 	}
 }
 
-// beginOnce tries to make this process the writer. waited reports whether another process may be one.
-func (k *Keeper) beginOnce(ctx context.Context) (waited bool, err error) {
+// beginOnce tries to make this process the writer. doubt becomes true while it waits to see whether another process is one, and
+// false when it has seen that none is.
+func (k *Keeper) beginOnce(ctx context.Context, doubt *bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	timer := time.AfterFunc(k.patience, stop)
 	defer timer.Stop()
 	k.waiting = func(d time.Duration) {
-		waited = true
 		timer.Reset(d + k.patience)
+		if *doubt = d > 0; !*doubt {
+			return
+		}
 		k.log.Info("waiting to see whether another process writes this backup: the last one has not given its lease back", "for", d)
 	}
 	defer func() { k.waiting = nil }()
-	err = k.take(ctx)
-	return waited, err
+	return k.take(ctx)
 }
 
-// isHopeless reports whether a start fails because of an error: it is permanent, or a mistake of whoever named the bucket. A
-// Keeper that runs goes on trying after such a mistake: permissions can be given back.
+// isHopeless reports whether an error is a mistake of whoever named the bucket, so that the first start with it fails. Later ones,
+// and a Keeper that runs, go on trying: permissions can be given back.
 func isHopeless(err error) bool {
-	return isPermanent(err) || errors.Is(err, errOccupied) || errors.Is(err, bucket.ErrRefused)
+	return errors.Is(err, errOccupied) || errors.Is(err, bucket.ErrRefused)
 }
 
 func isPermanent(err error) bool { return MustNotWrite(err) || errors.Is(err, ErrNewer) }
@@ -205,6 +210,11 @@ func (k *Keeper) take(ctx context.Context) error {
 func (k *Keeper) becomeWriter(ctx context.Context) (*Writer, error) {
 	if k.taken != nil {
 		return k.taken, k.taken.renew(ctx)
+	}
+	if k.opts.Check != nil {
+		if err := k.opts.Check(ctx, k.b); err != nil {
+			return nil, err
+		}
 	}
 	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx), was: k.was, Waiting: k.waiting})
 	if err != nil {
@@ -432,17 +442,25 @@ func (k *Keeper) tryBase(ctx context.Context) error {
 func (k *Keeper) appendAll(ctx context.Context) error {
 	tick := time.NewTicker(k.opts.Every)
 	defer tick.Stop()
+	var behind time.Time // since when nothing can be copied
 	for {
 		if err := k.cycle(ctx); err != nil {
 			if ctx.Err() != nil || isPermanent(err) || errors.Is(err, errAgain) {
 				return err
 			}
 			k.failed(err)
-			k.log.Debug("backup behind", "error", err)
+			if behind.IsZero() {
+				behind = time.Now()
+				k.log.Warn("the backup gets nothing more; trying on", "error", err)
+			}
 			if !rest(ctx, min(k.opts.Every, retryEvery)) {
 				return nil
 			}
 			continue
+		}
+		if !behind.IsZero() {
+			k.log.Warn("the backup has everything again", "after", time.Since(behind).Round(time.Second))
+			behind = time.Time{}
 		}
 		var wake <-chan struct{}
 		if k.opts.Wait {

@@ -50,7 +50,8 @@ func (w *Writer) awaitSilence(ctx context.Context, h *History) error {
 				return err
 			}
 		case found.Released:
-			return nil
+			quiet = looks
+			continue
 		case sign == "":
 			sign = now
 		case now != sign:
@@ -61,6 +62,9 @@ func (w *Writer) awaitSilence(ctx context.Context, h *History) error {
 		if !rest(ctx, pause) {
 			return context.Cause(ctx)
 		}
+	}
+	if w.me.Waiting != nil {
+		w.me.Waiting(0)
 	}
 	return nil
 }

@@ -41,6 +41,8 @@ var (
 	ErrNoVault  = errors.New("there is no backup")
 	ErrExists   = errors.New("it exists already")
 	ErrBehind   = errors.New("the archive's directory does not continue its backup")
+	// ErrOtherArchive means that the vault is that of another archive.
+	ErrOtherArchive = errors.New("the backup is that of another archive")
 	// ErrUnknownWriter means that the vault has had a writer, and that what says which one is lost.
 	ErrUnknownWriter = errors.New("the backup has lost what says which directory writes it; if no other directory does, start this one with --promote")
 )
@@ -48,7 +50,7 @@ var (
 // MustNotWrite reports whether an error says that the archive in a directory must not be written, since that in the vault is
 // another one, or is written by another process. Another attempt would not mend it.
 func MustNotWrite(err error) bool {
-	return errors.Is(err, ErrFenced) || errors.Is(err, ErrInUse) || errors.Is(err, ErrNotOwner) || errors.Is(err, ErrBehind) || errors.Is(err, ErrUnknownWriter)
+	return errors.Is(err, ErrFenced) || errors.Is(err, ErrInUse) || errors.Is(err, ErrNotOwner) || errors.Is(err, ErrBehind) || errors.Is(err, ErrUnknownWriter) || errors.Is(err, ErrOtherArchive)
 }
 
 // Holder identifies a data directory, so that two copies of an archive are told apart.

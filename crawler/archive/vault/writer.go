@@ -41,7 +41,8 @@ type Candidate struct {
 	// changed after all, because that writer lives or another candidate was faster, Take returns ErrInUse, also with Force.
 	Silent string
 	was    string // nonce of an earlier Writer of this process
-	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long.
+	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long; and
+	// with 0 when it has seen that none does.
 	Waiting func(time.Duration)
 	// Continue decides whether the archive of the candidate has the record at the end of the log: then its log continues
 	// there. If isNew is true, its history is a new one, and begins after at. It may be called several times.
