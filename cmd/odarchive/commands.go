@@ -89,14 +89,17 @@ func (c *cli) readOnlyFlag(cmd *cobra.Command) {
 
 // remote returns the process to ask instead of opening the directory: the server of --endpoint, or the one that holds
 // the directory, at its socket. It returns nil if there is none.
-func (c *cli) remote(ctx context.Context) *faces.Remote {
-	if c.server != "" {
-		return faces.NewRemote(c.server, c.cfg.Serve.Token)
+func (c *cli) remote(ctx context.Context) (r *faces.Remote) {
+	switch {
+	case c.server != "":
+		r = faces.NewRemote(c.server, c.cfg.Serve.Token)
+	case !c.reads:
+		r = faces.HolderOf(ctx, c.cfg.Data)
 	}
-	if c.reads {
-		return nil
+	if r != nil {
+		r.Slow = func() { fmt.Fprintln(c.stderr, "odarchive: waiting for the server; its log says what it waits for") }
 	}
-	return faces.HolderOf(ctx, c.cfg.Data)
+	return r
 }
 
 // remoteFlags defines the flags that name a server.

@@ -29,7 +29,14 @@ type Remote struct {
 	client *http.Client
 	base   string // without a trailing slash
 	token  string // empty over a socket
+
+	// Slow, if not nil, is called when a request has had no answer for a while. The server may wait for something, such as the
+	// object store of its backup.
+	Slow func()
 }
+
+// slowAfter is when Slow is called.
+const slowAfter = 10 * time.Second
 
 // refusalWait is how long a client with inputs waits for the server to want them. A server that refuses says so before it is
 // sent any: one that answers and closes while the client still sends is a broken connection, whose reason is lost.
@@ -85,6 +92,9 @@ func (r *Remote) do(ctx context.Context, method, path, contentType string, body 
 	req.Header.Set("Accept", "application/json, */*;q=0.5")
 	if r.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	if r.Slow != nil {
+		defer time.AfterFunc(slowAfter, r.Slow).Stop()
 	}
 	resp, err := r.client.Do(req)
 	if err != nil {
