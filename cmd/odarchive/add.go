@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/memory"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
@@ -144,6 +145,9 @@ func (a *adding) checkList(ctx context.Context, list *seedList, size int64) erro
 	return fmt.Errorf("%s of %s; nothing was added", english.Plural(a.bad.count, "bad line", ""), list.name)
 }
 
+// listMemory is what registering a list may take before garbage is collected more often, in bytes.
+const listMemory = 640 << 20
+
 // run registers seeds, then the batches of a list, which may be nil. It waits for the first batch before it opens or
 // creates the archive, so a list that cannot be read creates none.
 func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) error {
@@ -186,6 +190,7 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
 			if list != nil { // a long list makes the database many times larger
 				defer n.DB.SaveRarely()()
+				defer memory.Raise(listMemory)()
 			}
 			return register(n.Intake.Add, n.Intake.AddSorted, "")
 		})

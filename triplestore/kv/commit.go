@@ -19,7 +19,7 @@ func (db *DB) writeLayer(l *layer, sync bool) error {
 	defer db.writing.Unlock()
 	var record []byte
 	if db.log != nil {
-		record = encodeWrites(l)
+		record = db.records.encode(l)
 	}
 	err := db.commitRecord(record, sync, func(c *cache, number uint64) error { return c.apply(l, number) })
 	if err != nil {
