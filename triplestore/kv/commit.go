@@ -105,19 +105,20 @@ func (db *DB) saveAt() int64 {
 	if db.rarely.Load() == 0 {
 		return size
 	}
+	rare := max(rarely*size, 8*rarely*db.opts.SaveAt)
 	if free, ok := freeSpace(db.dir); ok {
-		return max(size, min(rarely*size, free/4)) // a state file makes room: the log before it is deleted
+		return max(size, min(rare, free/4)) // a state file makes room: the log before it is deleted
 	}
-	return rarely * size
+	return rare
 }
 
 // rarely is how many times as much the log grows between state files while SaveRarely is in force.
 const rarely = 16
 
 // SaveRarely makes state files rarer until the returned function is called, for bulk work that makes the database many
-// times larger. The log grows to sixteen times the last state file meanwhile, or to a quarter of the free space; a
-// database whose tables are lost is rebuilt from both. A large load writes little more than the one at its end: at three
-// times, the files before it took as much processor time again.
+// times larger. The log grows to sixteen times the last state file meanwhile, and at least to 512 MiB (with the default
+// of Options.SaveAt), or to a quarter of the free space; a database whose tables are lost is rebuilt from both. A large
+// load writes little more than the one at its end: at three times, the files before it took as much processor time again.
 func (db *DB) SaveRarely() (end func()) {
 	db.rarely.Add(1)
 	var once sync.Once
