@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"odarchive/triplestore/disk"
@@ -73,12 +74,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// badgerLog passes Badger's errors and warnings on and drops the rest.
+// badgerLog passes Badger's errors and warnings on and drops the rest, also what it says of the cache of blocks each
+// minute: a long list, or a compaction, reads more than any cache holds, and there is nothing that a user should do.
 type badgerLog struct{ log *slog.Logger }
 
-func (l badgerLog) Errorf(f string, args ...any)   { l.log.Error("badger", "message", text(f, args)) }
-func (l badgerLog) Warningf(f string, args ...any) { l.log.Warn("badger", "message", text(f, args)) }
-func (l badgerLog) Infof(string, ...any)           {}
-func (l badgerLog) Debugf(string, ...any)          {}
+// ofCaches are the beginnings of warnings about caches.
+var ofCaches = []string{"%s might be too small.", "Cache life expectancy"}
+
+func (l badgerLog) Errorf(f string, args ...any) { l.log.Error("badger", "message", text(f, args)) }
+func (l badgerLog) Warningf(f string, args ...any) {
+	if !slices.ContainsFunc(ofCaches, func(begin string) bool { return strings.HasPrefix(f, begin) }) {
+		l.log.Warn("badger", "message", text(f, args))
+	}
+}
+func (l badgerLog) Infof(string, ...any)  {}
+func (l badgerLog) Debugf(string, ...any) {}
 
 func text(f string, args []any) string { return strings.TrimSpace(fmt.Sprintf(f, args...)) }
