@@ -139,10 +139,15 @@ func (db *DB) checkGrowth(number uint64) {
 	if db.states == nil || number%checkEvery != 0 {
 		return
 	}
-	if db.log.SizeFrom(db.states.newest().number+1) >= db.saveAt() {
+	if db.hasGrown() {
 		select {
 		case db.grown <- struct{}{}:
 		default:
 		}
 	}
+}
+
+// hasGrown reports whether the log is long enough for a state file.
+func (db *DB) hasGrown() bool {
+	return db.log.SizeFrom(db.states.newest().number+1) >= db.saveAt()
 }

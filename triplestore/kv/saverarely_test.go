@@ -31,3 +31,18 @@ func TestStateFilesAreRarerOnlyDuringBulkWork(t *testing.T) {
 		t.Errorf("after bulk work a state file is due after %d bytes", got)
 	}
 }
+
+func TestGrowthThatAStateFileCoversAsksForNoOther(t *testing.T) {
+	t.Parallel()
+	db, err := Open(t.TempDir(), Options{MinFree: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for range 3 { // the third waits until the first was dealt with
+		db.grown <- struct{}{}
+	}
+	if files := db.states.files(); len(files) > 0 {
+		t.Errorf("%d state files were written of an empty log", len(files))
+	}
+}
