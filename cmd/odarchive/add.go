@@ -187,7 +187,7 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 	if r := a.remote(ctx); r != nil { // a server that ends within a request may have registered its files
 		err = register(r.Add, r.Add, "known to be ")
 	} else {
-		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
+		err = a.with(ctx, store.Options{Create: true, Bulk: list != nil}, func(n *app.Node) error {
 			if list != nil { // a long list makes the database many times larger
 				defer n.DB.SaveRarely()()
 				defer memory.Raise(listMemory)()

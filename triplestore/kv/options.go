@@ -43,6 +43,10 @@ type Options struct {
 	// it. Badger has one encoder, so the first database of a process that writes a table decides for all of them. Any
 	// other options read such tables, as fast as others.
 	Dense bool
+	// Bulk lets more tables wait on level 0, and levels be larger, before they are merged: for a process that writes
+	// millions of entries and reads few. It rewrites each of them less often; a read looks into more tables. The next
+	// process that opens the database merges what waits.
+	Bulk bool
 	// FS holds the log and the state files; nil means disk.OS.
 	FS disk.FS
 	// CacheInMemory keeps Badger in memory; opening replays the state file and the log. For tests.
