@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/memory"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
@@ -144,6 +145,9 @@ func (a *adding) checkList(ctx context.Context, list *seedList, size int64) erro
 	return fmt.Errorf("%s of %s; nothing was added", english.Plural(a.bad.count, "bad line", ""), list.name)
 }
 
+// listMemory is what registering a list may take before garbage is collected more often, in bytes.
+const listMemory = 640 << 20
+
 // run registers seeds, then the batches of a list, which may be nil. It waits for the first batch before it opens or
 // creates the archive, so a list that cannot be read creates none.
 func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) error {
@@ -183,9 +187,10 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 	if r := a.remote(ctx); r != nil { // a server that ends within a request may have registered its files
 		err = register(r.Add, r.Add, "known to be ")
 	} else {
-		err = a.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
+		err = a.with(ctx, store.Options{Create: true, Bulk: list != nil}, func(n *app.Node) error {
 			if list != nil { // a long list makes the database many times larger
 				defer n.DB.SaveRarely()()
+				defer memory.Raise(listMemory)()
 			}
 			return register(n.Intake.Add, n.Intake.AddSorted, "")
 		})

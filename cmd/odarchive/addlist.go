@@ -74,8 +74,10 @@ func batchesOf(ctx context.Context, list *seedList, size int64) *batches {
 	b := &batches{name: list.name, size: size, ch: make(chan batch, 1)}
 	go func() {
 		defer close(b.ch)
+		expected := 0 // as many as before
 		for {
-			next, more := readBatch(list)
+			next, more := readBatch(list, expected)
+			expected = len(next.seeds)
 			next.seeds, _ = crawler.SortSeeds(next.seeds)
 			next.sorted = true
 			select {
@@ -104,8 +106,9 @@ func (b *batches) next(ctx context.Context) (next batch, ok bool) {
 	}
 }
 
-// readBatch reads entries until a batch is full. more is false at the end of the list.
-func readBatch(list *seedList) (b batch, more bool) {
+// readBatch reads entries, probably about as many as expected, until a batch is full. more is false at the end of the list.
+func readBatch(list *seedList, expected int) (b batch, more bool) {
+	b.seeds = make([]catalog.Seed, 0, expected)
 	text, began := 0, time.Now()
 	list.secrets = 0
 	for n := 0; n < maxBatch && text < maxBatchBytes && (n < crawler.SeedsPerTxn || time.Since(began) < maxBatchTime); n++ {

@@ -130,8 +130,10 @@ func (c *cache) apply(l *layer, number uint64) error {
 	defer func() { txn.Discard() }()
 	most, mostBytes := c.badger.MaxBatchCount()*9/10, c.badger.MaxBatchSize()*9/10 // minus a margin for what Badger adds
 	var count, bytes int64
-	for k, w := range l.all() {
-		size := int64(len(k)+len(w.val)) + entryOverhead
+	keys, entries := make([]byte, 0, l.keys), make([]badger.Entry, len(l.writes)) // at once, since there may be thousands
+	for i := range l.writes {
+		w := &l.writes[i]
+		size := int64(len(w.key)+len(w.val)) + entryOverhead
 		if count > 0 && (count+1 > most || bytes+size > mostBytes) {
 			if err := txn.CommitAt(number, nil); err != nil {
 				return err
@@ -140,11 +142,16 @@ func (c *cache) apply(l *layer, number uint64) error {
 			count, bytes = 0, 0
 		}
 		count, bytes = count+1, bytes+size
+		begin := len(keys)
+		keys = append(keys, w.key...)
+		key := keys[begin:len(keys):len(keys)] // Badger copies it
 		var err error
 		if w.deleted {
-			err = txn.Delete([]byte(k))
+			err = txn.Delete(key)
 		} else {
-			err = txn.Set([]byte(k), w.val)
+			e := &entries[i]
+			e.Key, e.Value = key, w.val
+			err = txn.SetEntry(e)
 		}
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ func (db *DB) writeLayer(l *layer, sync bool) error {
 	defer db.writing.Unlock()
 	var record []byte
 	if db.log != nil {
-		record = encodeWrites(l)
+		record = db.records.encode(l)
 	}
 	err := db.commitRecord(record, sync, func(c *cache, number uint64) error { return c.apply(l, number) })
 	if err != nil {
@@ -105,19 +105,20 @@ func (db *DB) saveAt() int64 {
 	if db.rarely.Load() == 0 {
 		return size
 	}
+	rare := max(rarely*size, 8*rarely*db.opts.SaveAt)
 	if free, ok := freeSpace(db.dir); ok {
-		return max(size, min(rarely*size, free/4)) // a state file makes room: the log before it is deleted
+		return max(size, min(rare, free/4)) // a state file makes room: the log before it is deleted
 	}
-	return rarely * size
+	return rare
 }
 
 // rarely is how many times as much the log grows between state files while SaveRarely is in force.
 const rarely = 16
 
 // SaveRarely makes state files rarer until the returned function is called, for bulk work that makes the database many
-// times larger. The log grows to sixteen times the last state file meanwhile, or to a quarter of the free space; a
-// database whose tables are lost is rebuilt from both. A large load writes little more than the one at its end: at three
-// times, the files before it took as much processor time again.
+// times larger. The log grows to sixteen times the last state file meanwhile, and at least to 512 MiB (with the default
+// of Options.SaveAt), or to a quarter of the free space; a database whose tables are lost is rebuilt from both. A large
+// load writes little more than the one at its end: at three times, the files before it took as much processor time again.
 func (db *DB) SaveRarely() (end func()) {
 	db.rarely.Add(1)
 	var once sync.Once
@@ -138,10 +139,15 @@ func (db *DB) checkGrowth(number uint64) {
 	if db.states == nil || number%checkEvery != 0 {
 		return
 	}
-	if db.log.SizeFrom(db.states.newest().number+1) >= db.saveAt() {
+	if db.hasGrown() {
 		select {
 		case db.grown <- struct{}{}:
 		default:
 		}
 	}
+}
+
+// hasGrown reports whether the log is long enough for a state file.
+func (db *DB) hasGrown() bool {
+	return db.log.SizeFrom(db.states.newest().number+1) >= db.saveAt()
 }

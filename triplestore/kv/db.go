@@ -69,6 +69,7 @@ type DB struct {
 	// Write sets go to the log and to the cache one at a time.
 	writing sync.Mutex    // locked after taking the turn
 	log     *wal.Log      // nil in memory
+	records recordBuffers // of writeLayer
 	visible atomic.Uint64 // number of the newest write set that readers see
 	readers readers
 	cache   atomic.Pointer[cache]

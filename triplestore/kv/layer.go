@@ -16,6 +16,7 @@ type layer struct {
 	runs   [][]string     // runs are not modified in place, so iterators over them are not disturbed by writes
 	sorted int            // how many of writes are in runs
 	bytes  int64
+	keys   int // bytes of the keys
 	expect int // how many keys there may be, as far as that is known; spares the growing of maps
 }
 
@@ -51,6 +52,7 @@ func (l *layer) set(key string, w write) {
 	}
 	l.at[key] = len(l.writes)
 	l.writes = append(l.writes, keyWrite{key, w})
+	l.keys += len(key)
 	l.bytes += int64(len(key)+len(w.val)) + entryOverhead
 }
 

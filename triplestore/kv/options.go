@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"odarchive/triplestore/disk"
@@ -42,6 +43,10 @@ type Options struct {
 	// it. Badger has one encoder, so the first database of a process that writes a table decides for all of them. Any
 	// other options read such tables, as fast as others.
 	Dense bool
+	// Bulk lets more tables wait on level 0, and levels be larger, before they are merged: for a process that writes
+	// millions of entries and reads few. It rewrites each of them less often; a read looks into more tables. The next
+	// process that opens the database merges what waits.
+	Bulk bool
 	// FS holds the log and the state files; nil means disk.OS.
 	FS disk.FS
 	// CacheInMemory keeps Badger in memory; opening replays the state file and the log. For tests.
@@ -73,12 +78,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// badgerLog passes Badger's errors and warnings on and drops the rest.
+// badgerLog passes Badger's errors and warnings on and drops the rest, also what it says of the cache of blocks each
+// minute: a long list, or a compaction, reads more than any cache holds, and there is nothing that a user should do.
 type badgerLog struct{ log *slog.Logger }
 
-func (l badgerLog) Errorf(f string, args ...any)   { l.log.Error("badger", "message", text(f, args)) }
-func (l badgerLog) Warningf(f string, args ...any) { l.log.Warn("badger", "message", text(f, args)) }
-func (l badgerLog) Infof(string, ...any)           {}
-func (l badgerLog) Debugf(string, ...any)          {}
+// ofCaches are the beginnings of warnings about caches.
+var ofCaches = []string{"%s might be too small.", "Cache life expectancy"}
+
+func (l badgerLog) Errorf(f string, args ...any) { l.log.Error("badger", "message", text(f, args)) }
+func (l badgerLog) Warningf(f string, args ...any) {
+	if !slices.ContainsFunc(ofCaches, func(begin string) bool { return strings.HasPrefix(f, begin) }) {
+		l.log.Warn("badger", "message", text(f, args))
+	}
+}
+func (l badgerLog) Infof(string, ...any)  {}
+func (l badgerLog) Debugf(string, ...any) {}
 
 func text(f string, args []any) string { return strings.TrimSpace(fmt.Sprintf(f, args...)) }

@@ -29,6 +29,9 @@ func (db *DB) saveWhenGrown(ctx context.Context) {
 			continue
 		case <-db.grown:
 		}
+		if !db.hasGrown() { // what was noticed while the last one was written
+			continue
+		}
 		err := db.save(ctx)
 		if err == nil || ctx.Err() != nil {
 			continue

@@ -76,6 +76,9 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithValueThreshold(MaxValue + 1). // only a header ever reaches the value log
 		WithValueLogFileSize(4 << 20)
 	o.TableSizeMultiplier = 1
+	if opts.Bulk {
+		o = o.WithNumLevelZeroTables(16).WithNumLevelZeroTablesStall(32).WithBaseLevelSize(4 * baseLevel).WithBaseTableSize(max(2*minTable, o.BaseTableSize))
+	}
 	if opts.Dense {
 		o = o.WithCompression(options.ZSTD).WithZSTDCompressionLevel(denseLevel)
 	}

@@ -3,6 +3,7 @@ package kv
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -21,9 +22,17 @@ const maxWriteSet = 64 << 20
 
 // encodeWrites returns the record of a layer. Each entry is the length of its key (uvarint), the key with its space, 0
 // for a deletion or the value's length + 1 (uvarint), and the value.
-func encodeWrites(l *layer) []byte {
-	plain := make([]byte, 1, l.bytes+int64(8*len(l.writes))+1)
-	plain[0] = kindFew
+func encodeWrites(l *layer) []byte { return new(recordBuffers).encode(l) }
+
+// recordBuffers are the memory for the records of one writer, one after the other. The zero value is ready to use.
+type recordBuffers struct{ plain, packed []byte }
+
+// maxRecordBuffer is the size of a buffer that is kept for the next record: enough for a batch of a list of URLs.
+const maxRecordBuffer = 4 << 20
+
+// encode does what encodeWrites does. The record is valid until the next call.
+func (r *recordBuffers) encode(l *layer) []byte {
+	plain := append(slices.Grow(r.plain[:0], int(l.bytes)+8*len(l.writes)+1), kindFew)
 	for k, w := range l.all() {
 		plain = binary.AppendUvarint(plain, uint64(len(k)))
 		plain = append(plain, k...)
@@ -34,10 +43,19 @@ func encodeWrites(l *layer) []byte {
 		plain = binary.AppendUvarint(plain, uint64(len(w.val))+1)
 		plain = append(plain, w.val...)
 	}
+	r.plain = nil
+	if cap(plain) <= maxRecordBuffer {
+		r.plain = plain
+	}
 	if len(plain) < compressBeyond {
 		return plain
 	}
-	packed := make([]byte, 1+s2.MaxEncodedLen(len(plain)-1))
+	packed := slices.Grow(r.packed[:0], 1+s2.MaxEncodedLen(len(plain)-1))
+	packed = packed[:cap(packed)]
+	r.packed = nil
+	if cap(packed) <= maxRecordBuffer {
+		r.packed = packed
+	}
 	packed[0] = kindWrites
 	return packed[:1+len(s2.Encode(packed[1:], plain[1:]))]
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,12 +33,23 @@ func limitFor(inUse uint64) int64 {
 	return max(floor, int64(inUse+max(min(inUse/2, spare), inUse/4)))
 }
 
+// raised is the limit that calls of Raise ask for, 0 if there is none.
+var raised atomic.Int64
+
+// Raise lets Govern set no limit below a number of bytes until lower is called: for bulk work in a process of its own,
+// whose buffers come and go faster than Govern looks. With a limit that follows what is in use, registering
+// 400,000 URLs collected 300 times, with a heap that was hardly larger than what was in use. Calls must not overlap.
+func Raise(limit int64) (lower func()) {
+	raised.Store(limit)
+	return func() { raised.Store(0) }
+}
+
 // Govern adjusts the limit until ctx ends, and removes it then. It does nothing if the environment sets GOMEMLIMIT or GOGC.
 func Govern(ctx context.Context) {
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
 	}
-	before := debug.SetMemoryLimit(limitFor(read().inUse))
+	before := debug.SetMemoryLimit(max(limitFor(read().inUse), raised.Load()))
 	defer debug.SetMemoryLimit(before)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -52,7 +64,7 @@ func Govern(ctx context.Context) {
 				debug.FreeOSMemory() // collects, and gives the memory back at once
 				now = read()
 			}
-			debug.SetMemoryLimit(limitFor(now.inUse))
+			debug.SetMemoryLimit(max(limitFor(now.inUse), raised.Load()))
 		}
 	}
 }

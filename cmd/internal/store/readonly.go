@@ -55,7 +55,7 @@ func (s *Store) openDirectory(opts Options) (err error) {
 // openDatabase opens the database, for reading only if that is requested, or is allowed and writing is impossible.
 func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 	reads, named := opts.Reads, s.Config.Backup.On()
-	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), Dense: opts.Dense, BlockCache: memory.ForCache(32<<20, 16)}
+	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), Dense: opts.Dense, Bulk: opts.Bulk, BlockCache: memory.ForCache(32<<20, 16)}
 	if kv.IsReplica(s.Config.Data) && reads != AlwaysReadOnly {
 		if reads == NeverReadOnly {
 			return &replicaError{replicaWriter(s.Config.Data)}

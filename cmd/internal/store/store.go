@@ -34,6 +34,7 @@ type Options struct {
 	Clock  func() time.Time // the archive's time; nil means the system's
 	Reads  Reading          // whether, and when, the archive is opened without writing
 	Dense  bool             // compress what is written to the database more, for several times the processor time
+	Bulk   bool             // millions of entries will be written, and few read (kv.Options.Bulk)
 	State  *State           // a state of a replica; nil to open the database of the directory
 	// Notes says that a command which only reads notes where it writes copies, if it may write.
 	Notes bool

@@ -18,7 +18,8 @@ type facts struct {
 	mu       sync.RWMutex // guards the rest
 	state    loadState
 	pending  []func(*facts) // what was committed since loading began
-	rows     []fact
+	rows     []fact         // without pointers
+	titles   titles
 	hosts    names
 	types    names
 	outcomes names
@@ -42,7 +43,7 @@ const (
 type fact struct {
 	changed  int64 // Unix milliseconds
 	size     int64
-	title    string
+	title    titleRef
 	versions uint32
 	host     uint32
 	typ      uint32
@@ -146,8 +147,27 @@ func (f *facts) set(doc uint32, r row) {
 		f.setOf = append(f.setOf, of)
 	}
 	was := f.rows[doc]
-	f.rows[doc] = fact{licence: was.licence, publisher: was.publisher, tableRows: was.tableRows, delisted: was.delisted, changed: unixMilli(r.Changed), size: r.Size, title: strings.Clone(r.Title), versions: uint32(r.Versions), host: f.hosts.number(r.Host),
+	f.rows[doc] = fact{licence: was.licence, publisher: was.publisher, tableRows: was.tableRows, delisted: was.delisted, changed: unixMilli(r.Changed), size: r.Size, title: f.titles.replace(was.title, r.Title), versions: uint32(r.Versions), host: f.hosts.number(r.Host),
 		typ: f.types.number(r.Type), set: set, outcome: f.outcomes.number(string(r.Outcome)), known: true}
+	if f.titles.wasteful() {
+		f.packTitles()
+	}
+}
+
+// packTitles leaves out the titles that were replaced.
+func (f *facts) packTitles() {
+	var packed titles
+	for i := range f.rows {
+		f.rows[i].title = packed.add(f.titles.at(f.rows[i].title))
+	}
+	f.titles = packed
+}
+
+// reserve makes room for a number of rows, and some more.
+func (f *facts) reserve(rows int) {
+	if more := rows + rows/16; more > cap(f.rows) {
+		f.rows = append(make([]fact, 0, more), f.rows...)
+	}
 }
 
 // Load reads the facts into memory unless they are loaded; Search does so when it first runs. Rows that are committed
@@ -166,6 +186,11 @@ func (x *Index) Load(ctx context.Context) error {
 
 	fresh := &facts{}
 	err := x.db.View(func(txn *kv.Txn) error {
+		s, _, err := readState(txn)
+		if err != nil {
+			return err
+		}
+		fresh.reserve(int(s.Next))
 		if err := eachRow(ctx, txn, fresh.set); err != nil {
 			return err
 		}
@@ -177,7 +202,7 @@ func (x *Index) Load(ctx context.Context) error {
 		f.state, f.pending = factsAbsent, nil
 		return err
 	}
-	f.rows, f.hosts, f.types, f.outcomes, f.portals, f.sets, f.setOf, f.licences, f.publishers = fresh.rows, fresh.hosts, fresh.types, fresh.outcomes, fresh.portals, fresh.sets, fresh.setOf, fresh.licences, fresh.publishers
+	f.rows, f.titles, f.hosts, f.types, f.outcomes, f.portals, f.sets, f.setOf, f.licences, f.publishers = fresh.rows, fresh.titles, fresh.hosts, fresh.types, fresh.outcomes, fresh.portals, fresh.sets, fresh.setOf, fresh.licences, fresh.publishers
 	for _, put := range f.pending {
 		put(f)
 	}

@@ -315,7 +315,7 @@ func (m *matcher) place(doc uint32, r *fact) place {
 	case "rows":
 		p.n = r.tableRows
 	case "title":
-		p.title = r.title
+		p.title = m.facts.titles.at(r.title)
 	case "changed":
 		p.n = r.changed
 	default:
@@ -355,7 +355,7 @@ func (m *matcher) score(doc uint32, r *fact) int {
 		if inTitle == n {
 			sum *= 1 + shareTitle
 		}
-		sum *= 1 + shareShort*float64(inTitle)/float64(max(inTitle, 1+strings.Count(r.title, " ")))
+		sum *= 1 + shareShort*float64(inTitle)/float64(max(inTitle, 1+strings.Count(m.facts.titles.at(r.title), " ")))
 	}
 	if r.versions == 0 {
 		sum *= shareNothing

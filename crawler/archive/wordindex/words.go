@@ -19,7 +19,7 @@ const (
 // kinds of characters ("Luft2019", "LuftGuete") also yields its parts; a query needs none. A UUID is one word, without
 // its hyphens: it is looked for as a whole, and its five groups would be most of the words of a list of CKAN's addresses.
 func Words(text string, max int, parts bool) []string {
-	return (&cutter{max: max, parts: parts, seen: map[string]bool{}}).cut(text)
+	return (&cutter{max: max, parts: parts, distinct: true}).cut(text)
 }
 
 // Sequence returns the words of a text in order, each as often as it occurs, at most max: for phrases.
@@ -58,12 +58,16 @@ func (c *cutter) cut(text string) []string {
 var stopWords = map[string]bool{"http": true, "https": true, "www": true}
 
 type cutter struct {
-	max   int
-	parts bool
-	seen  map[string]bool // nil: words may repeat
-	words []string
-	runes [64]rune
+	max      int
+	parts    bool
+	distinct bool // words do not repeat
+	words    []string
+	seen     map[string]bool // the words if they are more than fewWords
+	runes    [64]rune
 }
+
+// fewWords is the number of words, as addresses have them, up to which comparing with each is cheaper than a map.
+const fewWords = 16
 
 func (c *cutter) add(runes []rune) {
 	if len(c.words) >= c.max || len(runes) == 0 {
@@ -84,12 +88,25 @@ func (c *cutter) addWord(w string) {
 		}
 		w = w[:end]
 	}
-	if !c.seen[w] && !stopWords[w] {
-		if c.seen != nil {
+	if !stopWords[w] && !(c.distinct && c.has(w)) {
+		if c.words = append(c.words, w); c.seen != nil {
 			c.seen[w] = true
 		}
-		c.words = append(c.words, w)
 	}
+}
+
+// has reports whether a word was added.
+func (c *cutter) has(w string) bool {
+	if len(c.words) <= fewWords {
+		return slices.Contains(c.words, w)
+	}
+	if c.seen == nil {
+		c.seen = make(map[string]bool, 4*fewWords)
+		for _, w := range c.words {
+			c.seen[w] = true
+		}
+	}
+	return c.seen[w]
 }
 
 // word adds the words of a run of letters and digits. A run in a script without spaces yields pairs of characters, and
