@@ -110,7 +110,27 @@ func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 	if last < end.Number {
 		return t, fmt.Errorf("%w: the vault has no write sets after %d any more; restore from the vault instead", ErrNoMoment, at.Number)
 	}
-	return Target{Number: last, from: snapshot{number: at.Number, sum: at.Sum}, way: way}, nil
+	t = Target{Number: last, from: snapshot{number: at.Number, sum: at.Sum}, way: way}
+	return t, h.continues(ctx, t)
+}
+
+// continues reads the first object of a target's way. The error is ErrParted if its records do not follow those that the replica has.
+func (h *History) continues(ctx context.Context, t Target) error {
+	if len(t.way) == 0 {
+		return nil
+	}
+	o, err := getObject(ctx, h.b, t.way[0].key)
+	if err != nil || o.batch == nil {
+		return err // or the reader of the records says so
+	}
+	before := o.batch.before
+	for _, e := range o.batch.entries {
+		if e.Number == t.from.number && e.Sum != t.from.sum || e.Number == t.from.number+1 && before != t.from.sum {
+			return fmt.Errorf("%w, up to %d", ErrParted, t.from.number)
+		}
+		before = e.Sum
+	}
+	return nil
 }
 
 // catchUp applies the records that a replica lacks.

@@ -295,3 +295,47 @@ func TestOneOfTwoFollowersBecomesTheWriter(t *testing.T) {
 		}
 	}
 }
+
+// A replica got a write set from a writer that was replaced before the vault had it. It must not disturb the writer that the
+// archive has now.
+func TestAReplicaThatPartedIsNotPromoted(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	for n := range 5 {
+		a.mustPut(n)
+	}
+	if err := a.keep(b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	other, parted := filepath.Join(t.TempDir(), "other"), filepath.Join(t.TempDir(), "parted")
+	a.replicate(other)
+	a.end()
+	a.mustPut(5)
+	a.replicate(parted)
+	a.close()
+	if _, err := Promote(t.Context(), b, other, Candidate{Holder: Holder(other), Lease: time.Second}, testLog(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	c := open4(t, other)
+	if err := c.keep(b, Options{Holder: Holder(other)}); err != nil {
+		t.Fatal(err)
+	}
+	for n := 6; n < 20; n++ {
+		c.mustPut(n)
+	}
+	c.waitWhole()
+	for c.keeper.State().Behind > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for range 2 {
+		if _, err := Promote(t.Context(), b, parted, Candidate{Holder: "parted", Lease: time.Second}, testLog(t), nil); !errors.Is(err, ErrParted) {
+			t.Fatal(err)
+		}
+	}
+	if err := c.put(20); err != nil {
+		t.Errorf("the writer was disturbed: %v", err)
+	}
+	c.waitWhole()
+}

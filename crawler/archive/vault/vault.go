@@ -41,6 +41,8 @@ var (
 	ErrNoVault  = errors.New("there is no backup")
 	ErrExists   = errors.New("it exists already")
 	ErrBehind   = errors.New("the archive's directory does not continue its backup")
+	// ErrParted means that a replica has write sets of a writer that was replaced before they were in the vault.
+	ErrParted = errors.New("the replica has write sets of a former writer that the backup lacks: let it follow the present writer, which drops them, or restore the backup to another directory and start that with --promote")
 	// ErrOtherArchive means that the vault is that of another archive.
 	ErrOtherArchive = errors.New("the backup is that of another archive")
 	// ErrUnknownWriter means that the vault has had a writer, and that what says which one is lost.
