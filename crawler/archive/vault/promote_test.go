@@ -314,6 +314,7 @@ func TestAReplicaThatPartedIsNotPromoted(t *testing.T) {
 	a.end()
 	a.mustPut(5)
 	a.replicate(parted)
+	a.follow(parted)
 	a.close()
 	if _, err := Promote(t.Context(), b, other, Candidate{Holder: Holder(other), Lease: time.Second}, testLog(t), nil); err != nil {
 		t.Fatal(err)
