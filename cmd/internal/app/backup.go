@@ -20,9 +20,34 @@ func (n *Node) RunBackup(ctx context.Context) (end func() error, err error) {
 	}
 	stop := n.keepBackup(ctx, lastCommits)
 	return func() error {
+		n.awaitWhole(ctx)
 		forgotten := n.awaitForgotten(ctx)
 		return errors.Join(stop(), forgotten)
 	}, nil
+}
+
+// awaitWhole waits until this process writes the backup and that is complete, as long as it gets more, or for some seconds. The last
+// commits are copied when the Keeper ends.
+func (n *Node) awaitWhole(ctx context.Context) {
+	k := n.BackupKeeper()
+	if k == nil {
+		return
+	}
+	sent := func(s vault.State) int64 { return s.LogBytes + s.PackBytes + s.StateBytes + s.Objects + int64(s.Epoch) }
+	last, moved := int64(-1), time.Now()
+	for ctx.Err() == nil {
+		s := k.State()
+		if s.Whole || s.Fenced || !s.Failing.IsZero() && (s.Epoch == 0 || time.Since(s.Failing) > lastCommits) {
+			return
+		}
+		if now := sent(s); now != last {
+			last, moved = now, time.Now()
+		}
+		if time.Since(moved) > lastCommits {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // awaitForgotten waits until what the command withdrew has left the backup, too, or for some seconds. The error says that it is

@@ -63,7 +63,7 @@ const holdName = "backup"
 
 // Keeper copies an archive to a vault while it is in use. Begin and Run it once.
 type Keeper struct {
-	b    bucket.Bucket
+	b    *heard
 	src  Source
 	gate *Gate
 	opts Options
@@ -91,8 +91,9 @@ type Keeper struct {
 }
 
 // New returns a Keeper of an archive whose database was opened with the gate's Acknowledge.
-func New(b bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
+func New(of bucket.Bucket, src Source, gate *Gate, o Options) *Keeper {
 	o = o.withDefaults()
+	b := &heard{Bucket: of}
 	k := &Keeper{b: b, src: src, gate: gate, opts: o, log: o.Log, forgetting: make(chan struct{}, 1)}
 	gate.setLog(o.Log)
 	k.patience = beginFor
@@ -151,6 +152,9 @@ func (k *Keeper) beginOnce(ctx context.Context, doubt *bool) error {
 	defer stop()
 	timer := time.AfterFunc(k.patience, stop)
 	defer timer.Stop()
+	alive := func() { timer.Reset(k.patience) }
+	k.b.answered.Store(&alive)
+	defer k.b.answered.Store(nil)
 	k.waiting = func(d time.Duration) {
 		timer.Reset(d + k.patience)
 		if *doubt = d > 0; !*doubt {
