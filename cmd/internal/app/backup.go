@@ -90,9 +90,12 @@ func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func
 		}
 	})
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	running := make(chan struct{}) // from then on, the Keeper copies the last commits when ctx ends
+	begun := sync.OnceFunc(func() { close(running) })
 	var group sync.WaitGroup
 	group.Go(func() {
 		_ = n.Jobs.Run(ctx, "backup", func(ctx context.Context) error { // Jobs reports its failure
+			begun()
 			err := k.Run(ctx)
 			if noted := n.NoteReplaced(err); noted != nil {
 				n.Log.Error("nothing but this process knows that another one is the writer", "error", noted)
@@ -104,8 +107,10 @@ func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func
 		})
 	})
 	return func() error {
+		done := n.DB.Committed() // what the background commits from now on is nothing that anybody waits for
 		giveUp()
 		close(over)
+		<-running
 		stop()
 		group.Wait()
 		k.End()
@@ -113,7 +118,7 @@ func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func
 		if s.Fenced {
 			return fmt.Errorf("what was committed last is only in %s, and dropped when that follows the writer: %s", n.Config.Data, s.Error)
 		}
-		if s.Behind > 0 || !s.Whole {
+		if has := n.DB.Committed() - s.Behind; has < done || !s.Whole {
 			return fmt.Errorf("what was committed is in %s, and not all of it in the continuous backup (%s): the next server or command that writes here copies it", n.Config.Data, cmp.Or(s.Error, "it was not complete yet"))
 		}
 		return nil
