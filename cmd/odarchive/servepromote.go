@@ -131,8 +131,11 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 // directory one of a replica: what this one has committed and the other lacks will be dropped.
 func (c *cli) isWriter(ctx context.Context) (bool, error) {
 	h, err := c.openVault(ctx, c.cfg.Backup.To)
-	if errors.Is(err, vault.ErrNoVault) || errors.Is(err, bucket.ErrUnavailable) { // the directory knows what it was last
+	if errors.Is(err, vault.ErrNoVault) { // the directory knows what it was last
 		return true, nil
+	}
+	if errors.Is(err, bucket.ErrUnavailable) {
+		return false, fmt.Errorf("whether this server is the writer or follows, only the backup knows, which cannot be asked: start it again once it can be, or without --follow if it is the writer: %w", err)
 	}
 	if err != nil {
 		return false, err

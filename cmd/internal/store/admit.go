@@ -72,7 +72,7 @@ func (s *Store) note() (n backupNote, err error) {
 			s.Log.Warn("the note of the directory's continuous backup is damaged, and is made anew", "error", err)
 			return backupNote{}, nil
 		}
-		return n, fmt.Errorf("%w: name the backup once (--backup-to), or 'odarchive backup --detach' if there is none any more", err)
+		return n, fmt.Errorf("%w: start the server once with --backup-to and the backup's URL, or 'odarchive backup --detach' if there is none any more", err)
 	}
 	return n, err
 }

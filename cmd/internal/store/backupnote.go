@@ -172,7 +172,11 @@ func Detach(dir string) (to string, err error) {
 	if err != nil && !errors.Is(err, errNote) {
 		return "", err
 	}
-	for _, name := range []string{noteFile, formerReplaced, holderFile} { // a backup shall not take it for the one it was
+	names := []string{noteFile, formerReplaced}
+	if at, err := locationOf(dir); err != nil || !n.location.is(at) {
+		names = append(names, holderFile) // the backup shall not take a copy for the directory that it was copied from
+	}
+	for _, name := range names {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("forget the continuous backup: %w", err)
 		}

@@ -85,7 +85,7 @@ func (w *world) replace() {
 	if err := os.CopyFS(other.cfg.Data, os.DirFS(w.cfg.Data)); err != nil {
 		w.Fatal(err)
 	}
-	if _, err := Detach(other.cfg.Data); err != nil {
+	if _, err := Detach(other.cfg.Data); err != nil { // a copy, which gets an identity of its own
 		w.Fatal(err)
 	}
 	other.cfg.Backup.Promote = true

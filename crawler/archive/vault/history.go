@@ -10,6 +10,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"odarchive/triplestore/bucket"
@@ -159,31 +160,57 @@ func getObject(ctx context.Context, b bucket.Bucket, key string) (object, error)
 	return o, nil
 }
 
+// tailAtOnce is how many objects of the tail are read at a time: there may be hundreds, and each takes a round trip.
+const tailAtOnce = 16
+
+// tailObject is an object of the tail, or why it cannot be read.
+type tailObject struct {
+	seq  uint64
+	info bucket.Info
+	object
+	err error
+}
+
 // readTail reads the objects of the tail.
 func (h *History) readTail(ctx context.Context) error {
+	var list []tailObject
 	for info, err := range h.b.List(ctx, tailDir, "") {
 		if err != nil {
 			return err
 		}
-		seq, ok := parseTailKey(info.Key)
-		if !ok {
-			continue
+		if seq, ok := parseTailKey(info.Key); ok {
+			list = append(list, tailObject{seq: seq, info: info})
 		}
-		o, err := getObject(ctx, h.b, info.Key)
-		if errors.Is(err, bucket.ErrNotFound) {
-			continue
-		}
-		if errors.Is(err, ErrBroken) {
-			h.next = seq + 1
-			h.damaged = append(h.damaged, spoiled{info.Key, err.Error()})
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		h.next = seq + 1
-		h.note(seq, info, o)
 	}
+	for some := range slices.Chunk(list, tailAtOnce) {
+		var group sync.WaitGroup
+		for i := range some {
+			group.Go(func() { some[i].object, some[i].err = getObject(ctx, h.b, some[i].info.Key) })
+		}
+		group.Wait()
+		for i := range some {
+			if err := h.noteTail(some[i]); err != nil {
+				return err
+			}
+			some[i].object = object{} // only what is noted is kept
+		}
+	}
+	return nil
+}
+
+func (h *History) noteTail(o tailObject) error {
+	switch {
+	case errors.Is(o.err, bucket.ErrNotFound): // merged meanwhile
+		return nil
+	case errors.Is(o.err, ErrBroken):
+		h.next = o.seq + 1
+		h.damaged = append(h.damaged, spoiled{o.info.Key, o.err.Error()})
+		return nil
+	case o.err != nil:
+		return o.err
+	}
+	h.next = o.seq + 1
+	h.note(o.seq, o.info, o.object)
 	return nil
 }
 
