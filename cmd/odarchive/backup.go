@@ -101,7 +101,21 @@ type attachment struct {
 	To string `json:"backup"` // the backup's URL
 }
 
+// alone returns an error if there is no archive in --data, or a process uses it.
+func (c *cli) alone() error {
+	if store.BaseOf(c.cfg.Data) == "" {
+		return fmt.Errorf("no archive in %s", c.cfg.Data)
+	}
+	if err := kv.Held(c.cfg.Data); err != nil {
+		return fmt.Errorf("stop what uses the archive first: %w", err)
+	}
+	return nil
+}
+
 func (c *cli) attachBackup() error {
+	if err := c.alone(); err != nil {
+		return err
+	}
 	to, err := store.Attach(c.cfg.Data)
 	if err != nil {
 		return err
@@ -110,7 +124,7 @@ func (c *cli) attachBackup() error {
 }
 
 func (c *cli) detachBackup() error {
-	if err := kv.Held(c.cfg.Data); err != nil {
+	if err := c.alone(); err != nil {
 		return err
 	}
 	to, err := store.Detach(c.cfg.Data)

@@ -136,7 +136,11 @@ func replacedBy(to, by string) error {
 	if by != "" {
 		by = " (" + by + ")"
 	}
-	return fmt.Errorf("%w%s: follow it with --follow and --backup-to %s, or 'odarchive backup --detach' if this directory shall go its own way", ErrReplaced, by, to)
+	with := "--follow"
+	if to != unknownBackup {
+		with += " and --backup-to " + to
+	}
+	return fmt.Errorf("%w%s: follow it with %s, or 'odarchive backup --detach' if this directory shall go its own way", ErrReplaced, by, with)
 }
 
 // lastWriter is who wrote a backup last.
@@ -165,7 +169,9 @@ func (s *Store) askWriter(ctx context.Context, url string) (last lastWriter, err
 		return last, err
 	}
 	last = lastWriter{mine: w.Holder == mine, other: w.Holder != "" && w.Holder != mine, url: w.URL, at: w.At.UTC().Format(time.RFC3339)}
-	if w.URL != "" {
+	if w.URL == s.Config.Base { // of both
+		last.url = ""
+	} else if w.URL != "" {
 		last.at += " at " + w.URL
 	}
 	return last, nil

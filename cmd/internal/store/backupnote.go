@@ -14,7 +14,6 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/triplestore/disk"
-	"odarchive/triplestore/kv"
 )
 
 // noteFile, in the data directory, says which continuous backup the directory writes or wrote. Without it, a directory could be
@@ -149,9 +148,6 @@ func noteReplaced(dir, to, by string) error {
 // Attach makes a directory, which no process uses, go on with the backup that it wrote last, although it is elsewhere now. It returns
 // the backup's URL.
 func Attach(dir string) (to string, err error) {
-	if err := kv.Held(dir); err != nil {
-		return "", err
-	}
 	n, err := readNote(dir)
 	if err == nil && n.To == "" {
 		err = fmt.Errorf("%s has written no continuous backup", dir)
@@ -187,6 +183,9 @@ func Detach(dir string) (to string, err error) {
 // formerReplaced is the file in which programs until November 2026 noted when a directory was replaced, and in which backup.
 const formerReplaced = "replaced"
 
+// unknownBackup stands for the URL where such a program did not say it.
+const unknownBackup = "unknown"
+
 // adoptFormer makes a note of what such a program noted.
 func adoptFormer(dir string) error {
 	text, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, formerReplaced), maxNote)
@@ -198,7 +197,7 @@ func adoptFormer(dir string) error {
 	}
 	_, to, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
 	if to == "" {
-		to = "unknown"
+		to = unknownBackup
 	}
 	if err := noteReplaced(dir, to, ""); err != nil {
 		return err

@@ -95,7 +95,7 @@ func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 	b := all[len(all)-1]
 	at := db.Position()
 	if at.Log != b.epochs[0].position().Log {
-		return t, fmt.Errorf("%w: its log has another identity than that in the vault", kv.ErrOtherHistory)
+		return t, fmt.Errorf("%w: its log is not that in the vault, of which it has perhaps received nothing yet: let it follow the writer, or restore the backup to another directory", kv.ErrOtherHistory)
 	}
 	if at.Number >= end.Number {
 		for _, err := range db.Records(ctx, end, false) {
