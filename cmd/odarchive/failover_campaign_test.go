@@ -206,7 +206,7 @@ func (w *failoverWorld) check(dir string) {
 	w.t.Helper()
 	cfg := config.Defaults()
 	cfg.Data, cfg.Base = dir, failoverBase
-	n, err := app.Open(w.t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{})
+	n, err := app.Open(w.t.Context(), cfg, slog.New(slog.DiscardHandler), store.Options{Reads: store.IfHeld})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -32,6 +32,8 @@ type API struct {
 	DB       *kv.DB
 	Content  *content.Store
 	Identity func() (Identity, error) // without Version, Log and Number
+	// Lets reports whether replicas may have a write set. nil lets them have what readers see.
+	Lets func(number uint64) bool
 
 	set     string // makes PackList.Set that of this process
 	cursors cursors
@@ -69,6 +71,9 @@ func (a *API) State(w http.ResponseWriter, r *http.Request) error {
 	defer s.Close()
 	if name := readerName(r); name != "" {
 		a.DB.Hold(name, s.Position.Number)
+	}
+	if err := a.awaitVisible(r.Context(), s.Position.Number); err != nil {
+		return unavailable(err)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
@@ -148,16 +153,16 @@ func (a *API) waitForMore(r *http.Request, at kv.Position, wait time.Duration) {
 	}
 }
 
-// awaitVisible waits until readers of the database see a write set. A record is in the log some milliseconds before. If the
+// awaitVisible waits until readers of the database see a write set, and replicas may have it. A record is in the log some milliseconds before. If the
 // sizes of packs were read then, they would lack the bytes that the record names; and if the writer died, the replica would never
 // get them.
 func (a *API) awaitVisible(ctx context.Context, number uint64) error {
 	const patience = 10 * time.Second
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for began := time.Now(); a.DB.Committed() < number; {
-		if time.Since(began) > patience { // the database has stopped, and shows it when it is opened again
-			return fmt.Errorf("write set %d is not visible yet", number)
+	for began := time.Now(); a.DB.Committed() < number || a.Lets != nil && !a.Lets(number); {
+		if time.Since(began) > patience { // the database has stopped, and shows it when it is opened again; or the backup is away
+			return fmt.Errorf("write set %d is not visible yet, or not in the continuous backup", number)
 		}
 		select {
 		case <-tick.C:

@@ -31,4 +31,24 @@ func TestAnAnswerWaitsUntilReadersSeeItsRecords(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+
+	// What the continuous backup has to have first does not leave before it has.
+	has := make(chan struct{})
+	a.Lets = func(number uint64) bool {
+		select {
+		case <-has:
+			return number == next
+		default:
+			return false
+		}
+	}
+	short, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := a.awaitVisible(short, next); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a record that the backup lacks: %v", err)
+	}
+	close(has)
+	if err := a.awaitVisible(t.Context(), next); err != nil {
+		t.Error(err)
+	}
 }

@@ -58,6 +58,10 @@ func (a *Faces) replicator() *replicate.API {
 		}
 		return replicate.Identity{Program: id.Program, Base: a.store.Mint.Base, Description: string(description)}, nil
 	})
+	a.ships.Lets = func(number uint64) bool {
+		k := a.store.BackupKeeper()
+		return k == nil || k.Lets(number)
+	}
 	return a.ships
 }
 

@@ -110,6 +110,13 @@ func (g *Gate) setLog(log *slog.Logger) {
 	g.log = log
 }
 
+// lets reports whether a commit may be acknowledged now.
+func (g *Gate) lets(number uint64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed == nil && !g.held && (!g.waiting || g.reached >= number)
+}
+
 // tired returns the error of a caller that waits no longer.
 func (g *Gate) tired(cause error) error {
 	g.mu.Lock()

@@ -316,6 +316,10 @@ const retryEvery = 2 * time.Second
 // errEnded is the error of commits that wait for a Keeper that has ended.
 var errEnded = errors.New("the process stops, and the backup does not have the commit yet")
 
+// Lets reports whether a write set may leave this process: with Options.Wait, not before the vault has it, so that no replica has
+// what a promotion would drop.
+func (k *Keeper) Lets(number uint64) bool { return !k.opts.Wait || k.gate.lets(number) }
+
 // End makes commits fail that wait for the vault, if they must: nothing copies them any more, or nobody waits for that any
 // longer.
 func (k *Keeper) End() {
