@@ -24,8 +24,9 @@ var (
 
 // admit says why the directory must not be written, if it must not: another one is the writer of its continuous backup, or that
 // cannot be known. It is asked before anything is opened, since what comes later may change a bucket that the other one
-// uses. It changes the settings: without --backup-to, the backup is the one that the directory remembers.
-func (s *Store) admit(ctx context.Context) (why, err error) {
+// uses. It changes the settings: without --backup-to, the backup is the one that the directory remembers. A server that is
+// patient may begin while the object store is away, as with --backup-to.
+func (s *Store) admit(ctx context.Context, patient bool) (why, err error) {
 	to := &s.Config.Backup
 	if to.To == config.NoBackup || to.Promote {
 		return nil, nil // it is forgotten, or taken from whoever has it, once the directory is open
@@ -49,7 +50,7 @@ func (s *Store) admit(ctx context.Context) (why, err error) {
 	}
 	// The remembered backup first: whatever the settings name now, a directory that was replaced there is not the writer.
 	if n.Begun && n.To != to.To {
-		if why, err := s.askRemembered(ctx, n, here); why != nil || err != nil {
+		if why, err := s.askRemembered(ctx, n, here, patient && to.To == ""); why != nil || err != nil {
 			return why, err
 		}
 	}
@@ -78,13 +79,15 @@ func (s *Store) note() (n backupNote, err error) {
 }
 
 // askRemembered asks the backup whose writer the directory was last.
-func (s *Store) askRemembered(ctx context.Context, n backupNote, here bool) (why, err error) {
+func (s *Store) askRemembered(ctx context.Context, n backupNote, here, patient bool) (why, err error) {
 	last, err := s.askWriter(ctx, n.To)
 	switch {
 	case err != nil && !n.Replaced.IsZero():
 		return replacedBy(n.To, n.By), nil
 	case errors.Is(err, vault.ErrUnknownWriter):
 		return fmt.Errorf("--backup-to %s: %w", n.To, err), nil
+	case patient && isAway(err):
+		return nil, ctx.Err()
 	case err != nil:
 		return fmt.Errorf("%w (%w): try again once it can be, or 'odarchive backup --detach' if that backup is not used any more", ErrUnasked, err), nil
 	case last.other:
@@ -109,7 +112,7 @@ func (s *Store) askNamed(ctx context.Context, n backupNote, here bool) (why, err
 		return replacedBy(to, n.By), nil
 	case err != nil && s.Config.TakeBytes:
 		return fmt.Errorf("--take-bytes: %w: %w", ErrUnasked, err), nil
-	case errors.Is(err, bucket.ErrUnavailable), errors.Is(err, context.DeadlineExceeded): // BeginBackup waits for it
+	case isAway(err): // BeginBackup waits for it
 		return nil, ctx.Err()
 	case err != nil:
 		return fmt.Errorf("--backup-to %s: %w", to, err), nil
@@ -121,6 +124,11 @@ func (s *Store) askNamed(ctx context.Context, n backupNote, here bool) (why, err
 		s.keepInMind(to, last.url)
 	}
 	return fmt.Errorf("--backup-to %s: %w, which wrote to it last on %s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", to, vault.ErrNotOwner, last.at), nil
+}
+
+// isAway reports whether an object store did not answer, and may do so later.
+func isAway(err error) bool {
+	return errors.Is(err, bucket.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // keepInMind notes that another directory is the writer of a backup. Where that cannot be noted, as on a full disk, the backup is

@@ -65,7 +65,7 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		s.ReadOnlyReason = "the archive is open for reading only, because of --read-only"
 	} else if reads == IfHeld && !opts.Notes && s.hasNote() {
 		s.readsBesideBackup()
-	} else if why, err := s.admit(ctx); err != nil {
+	} else if why, err := s.admit(ctx, reads == IfUnwritable); err != nil {
 		return err
 	} else if why != nil {
 		if reads == NeverReadOnly || reads == IfUnwritable && named { // a server that is to be the writer
