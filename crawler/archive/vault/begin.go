@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/wal"
-	"time"
 )
 
 // Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if another
