@@ -63,24 +63,18 @@ func (s *Store) admit(ctx context.Context, patient bool) (why, err error) {
 }
 
 // note returns what the directory knows of its backup. A damaged note is none if the settings name a backup.
-func (s *Store) note() (n backupNote, err error) {
-	if err := adoptFormer(s.Config.Data); err != nil {
-		return n, err
-	}
-	n, err = readNote(s.Config.Data)
-	if errors.Is(err, errNote) {
-		if s.Config.Backup.On() {
-			s.Log.Warn("the note of the directory's continuous backup is damaged, and is made anew", "error", err)
-			return backupNote{}, nil
-		}
-		return n, fmt.Errorf("%w: start the server once with --backup-to and the backup's URL, or 'odarchive backup --detach' if there is none any more", err)
+func (s *Store) note() (backupNote, error) {
+	n, err := readNote(s.Config.Data)
+	if errors.Is(err, errNote) && s.Config.Backup.On() {
+		s.Log.Warn("the note of the directory's continuous backup is damaged, and is made anew", "error", err)
+		return backupNote{}, nil
 	}
 	return n, err
 }
 
 // askRemembered asks the backup whose writer the directory was last.
 func (s *Store) askRemembered(ctx context.Context, n backupNote, here, patient bool) (why, err error) {
-	last, err := s.askWriter(ctx, n.To)
+	last, err := askWriter(ctx, s.Config, s.Log, n.To)
 	switch {
 	case err != nil && !n.Replaced.IsZero():
 		return replacedBy(n.To, n.By), nil
@@ -101,7 +95,7 @@ func (s *Store) askRemembered(ctx context.Context, n backupNote, here, patient b
 // askNamed asks the backup of the settings.
 func (s *Store) askNamed(ctx context.Context, n backupNote, here bool) (why, err error) {
 	to := s.Config.Backup.To
-	last, err := s.askWriter(ctx, to)
+	last, err := askWriter(ctx, s.Config, s.Log, to)
 	known := n.Begun && n.To == to // else the address may be that of another archive
 	switch {
 	case errors.Is(err, vault.ErrNoVault) && known && n.Replaced.IsZero(): // as where the file system of the backup is not mounted
@@ -160,15 +154,15 @@ type lastWriter struct {
 // askTime bounds how long a backup is asked who writes it.
 const askTime = 10 * time.Second
 
-// askWriter asks a backup who writes it.
-func (s *Store) askWriter(ctx context.Context, url string) (last lastWriter, err error) {
+// askWriter asks a backup who writes it: the directory of the settings, or another one.
+func askWriter(ctx context.Context, cfg config.Config, log *slog.Logger, url string) (last lastWriter, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	mine, err := HolderOf(s.Config.Data)
+	mine, err := HolderOf(cfg.Data)
 	if err != nil {
 		return last, err
 	}
-	b, err := bucket.Open(ctx, url, bucket.Options{Logger: s.Log, Attempts: 2, Stall: askTime / 2})
+	b, err := bucket.Open(ctx, url, bucket.Options{Logger: log, Attempts: 2, Stall: askTime / 2})
 	if err != nil {
 		return last, err
 	}
@@ -177,7 +171,7 @@ func (s *Store) askWriter(ctx context.Context, url string) (last lastWriter, err
 		return last, err
 	}
 	last = lastWriter{mine: w.Holder == mine, other: w.Holder != "" && w.Holder != mine, url: w.URL, at: w.At.UTC().Format(time.RFC3339)}
-	if w.URL == s.Config.Base { // of both
+	if w.URL == cfg.Base { // of both
 		last.url = ""
 	} else if w.URL != "" {
 		last.at += " at " + w.URL
@@ -212,7 +206,7 @@ func IsWriter(ctx context.Context, cfg config.Config, log *slog.Logger) (bool, e
 	if BaseOf(cfg.Data) == "" {
 		return false, nil // no archive, whose identity would be made
 	}
-	last, err := (&Store{Config: cfg, Log: log}).askWriter(ctx, cfg.Backup.To)
+	last, err := askWriter(ctx, cfg, log, cfg.Backup.To)
 	return last.mine, err
 }
 

@@ -1,11 +1,10 @@
 package store
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -63,51 +62,79 @@ func (p location) is(q location) bool {
 // maxNote is the most bytes of a note that are read.
 const maxNote = 16 << 10
 
-// noteHead begins a note, before the CRC-32C of the second line, in hexadecimal.
-const noteHead = "crc32c "
-
 // errNote is the error of a note that cannot be believed.
 var errNote = errors.New("it is damaged")
 
+// formerReplaced is the file in which programs until November 2026 noted when a directory was replaced, and in which backup. The
+// first note that is written replaces it.
+const formerReplaced = "replaced"
+
+// unknownBackup stands for the URL where such a program did not say it.
+const unknownBackup = "unknown"
+
 // readNote returns the note of a directory. It is zero if there is none.
 func readNote(dir string) (n backupNote, err error) {
-	name := filepath.Join(dir, noteFile)
-	text, err := disk.ReadFile(disk.OS{}, name, maxNote)
+	parse := parseNote
+	text, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, noteFile), maxNote)
+	if errors.Is(err, fs.ErrNotExist) {
+		parse = parseFormer
+		text, err = disk.ReadFile(disk.OS{}, filepath.Join(dir, formerReplaced), maxNote)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return n, nil
 	}
 	if err == nil {
-		n, err = parseNote(text)
+		n, err = parse(text)
+	}
+	if errors.Is(err, errNote) {
+		err = fmt.Errorf("%w: start the server once with --backup-to and the backup's URL, or 'odarchive backup --detach' if there is none any more", err)
 	}
 	if err != nil {
-		return backupNote{}, fmt.Errorf("%s: %w", name, err)
+		return backupNote{}, fmt.Errorf("%s: %w", filepath.Join(dir, noteFile), err)
 	}
 	return n, nil
 }
 
 func parseNote(text []byte) (n backupNote, err error) {
-	head, body, _ := bytes.Cut(text, []byte("\n"))
-	if string(head) != noteSum(body) {
+	if _, right := checkSeal(text); !right {
 		return n, fmt.Errorf("%w: its checksum does not match", errNote)
 	}
-	if err := json.Unmarshal(body, &n); err != nil || n.To == "" || n.Dir == "" {
+	if err := json.Unmarshal(text, &n); err != nil || n.To == "" || n.Dir == "" {
 		return n, fmt.Errorf("%w: it names no backup", errNote)
 	}
 	return n, nil
 }
 
-func noteSum(body []byte) string {
-	return fmt.Sprintf("%s%08x", noteHead, crc32.Checksum(body, castagnoli))
+// parseFormer reads what formerReplaced has: a time, a space, the backup's URL.
+func parseFormer(text []byte) (n backupNote, err error) {
+	since, to, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	at, err := time.Parse(time.RFC3339, since)
+	if err != nil {
+		at = time.Unix(0, 0) // it was replaced, whenever that was
+	}
+	return backupNote{To: cmp.Or(to, unknownBackup), Begun: true, Replaced: at.UTC()}, nil
 }
 
 func (n backupNote) write(dir string) error {
-	body, err := json.Marshal(n)
+	text, err := seal(n)
 	if err == nil {
-		body = append(body, '\n')
-		err = disk.WriteFile(disk.OS{}, filepath.Join(dir, noteFile), append([]byte(noteSum(body)+"\n"), body...), 0o640)
+		err = disk.WriteFile(disk.OS{}, filepath.Join(dir, noteFile), text, 0o640)
+	}
+	if err == nil {
+		err = remove(dir, formerReplaced)
 	}
 	if err != nil {
 		return fmt.Errorf("note the continuous backup: %w", err)
+	}
+	return nil
+}
+
+// remove removes files of a directory that are there.
+func remove(dir string, names ...string) error {
+	for _, name := range names {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }
@@ -172,35 +199,8 @@ func Detach(dir string) (to string, err error) {
 	if at, err := locationOf(dir); err != nil || !n.location.is(at) {
 		names = append(names, holderFile) // the backup shall not take a copy for the directory that it was copied from
 	}
-	for _, name := range names {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", fmt.Errorf("forget the continuous backup: %w", err)
-		}
+	if err := remove(dir, names...); err != nil {
+		return "", fmt.Errorf("forget the continuous backup: %w", err)
 	}
 	return n.To, disk.OS{}.SyncDir(dir)
-}
-
-// formerReplaced is the file in which programs until November 2026 noted when a directory was replaced, and in which backup.
-const formerReplaced = "replaced"
-
-// unknownBackup stands for the URL where such a program did not say it.
-const unknownBackup = "unknown"
-
-// adoptFormer makes a note of what such a program noted.
-func adoptFormer(dir string) error {
-	text, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, formerReplaced), maxNote)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, to, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
-	if to == "" {
-		to = unknownBackup
-	}
-	if err := noteReplaced(dir, to, ""); err != nil {
-		return err
-	}
-	return os.Remove(filepath.Join(dir, formerReplaced))
 }

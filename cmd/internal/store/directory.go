@@ -82,18 +82,30 @@ const (
 // maxDirectoryFile is the most bytes of a description that are read.
 const maxDirectoryFile = 64 << 10
 
-// checksumMark starts the last member of a description: the CRC-32C of every byte before the mark.
+// checksumMark starts the last member of a description, and of a note: the CRC-32C of every byte before the mark.
 const checksumMark = `,"crc32c":"`
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func (d directory) encode() ([]byte, error) {
-	raw, err := json.Marshal(d)
+// seal encodes an object as JSON with a checksum as its last member.
+func seal(object any) ([]byte, error) {
+	raw, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
 	raw = bytes.TrimSuffix(raw, []byte("}"))
-	return fmt.Appendf(raw, "%s%08x\"}\n", checksumMark, crc32.Checksum(raw, castagnoli)), nil
+	return append(raw, sealOf(raw)...), nil
+}
+
+// sealOf returns the last member, and the end, of an object that begins so.
+func sealOf(raw []byte) string {
+	return fmt.Sprintf("%s%08x\"}\n", checksumMark, crc32.Checksum(raw, castagnoli))
+}
+
+// checkSeal reports whether a text has a checksum as seal writes it, and whether that is right.
+func checkSeal(raw []byte) (has, right bool) {
+	at := bytes.LastIndex(raw, []byte(checksumMark))
+	return at >= 0, at >= 0 && string(raw[at:]) == sealOf(raw[:at])
 }
 
 var errDescription = errors.New("checksum does not match, or not a description of an archive")
@@ -103,15 +115,7 @@ func decodeDirectory(raw []byte) (d directory, err error) {
 	if json.Unmarshal(raw, &d) != nil || d.Format < 1 {
 		return directory{}, errDescription
 	}
-	at := bytes.LastIndex(raw, []byte(checksumMark))
-	if at < 0 {
-		if d.Format > 1 {
-			return directory{}, errDescription
-		}
-		return d, nil
-	}
-	want := fmt.Sprintf("%s%08x\"}\n", checksumMark, crc32.Checksum(raw[:at], castagnoli))
-	if string(raw[at:]) != want {
+	if has, right := checkSeal(raw); !right && (has || d.Format > 1) {
 		return directory{}, errDescription
 	}
 	return d, nil
@@ -119,7 +123,7 @@ func decodeDirectory(raw []byte) (d directory, err error) {
 
 // write replaces both copies, the first one first.
 func (d directory) write(fsys disk.FS, dir string) error {
-	raw, err := d.encode()
+	raw, err := seal(d)
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,8 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		s.ReadOnlyReason = "the archive is a replica, which only 'odarchive serve --follow' changes"
 	} else if reads == AlwaysReadOnly {
 		s.ReadOnlyReason = "the archive is open for reading only, because of --read-only"
-	} else if reads == IfHeld && !opts.Notes && s.hasNote() {
-		s.readsBesideBackup()
+	} else if reads == IfHeld && !opts.Notes && s.readsBesideBackup() {
+		// ReadOnlyReason is set
 	} else if why, err := s.admit(ctx, reads == IfUnwritable); err != nil {
 		return err
 	} else if why != nil {
@@ -108,24 +108,21 @@ func closedAfter(err error, db *kv.DB) error {
 	return errors.Join(err, db.Close())
 }
 
-// hasNote reports whether the directory has, or had, a continuous backup.
-func (s *Store) hasNote() bool {
-	_, err := os.Stat(filepath.Join(s.Config.Data, noteFile))
-	return err == nil
-}
-
-// readsBesideBackup sets why a command that only reads does not write in a directory with a continuous backup: it would have to
-// ask the backup whether it may, and needs not.
-func (s *Store) readsBesideBackup() {
-	n, err := s.note()
+// readsBesideBackup reports whether the directory has, or had, a continuous backup, and sets why a command that only reads does not
+// write there: it would have to ask the backup whether it may, and needs not.
+func (s *Store) readsBesideBackup() bool {
+	n, err := readNote(s.Config.Data)
 	switch {
 	case err != nil:
 		s.ReadOnlyReason = err.Error()
+	case n.To == "":
+		return false
 	case !n.Replaced.IsZero():
 		s.ReadOnlyReason = replacedBy(n.To, n.By).Error()
 	default:
 		s.ReadOnlyReason, s.ReadsOnly = "this command only reads", true
 	}
+	return true
 }
 
 // held makes kv.ErrLocked a sentence that says what to do. It returns other errors unchanged.

@@ -47,18 +47,23 @@ func (w *world) write() (config.Backup, error) {
 		return config.Backup{}, err
 	}
 	defer s.Close()
-	to := s.Config.Backup
-	if k := s.BackupKeeper(); k != nil {
-		ctx, stop := context.WithCancel(w.Context())
-		ended := make(chan error)
-		go func() { ended <- k.Run(ctx) }()
-		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && !k.State().Whole; {
-			time.Sleep(5 * time.Millisecond)
-		}
-		stop()
-		<-ended
+	if s.BackupKeeper() != nil {
+		w.copy(s)
 	}
-	return to, nil
+	return s.Config.Backup, nil
+}
+
+// copy runs the backup until it has everything.
+func (w *world) copy(s *Store) {
+	k := s.BackupKeeper()
+	ctx, stop := context.WithCancel(w.Context())
+	ended := make(chan error)
+	go func() { ended <- k.Run(ctx) }()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && !(k.State().Whole && k.State().Behind == 0); {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	<-ended
 }
 
 func (w *world) mustWrite() config.Backup {
@@ -218,6 +223,29 @@ func TestAReplacedDirectoryDoesNotEscapeToAnotherBackup(t *testing.T) {
 	}
 }
 
+func TestWhatAFormerProgramNotedIsBelieved(t *testing.T) {
+	w := newWorld(t)
+	w.mustWrite()
+	name := filepath.Join(w.cfg.Data, formerReplaced)
+	for _, text := range []string{"2026-11-24T20:00:00Z file:///away\n", "2026-11-24T20:00:00Z\n", "?"} {
+		if err := os.WriteFile(name, []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.write(); !errors.Is(err, ErrReplaced) {
+			t.Errorf("%q: %v", text, err)
+		}
+		s, err := w.open(IfHeld)
+		if err != nil || !s.DB.ReadOnly() || s.ReadsOnly {
+			t.Fatalf("%q: it can be read: %v", text, err)
+		}
+		s.Close()
+	}
+	if _, err := Detach(w.cfg.Data); err != nil {
+		t.Fatal(err)
+	}
+	w.mustWrite()
+}
+
 func TestNothingIsForgottenBeforeTheDirectoryIsHeld(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.Backup.To = "file://" + t.TempDir()
@@ -293,14 +321,7 @@ func TestWhatIsRefusedWritesNothing(t *testing.T) {
 	if err := s.SetSetting(t.Context(), "test", "1"); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- s.BackupKeeper().Run(ctx) }()
-	for s.BackupKeeper().State().Behind > 0 {
-		time.Sleep(time.Millisecond)
-	}
-	stop()
-	<-ended
+	w.copy(s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -84,8 +84,8 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	if err != nil {
 		return fmt.Errorf("--backup-to: %w", err)
 	}
-	if bytes, err := BytesOf(s.Config); err == nil && bytes != "" && bucket.Overlap(to.To, bytes) {
-		return fmt.Errorf("--backup-to %s: the bucket of the packs (%s) is the same place, or one is below the other: name another prefix", to.To, bytes)
+	if packs := s.described.Bytes; packs != "" && bucket.Overlap(to.To, packs) { // Config.Check sees only what the settings name
+		return fmt.Errorf("--backup-to %s: the bucket of the packs (%s) is the same place, or one is below the other: name another prefix", to.To, packs)
 	}
 	if err := s.NoteCopy(ctx, BucketCopy, to.To); err != nil {
 		return err
@@ -105,22 +105,14 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 		return errors.Join(fmt.Errorf("--backup-to %s: %w", to.To, err), s.NoteReplaced(err))
 	}
 	s.backedUp.keeper = k
-	if k.State().Epoch == 0 { // the backup could not be asked yet; taken follows
-		return s.noteBackupToBe()
+	if k.State().Epoch == 0 && !noted.Begun { // the backup could not be asked yet; taken follows
+		return noteBackup(s.Config.Data, to, false)
 	}
 	return nil
 }
 
 // taken notes that this directory is the writer of the backup. The Keeper calls it before anything is acknowledged.
 func (s *Store) taken() error { return NoteWriter(s.Config.Data, s.Config.Backup) }
-
-// noteBackupToBe notes a backup that was never reached, unless the directory is the writer of one.
-func (s *Store) noteBackupToBe() error {
-	if n, err := readNote(s.Config.Data); err == nil && n.Begun {
-		return nil
-	}
-	return noteBackup(s.Config.Data, s.Config.Backup, false)
-}
 
 // BackupLease is how long followers must not have heard of a writer before they may replace it.
 const BackupLease = 15 * time.Second

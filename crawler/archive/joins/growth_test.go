@@ -162,7 +162,7 @@ func (g *growth) to(size int) {
 	g.b.Logf("%d%s tables: %.0f µs each", size, g.filler, each/1000)
 }
 
-// next returns the number of the next table, of which there are so many.
+// next returns the number of the table to add next, when so many are there: each once, in a random order.
 func (g *growth) next(tables, size int) int {
 	if len(g.order) == 0 {
 		if half := size / 2; tables < half {

@@ -62,18 +62,7 @@ func TestAPassMakesTheIndexThatSingleUpdatesMake(t *testing.T) {
 			t.Fatal(err)
 		}
 		for some := range slices.Chunk(all, 1+round*12/rounds) {
-			var u *Update
-			err := shared.View(func(txn *kv.Txn) (err error) {
-				u, err = pass.Prepare(txn, samples, some)
-				return err
-			})
-			if err == nil {
-				err = shared.Update(t.Context(), u.Write)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			u.Committed()
+			update(t, shared, pass, samples, some)
 			putAll(t, single, some...)
 		}
 		if a, b := contents(t, shared), contents(t, single); !slices.Equal(a, b) {
@@ -83,6 +72,23 @@ func TestAPassMakesTheIndexThatSingleUpdatesMake(t *testing.T) {
 			t.Fatalf("round %d: the postings differ", round)
 		}
 	}
+}
+
+// update carries out one update of a pass.
+func update(t *testing.T, db *kv.DB, pass *Pass, samples Samples, some []Replacement) {
+	t.Helper()
+	var u *Update
+	err := db.View(func(txn *kv.Txn) (err error) {
+		u, err = pass.Prepare(txn, samples, some)
+		return err
+	})
+	if err == nil {
+		err = db.Update(t.Context(), u.Write)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Committed()
 }
 
 // TestWhatReadFoundOutIsWhatUpdatesFind compares matches among more relatives than a column is compared with, whose
@@ -129,18 +135,7 @@ func TestWhatReadFoundOutIsWhatUpdatesFind(t *testing.T) {
 			t.Errorf("round %d: Read compared %d candidates, and kept %d sets and the matches of %d versions", round, judged, len(pass.ahead.sets), len(pass.ahead.matches))
 		}
 		for some := range slices.Chunk(all, 7) {
-			var u *Update
-			err := shared.View(func(txn *kv.Txn) (err error) {
-				u, err = pass.Prepare(txn, samples, some)
-				return err
-			})
-			if err == nil {
-				err = shared.Update(t.Context(), u.Write)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			u.Committed()
+			update(t, shared, pass, samples, some)
 			putAll(t, single, some...)
 		}
 		if a, b := contents(t, shared), contents(t, single); !slices.Equal(a, b) {

@@ -7,9 +7,6 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// maxFile is the most bytes of a small file that are read.
-const maxFile = 1 << 20
-
 // LastFile returns the newest sound copy of a small file that a vault has; nil if there is none.
 func LastFile(ctx context.Context, b bucket.Bucket, name string) ([]byte, error) {
 	all, err := listFiles(ctx, b)
@@ -18,7 +15,7 @@ func LastFile(ctx context.Context, b bucket.Bucket, name string) ([]byte, error)
 	}
 	list := all[name]
 	for i := len(list) - 1; i >= 0; i-- {
-		data, _, err := get(ctx, b, list[i].key, maxFile)
+		data, _, err := get(ctx, b, list[i].key, maxSmall)
 		if err == nil && list[i].check(data) == nil {
 			return data, nil
 		}
