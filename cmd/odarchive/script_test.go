@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -30,6 +31,16 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 
 // TestMain runs the test binary as the program itself in scripts, and in tests that kill it.
 func TestMain(m *testing.M) {
+	// The race detector keeps each program that ends for a second, in case another goroutine races with its end. The tests
+	// run more than a thousand programs.
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=50")
+	}
+	// Where the tests run in the background of a script, interrupts are ignored, by the programs that they start, too: one that
+	// is interrupted before it listens for that never ended.
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	testscript.Main(m, map[string]func(){"odarchive": main})
 }
 
@@ -45,6 +56,7 @@ func TestStories(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ODARCHIVE_DATA", filepath.Join(env.WorkDir, "archive"))
 			env.Setenv("ODARCHIVE_LOG_LEVEL", "warn")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Values[webKey{}] = new(scriptWeb)
 			return nil
 		},

@@ -108,7 +108,8 @@ func TestWhoeverPublishesTheModuleRenamesItWithOneCommand(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false", "MAKEFLAGS=")
+		// Compiled as cmd/deploy/release does, so that the build cache serves both.
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath", "MAKEFLAGS=")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
