@@ -56,7 +56,7 @@ func (s served) aGeneratedClientWorks(t *testing.T) {
 	}
 }
 
-// goIn runs the go command in a module of its own. It compiles as cmd/deploy/release does, so that the build cache serves both.
+// goIn runs the go command in a module of its own. The flags are those of cmd/deploy/release, to share the build cache.
 func goIn(t *testing.T, dir string, args ...string) ([]byte, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)

@@ -31,13 +31,12 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 
 // TestMain runs the test binary as the program itself in scripts, and in tests that kill it.
 func TestMain(m *testing.M) {
-	// The race detector keeps each program that ends for a second, in case another goroutine races with its end. The tests
-	// run more than a thousand programs.
+	// The race detector delays the exit of each program by a second, to see races with it. The tests run a thousand programs.
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=50")
 	}
-	// Where the tests run in the background of a script, interrupts are ignored, by the programs that they start, too: one that
-	// is interrupted before it listens for that never ended.
+	// In the background of a shell script, interrupts are ignored, and programs inherit that: one that is interrupted before it
+	// handles interrupts would not end.
 	if signal.Ignored(os.Interrupt) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}

@@ -49,8 +49,8 @@ func checkout(t *testing.T) string {
 	return to
 }
 
-// packagesOf builds the packages of a checkout for this machine, and returns their directory. The command does it, not this
-// process: with the race detector, compressing a program takes many times as long, and nothing of it is concurrent.
+// packagesOf builds the packages of a checkout for this machine, and returns their directory. It runs
+// the command, without the race detector: compressing programs takes many times as long with it, and nothing is concurrent.
 func packagesOf(t *testing.T, command, root, version string) string {
 	t.Helper()
 	out := t.TempDir()
@@ -78,7 +78,7 @@ func TestPackages(t *testing.T) {
 		"../nfpm":  "github.com/goreleaser/nfpm/v2/cmd/nfpm",
 		"../roots": ".",
 	} {
-		// With the flags of a release, so that it finds in the build cache what this compiles.
+		// The flags are those of a release, which then finds this in the build cache.
 		if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", dir, "-buildvcs=false", "-trimpath", "-o", os.DevNull, what).CombinedOutput(); err != nil {
 			t.Skipf("%s cannot be built here ('go -C cmd/deploy/%s mod download' fetches what it needs): %v\n%s", what, filepath.Base(dir), err, out)
 		}

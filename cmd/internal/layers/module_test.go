@@ -108,7 +108,7 @@ func TestWhoeverPublishesTheModuleRenamesItWithOneCommand(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
-		// Compiled as cmd/deploy/release does, so that the build cache serves both.
+		// The flags are those of cmd/deploy/release, to share the build cache.
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath", "MAKEFLAGS=")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
