@@ -5,6 +5,10 @@ BIN := bin/odarchive
 # The program knows its version from git. Where git cannot tell, it says "devel".
 export GOFLAGS ?= -buildvcs=$(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 SHIP := -trimpath -ldflags='-s -w'
+# What is tested without the race detector is compiled as cmd/deploy/release compiles it, so that both share the build cache.
+SHARED_BUILD := CGO_ENABLED=0 GOFLAGS="$(GOFLAGS) -trimpath"
+# The race detector delays the exit of each program by a second, to see races with it. There are two hundred test programs.
+export GORACE ?= atexit_sleep_ms=50
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 REDOCLY := @redocly/cli@2.77.0
@@ -28,11 +32,11 @@ ui/dist/manifest.json: $(shell find ui/src -type f 2>/dev/null) ui/package.json 
 	  cd ui && $(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error && $(NPM) run --silent build; \
 	else echo "npm was not found: the pages are built without scripts"; fi
 
+# -vet=all runs all checks of "go vet". A separate "go vet" would compile all packages once more, without -race.
 test: ui ## set up and run every test, as CI does
 	@$(GO) -C sparqlapi/openapi/client mod download || echo "a client generated from the OpenAPI document will not be tested"
-	$(GO) vet ./...
-	$(GO) test -race -timeout 40m ./...
-	$(GO) test ./crawler/archive/content -run TestTheSuiteOver
+	$(GO) test -race -vet=all -timeout 40m ./...
+	$(SHARED_BUILD) $(GO) test ./crawler/archive/content -run TestTheSuiteOver
 
 check: lint ## formatting, vet, staticcheck, deadcode and the tests
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt these:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
@@ -95,7 +99,7 @@ MODULES := $(shell git ls-files '*_test.go' | xargs grep -l '^func Fuzz' 2>/dev/
 test-browser: ## the pages in a real browser (installs Debian's chromium and npm where they are missing)
 	@.ci/browser
 	@$(MAKE) --no-print-directory ui
-	ODARCHIVE_BROWSER=required $(GO) test ./ui/... -tags browser -run Browser -timeout 15m
+	$(SHARED_BUILD) ODARCHIVE_BROWSER=required $(GO) test ./ui/... -tags browser -run Browser -timeout 15m
 
 sample: build ## make an archive to look at, in sample-archive: a year of five generated portals, over a thousand files
 	$(GO) run ./cmd/samplearchive -program ./$(BIN)

@@ -31,7 +31,7 @@ func startHistory(t *testing.T, ctx context.Context) *history {
 	dir := t.TempDir()
 	h := &history{browser: ctx, program: filepath.Join(dir, "odarchive")}
 	for name, source := range map[string]string{"odarchive": "../cmd/odarchive", "samplearchive": "../cmd/samplearchive"} {
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, name), source).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, name), source).CombinedOutput(); err != nil {
 			t.Fatalf("build: %v\n%s", err, out)
 		}
 	}

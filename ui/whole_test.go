@@ -28,7 +28,7 @@ func startDemo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "odarchive")
-	if out, err := exec.Command("go", "build", "-o", program, "../cmd/odarchive").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "../cmd/odarchive").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -56,11 +56,11 @@ func (s served) aGeneratedClientWorks(t *testing.T) {
 	}
 }
 
-// goIn runs the go command in a module of its own.
+// goIn runs the go command in a module of its own. The flags are those of cmd/deploy/release, to share the build cache.
 func goIn(t *testing.T, dir string, args ...string) ([]byte, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0", "GOFLAGS=-mod=readonly -trimpath")
 	return cmd.CombinedOutput()
 }
 

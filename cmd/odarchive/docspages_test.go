@@ -287,7 +287,7 @@ func (r *reading) run(stdin io.Reader, name string, args ...string) error {
 // start runs a command until the end of the page.
 func (r *reading) start(text string) {
 	if r.alive != nil {
-		r.alive.stop()
+		r.alive.stop(r.t)
 	}
 	job := &running{cmd: exec.Command("sh", "-c", "exec "+strings.TrimSpace(text)), done: make(chan struct{})}
 	job.cmd.Dir, job.cmd.Env, job.cmd.Stdout, job.cmd.Stderr = r.dir, r.env, job, job
@@ -298,15 +298,17 @@ func (r *reading) start(text string) {
 		_ = job.cmd.Wait() // it ends by a signal
 		close(job.done)
 	}()
-	r.t.Cleanup(job.stop)
+	r.t.Cleanup(func() { job.stop(r.t) })
 	r.alive, r.output = job, nil
 }
 
-func (r *running) stop() {
+// stop interrupts the command and waits for its end.
+func (r *running) stop(t *testing.T) {
 	_ = r.cmd.Process.Signal(os.Interrupt) // it may have ended
 	select {
 	case <-r.done:
 	case <-time.After(pageTime):
+		t.Errorf("%s: interrupted, it did not end\n%s", r.cmd, r.text())
 		_ = r.cmd.Process.Kill()
 		<-r.done
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -30,6 +31,15 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 
 // TestMain runs the test binary as the program itself in scripts, and in tests that kill it.
 func TestMain(m *testing.M) {
+	// The race detector delays the exit of each program by a second, to see races with it. The tests run a thousand programs.
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=50")
+	}
+	// In the background of a shell script, interrupts are ignored, and programs inherit that: one that is interrupted before it
+	// handles interrupts would not end.
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	testscript.Main(m, map[string]func(){"odarchive": main})
 }
 
@@ -45,6 +55,7 @@ func TestStories(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ODARCHIVE_DATA", filepath.Join(env.WorkDir, "archive"))
 			env.Setenv("ODARCHIVE_LOG_LEVEL", "warn")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Values[webKey{}] = new(scriptWeb)
 			return nil
 		},

@@ -100,7 +100,7 @@ func imageSettings(version string) oci.Settings {
 
 // baseLayer returns what the images of all platforms have.
 func (r *release) baseLayer(ctx context.Context) (oci.Layer, error) {
-	roots, err := r.output(ctx, []string{"CGO_ENABLED=0"}, "go", "-C", filepath.Join(r.root, "cmd", "deploy", "roots"), "run", "-buildvcs=false", ".")
+	roots, err := r.output(ctx, []string{"CGO_ENABLED=0"}, "go", "-C", filepath.Join(r.root, "cmd", "deploy", "roots"), "run", "-buildvcs=false", "-trimpath", ".")
 	if err != nil {
 		return nil, err
 	}

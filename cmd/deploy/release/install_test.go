@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -50,14 +49,17 @@ func checkout(t *testing.T) string {
 	return to
 }
 
-// packagesOf builds the packages of a checkout for this machine, and returns their directory.
-func packagesOf(t *testing.T, root, version string) string {
+// packagesOf builds the packages of a checkout for this machine, and returns their directory. It runs
+// the command, without the race detector: compressing programs takes many times as long with it, and nothing is concurrent.
+func packagesOf(t *testing.T, command, root, version string) string {
 	t.Helper()
-	r := release{root: root, out: t.TempDir(), version: version, maintainer: "Somebody <somebody@archive.example>", platforms: []platform{{runtime.GOOS, runtime.GOARCH}}, log: io.Discard}
-	if err := r.run(t.Context()); err != nil {
-		t.Fatal(err)
+	out := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), command, "-out", out, "-version", version, "-maintainer", "Somebody <somebody@archive.example>", "-only", platform{runtime.GOOS, runtime.GOARCH}.String())
+	cmd.Dir = root
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
 	}
-	return r.out
+	return out
 }
 
 // Packages are the same wherever they are built, and a machine that has one is upgraded, cleaned and left with its
@@ -71,16 +73,24 @@ func TestPackages(t *testing.T) {
 	}
 	t.Setenv("GOFLAGS", "-buildvcs=false -mod=readonly")
 	t.Setenv("SOURCE_DATE_EPOCH", "1777863721")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../nfpm", "-o", os.DevNull, "github.com/goreleaser/nfpm/v2/cmd/nfpm").CombinedOutput(); err != nil {
-		t.Skipf("nfpm cannot be built here ('go -C cmd/deploy/nfpm mod download' fetches it): %v\n%s", err, out)
+	t.Setenv("CGO_ENABLED", "0")
+	for dir, what := range map[string]string{
+		"../nfpm":  "github.com/goreleaser/nfpm/v2/cmd/nfpm",
+		"../roots": ".",
+	} {
+		// The flags are those of a release, which then finds this in the build cache.
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", dir, "-buildvcs=false", "-trimpath", "-o", os.DevNull, what).CombinedOutput(); err != nil {
+			t.Skipf("%s cannot be built here ('go -C cmd/deploy/%s mod download' fetches what it needs): %v\n%s", what, filepath.Base(dir), err, out)
+		}
 	}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", "../roots", "-buildvcs=false", "-o", os.DevNull, ".").CombinedOutput(); err != nil {
-		t.Skipf("the certificates of the image are not here ('go -C cmd/deploy/roots mod download' fetches them): %v\n%s", err, out)
+	command := filepath.Join(t.TempDir(), "release")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", command, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	one, two := checkout(t), checkout(t)
-	first := packagesOf(t, one, "v1.0.0")
+	first := packagesOf(t, command, one, "v1.0.0")
 	t.Run("are the same wherever they are built", func(t *testing.T) {
-		second := packagesOf(t, two, "v1.0.0")
+		second := packagesOf(t, command, two, "v1.0.0")
 		a, err := os.ReadFile(filepath.Join(first, sumsName))
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +100,7 @@ func TestPackages(t *testing.T) {
 			t.Errorf("the checksums of one are\n%sof the other (%v)\n%s", a, err, b)
 		}
 	})
-	t.Run("are installed and upgraded and removed while the archive stays", func(t *testing.T) { install(t, first, packagesOf(t, one, "v1.1.0")) })
+	t.Run("are installed and upgraded and removed while the archive stays", func(t *testing.T) { install(t, first, packagesOf(t, command, one, "v1.1.0")) })
 	t.Run("run as a container that can write its data only", func(t *testing.T) { runImage(t, first) })
 	t.Run("become a service by the page that says how", func(t *testing.T) { followService(t, first) })
 }

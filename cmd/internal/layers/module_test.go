@@ -108,7 +108,8 @@ func TestWhoeverPublishesTheModuleRenamesItWithOneCommand(t *testing.T) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false", "MAKEFLAGS=")
+		// The flags are those of cmd/deploy/release, to share the build cache.
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false -trimpath", "MAKEFLAGS=")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
