@@ -35,6 +35,7 @@ const (
 
 func (c *cli) demo() *cobra.Command {
 	var limit time.Duration
+	var address string
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show everything at work on a sample web",
@@ -62,17 +63,17 @@ temporary directory unless --data is given.`,
 			if !cmd.Flags().Changed("log-level") {
 				c.logTo(slog.LevelWarn)
 			}
-			return c.runDemo(ctx)
+			return c.runDemo(ctx, address)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.cfg.Serve.Listen, "listen", "127.0.0.1:0", "address to serve on; port 0 is any free port")
+	f.StringVar(&address, "listen", "127.0.0.1:0", "address to serve on; port 0 is any free port")
 	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
 	return cmd
 }
 
-func (c *cli) runDemo(ctx context.Context) error {
-	l, err := listen.TCP(c.cfg.Serve.Listen)
+func (c *cli) runDemo(ctx context.Context, address string) error {
+	l, err := listen.TCP(address)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,27 @@ import (
 	"odarchive/cmd/internal/manual"
 )
 
+// A flag writes its default into its variable when its command is made, so two commands must not share a variable and differ in
+// its default: 'serve' once listened where 'demo' does.
+func TestMakingTheCommandsChangesNoSetting(t *testing.T) {
+	t.Parallel()
+	c := &cli{cfg: config.Defaults()}
+	c.root()
+	if got, want := withoutEmptyLists(c.cfg), withoutEmptyLists(config.Defaults()); !reflect.DeepEqual(got, want) {
+		t.Errorf("the settings are\n%+v\nnot the defaults\n%+v", got, want)
+	}
+}
+
+// withoutEmptyLists returns settings in which no list is empty: that and no list are the same.
+func withoutEmptyLists(c config.Config) config.Config {
+	for _, list := range []*[]string{&c.TextPredicates, &c.Hooks, &c.Fetch.AllowNets, &c.Fetch.UnverifiedHosts, &c.Fetch.ScopeAllow, &c.Fetch.ScopeDeny, &c.Fetch.NeverKeep, &c.Fetch.Honour, &c.Serve.Service, &c.Serve.Proxies} {
+		if len(*list) == 0 {
+			*list = nil
+		}
+	}
+	return c
+}
+
 // Whoever removes the comment signs of the settings file gets what the program does anyway.
 func TestTheSettingsFileShowsTheDefaults(t *testing.T) {
 	t.Parallel()
@@ -38,15 +59,7 @@ func TestTheSettingsFileShowsTheDefaults(t *testing.T) {
 	if err := config.Load(serve.Flags(), file, settings(root)); err != nil {
 		t.Fatalf("%v\n%s", err, open)
 	}
-	plain := func(c config.Config) config.Config { // no list and an empty list are the same
-		for _, list := range []*[]string{&c.TextPredicates, &c.Hooks, &c.Fetch.AllowNets, &c.Fetch.UnverifiedHosts, &c.Fetch.ScopeAllow, &c.Fetch.ScopeDeny, &c.Fetch.NeverKeep, &c.Fetch.Honour, &c.Serve.Service, &c.Serve.Proxies} {
-			if len(*list) == 0 {
-				*list = nil
-			}
-		}
-		return c
-	}
-	if got, want := plain(c.cfg), plain(config.Defaults()); !reflect.DeepEqual(got, want) {
+	if got, want := withoutEmptyLists(c.cfg), withoutEmptyLists(config.Defaults()); !reflect.DeepEqual(got, want) {
 		t.Errorf("the file sets\n%+v\nnot the defaults\n%+v", got, want)
 	}
 	if rules, err := config.HostRules(file); err != nil || len(rules) != 1 {

@@ -20,11 +20,24 @@ type door struct {
 	back     backoff
 	requests int
 	failures int // failed requests, for any reason
-	last     time.Time
+	last     time.Time // the end of the last request
+	robots   bool      // it was for robots.txt
 	promised time.Time // the last time that promise returned
 
 	storing sync.Mutex // held while today is stored
 	today   day        // requests of the day, if they are limited
+}
+
+// afterRobots is the longest Crawl-delay that a host is left alone for after a request for robots.txt. That is due each day, so
+// with a delay of a day nothing else would ever be asked for.
+const afterRobots = time.Hour
+
+// crawlDelay returns the pause that robots.txt asks for after the last request.
+func (d *door) crawlDelay() time.Duration {
+	if d.robots {
+		return min(d.crawl, afterRobots)
+	}
+	return d.crawl
 }
 
 // promise returns when a refused caller may try again. until is when the door may be free. Hosts that share an address
@@ -89,7 +102,7 @@ func (g *Gate) sweep() {
 // slowly.
 func (g *Gate) pause(d *door, delay time.Duration) time.Duration {
 	const slow, longest = time.Second, time.Minute
-	p := max(delay, d.crawl)
+	p := max(delay, d.crawlDelay())
 	if d.latency > slow {
 		p = max(p, min(4*d.latency, longest))
 	}

@@ -134,6 +134,7 @@ type Result struct {
 	Latency    time.Duration // until the first byte; 0 if not known
 	RetryAfter time.Duration // as the host asks; 0 if it does not
 	Rest       time.Duration // until the host's limit of requests permits another; 0 if it does not say
+	Robots     bool          `json:",omitempty"` // the request was for robots.txt
 }
 
 // ResultOf returns the Result of an exchange, which concerns the host of its last request.
@@ -325,7 +326,7 @@ func (g *Gate) note(key, host string, r Result, out bool) {
 		d.inside--
 	}
 	d.requests++
-	d.last = now
+	d.last, d.robots = now, r.Robots
 	if r.Latency > 0 {
 		d.latency = (3*d.latency + r.Latency) / 4
 		if d.requests == 1 {
@@ -378,7 +379,7 @@ func (g *Gate) setCrawlDelay(host string, p *policy) {
 	if !last.IsZero() && last.Before(g.rest) {
 		last = g.rest
 	}
-	if rest := last.Add(delay); !last.IsZero() && rest.After(d.next) {
+	if rest := last.Add(d.crawlDelay()); !last.IsZero() && rest.After(d.next) {
 		d.next, d.why = rest, "robots"
 		d.open()
 	}

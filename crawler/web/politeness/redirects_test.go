@@ -2,6 +2,7 @@ package politeness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -91,4 +92,33 @@ func TestACrawlDelayHoldsAfterARestartAndForADoorMadeAgain(t *testing.T) {
 	if d := g.doors["a.example"].crawl; d != 20*time.Second {
 		t.Errorf("the Crawl-delay of a new door is %v", d)
 	}
+}
+
+// robots.txt is read once a day. A host that wants a day between two requests would otherwise be asked for nothing else.
+func TestALongCrawlDelayLeavesRoomForFiles(t *testing.T) {
+	t.Parallel()
+	fetcher, asked := answers(t, map[string]string{"https://a.example/robots.txt": "200 User-agent: *\nCrawl-delay: 1000000000\n"})
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Fetch: fetcher})
+		files, last := 0, time.Time{}
+		for end := time.Now().Add(30 * 24 * time.Hour); time.Now().Before(end); {
+			p, v, err := g.Visit(t.Context(), "https://a.example/f.csv", 0)
+			var w *Wait
+			switch {
+			case errors.As(err, &w):
+				time.Sleep(time.Until(w.Until) + time.Millisecond)
+			case err != nil || p == nil:
+				t.Fatal(v, err)
+			default:
+				if between := time.Since(last); files > 0 && between < 24*time.Hour {
+					t.Errorf("a file %v after the one before", between)
+				}
+				files, last = files+1, time.Now()
+				p.Leave(Result{Latency: 50 * time.Millisecond})
+			}
+		}
+		if files < 25 || len(*asked) > files+1 {
+			t.Errorf("in 30 days, %d files and %d copies of robots.txt", files, len(*asked))
+		}
+	})
 }

@@ -310,7 +310,9 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 		return nil, fmt.Errorf("politeness: robots.txt of %s: %w", u.Authority(), &fetch.OwnTrouble{Kind: fetch.TroubleDisk, Err: errors.New(ex.Why)})
 	}
 	// The request counts as the one failure of an unreachable host; the schedule decides when it is asked again.
-	pass.Leave(ResultOf(ex))
+	result := ResultOf(ex)
+	result.Robots = true
+	pass.Leave(result)
 	p := &policy{authority: u.Authority(), tried: time.Now()}
 	text, ok, err := robotsText(ex)
 	if err != nil {
