@@ -146,7 +146,7 @@ func (a *adding) checkList(ctx context.Context, list *seedList, size int64) erro
 }
 
 // listMemory is what registering a list may take before garbage is collected more often, in bytes.
-const listMemory = 640 << 20
+const listMemory = 896 << 20
 
 // run registers seeds, then the batches of a list, which may be nil. It waits for the first batch before it opens or
 // creates the archive, so a list that cannot be read creates none.

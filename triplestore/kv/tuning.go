@@ -46,6 +46,11 @@ const baseLevel = 256 << 20
 // denseLevel is the level of Zstandard for the tables of a database that is opened to be compacted.
 const denseLevel = 10
 
+// falsePositives is the share of tables without a key that are searched for it all the same. Each such search reads a
+// block anywhere in the database, and to register a URL is to look for several keys that are not there, in every table of
+// level 0 and in one of each level below. Five bits an entry fewer would make it ten times as many.
+const falsePositives = 0.001
+
 func badgerOptions(dir string, opts Options) badger.Options {
 	if opts.InMemory || opts.CacheInMemory {
 		dir = ""
@@ -61,6 +66,7 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithCompression(options.Snappy).
 		WithBlockCacheSize(opts.BlockCache).
 		WithIndexCacheSize(0).
+		WithBloomFalsePositive(falsePositives).
 		// Verify each block when it is read from its file, also in compactions. Whole tables are verified before Badger
 		// opens.
 		WithChecksumVerificationMode(options.OnBlockRead).

@@ -30,32 +30,33 @@ func newCounter(f *facts, q question) *counter {
 		publishers: of(len(f.publishers.list)), ages: of(len(ageDays)), sizes: of(len(sizeSteps)), rows: of(len(rowSteps))}
 }
 
-func (c *counter) add(r *fact) {
-	c.hosts[r.host].add(r)
-	c.types[r.typ].add(r)
-	c.sets[r.set].add(r)
-	c.licences[r.licence].add(r)
-	c.publishers[r.publisher].add(r)
-	if r.changed != 0 {
-		age := c.now - r.changed
+func (c *counter) add(r *fact, figures *figures) {
+	size := figures.size
+	c.hosts[r.host].add(size)
+	c.types[r.typ].add(size)
+	c.sets[r.set].add(size)
+	c.licences[r.licence].add(size)
+	c.publishers[r.publisher].add(size)
+	if figures.changed != 0 {
+		age := c.now - figures.changed
 		for i, days := range ageDays {
 			if age <= days*int64(24*time.Hour/time.Millisecond) {
-				c.ages[i].add(r)
+				c.ages[i].add(size)
 			}
 		}
 	}
 	if c.facts.isGone(r) {
-		c.gone.add(r)
+		c.gone.add(size)
 	}
-	addStep(c.sizes, sizeSteps, r.size, r)
-	addStep(c.rows, rowSteps, r.tableRows, r)
+	addStep(c.sizes, sizeSteps, size, size)
+	addStep(c.rows, rowSteps, int64(figures.tableRows), size)
 }
 
-// addStep counts a figure in the last step that it reaches.
-func addStep(counts []facetCount, steps []int64, figure int64, r *fact) {
+// addStep counts a file of a size in the last step that its figure reaches.
+func addStep(counts []facetCount, steps []int64, figure, size int64) {
 	for i := len(steps) - 1; i >= 0; i-- {
 		if figure >= steps[i] {
-			counts[i].add(r)
+			counts[i].add(size)
 			return
 		}
 	}

@@ -6,19 +6,25 @@ import (
 	"strings"
 	"sync"
 
-	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
 
 // facts are the rows of all resources in memory, by document number, so that facets are counted and results sorted
-// without reading a record. They take some 130 bytes a resource, are loaded when first needed, and follow every commit.
+// without reading a record. They take some 70 bytes a resource, and 32 more once it is archived, are loaded when first
+// needed, and follow every commit.
 type facts struct {
 	loading sync.Mutex // held by the one reader that loads; taken before mu
 
-	mu       sync.RWMutex // guards the rest
-	state    loadState
-	pending  []func(*facts) // what was committed since loading began
-	rows     []fact         // without pointers
+	mu      sync.RWMutex // guards the rest
+	state   loadState
+	pending []func(*facts) // what was committed since loading began
+	known
+}
+
+// known is what facts know when they are loaded.
+type known struct {
+	rows     pages[fact]
+	figures  pages[figures]
 	titles   titles
 	hosts    names
 	types    names
@@ -38,24 +44,6 @@ const (
 	factsLoading
 	factsLoaded
 )
-
-// fact is a row with numbers for its words.
-type fact struct {
-	changed  int64 // Unix milliseconds
-	size     int64
-	title    titleRef
-	versions uint32
-	host     uint32
-	typ      uint32
-	set      uint32 // of portals
-	outcome  uint32
-	known    bool
-	delisted bool
-
-	licence   uint32
-	publisher uint32
-	tableRows int64
-}
 
 // names numbers words in the order in which they come.
 type names struct {
@@ -115,59 +103,27 @@ func (f *facts) apply(rows map[uint32]row, more map[uint32]traits) {
 	}
 }
 
-func (f *facts) grow(doc uint32) {
-	if n := int(doc) + 1; n > len(f.rows) {
-		f.rows = append(f.rows, make([]fact, n-len(f.rows))...)
-	}
-	if f.licences.list == nil { // number 0 is none
-		f.licences.number("")
-		f.publishers.number("")
-	}
-}
-
-func (f *facts) setTraits(doc uint32, r traits) {
-	f.grow(doc)
-	one := &f.rows[doc]
-	one.licence, one.publisher, one.tableRows, one.delisted = f.licences.number(r.Licence), f.publishers.number(r.Publisher), r.Rows, !r.Delisted.IsZero()
-}
-
-// isGone reports whether no portal lists a file any more, or the last visit could not fetch it although there are versions.
-func (f *facts) isGone(r *fact) bool {
-	return r.delisted || r.versions > 0 && f.outcomes.list[r.outcome] == string(catalog.NoVersion)
-}
-
-func (f *facts) set(doc uint32, r row) {
-	f.grow(doc)
-	set := f.sets.number(strings.Join(r.Portals, "\n"))
+// setNumber returns the number of a set of portals.
+func (f *facts) setNumber(portals []string) uint32 {
+	set := f.sets.number(strings.Join(portals, "\n"))
 	if int(set) == len(f.setOf) {
 		var of []uint32
-		for _, p := range r.Portals {
+		for _, p := range portals {
 			of = append(of, f.portals.number(p))
 		}
 		f.setOf = append(f.setOf, of)
 	}
-	was := f.rows[doc]
-	f.rows[doc] = fact{licence: was.licence, publisher: was.publisher, tableRows: was.tableRows, delisted: was.delisted, changed: unixMilli(r.Changed), size: r.Size, title: f.titles.replace(was.title, r.Title), versions: uint32(r.Versions), host: f.hosts.number(r.Host),
-		typ: f.types.number(r.Type), set: set, outcome: f.outcomes.number(string(r.Outcome)), known: true}
-	if f.titles.wasteful() {
-		f.packTitles()
-	}
+	return set
 }
 
 // packTitles leaves out the titles that were replaced.
 func (f *facts) packTitles() {
 	var packed titles
-	for i := range f.rows {
-		f.rows[i].title = packed.add(f.titles.at(f.rows[i].title))
+	for doc := range uint32(f.rows.len()) {
+		r := f.rows.at(doc)
+		r.title = packed.add(f.titles.at(r.title))
 	}
 	f.titles = packed
-}
-
-// reserve makes room for a number of rows, and some more.
-func (f *facts) reserve(rows int) {
-	if more := rows + rows/16; more > cap(f.rows) {
-		f.rows = append(make([]fact, 0, more), f.rows...)
-	}
 }
 
 // Load reads the facts into memory unless they are loaded; Search does so when it first runs. Rows that are committed
@@ -186,11 +142,6 @@ func (x *Index) Load(ctx context.Context) error {
 
 	fresh := &facts{}
 	err := x.db.View(func(txn *kv.Txn) error {
-		s, _, err := readState(txn)
-		if err != nil {
-			return err
-		}
-		fresh.reserve(int(s.Next))
 		if err := eachRow(ctx, txn, fresh.set); err != nil {
 			return err
 		}
@@ -202,7 +153,7 @@ func (x *Index) Load(ctx context.Context) error {
 		f.state, f.pending = factsAbsent, nil
 		return err
 	}
-	f.rows, f.titles, f.hosts, f.types, f.outcomes, f.portals, f.sets, f.setOf, f.licences, f.publishers = fresh.rows, fresh.titles, fresh.hosts, fresh.types, fresh.outcomes, fresh.portals, fresh.sets, fresh.setOf, fresh.licences, fresh.publishers
+	f.known = fresh.known
 	for _, put := range f.pending {
 		put(f)
 	}
@@ -219,9 +170,9 @@ func (x *Index) LargestHosts(ctx context.Context, limit int) ([]string, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	counts := make([]int, len(f.hosts.list))
-	for i := range f.rows {
-		if f.rows[i].known {
-			counts[f.rows[i].host]++
+	for doc := range uint32(f.rows.len()) {
+		if r := f.rows.at(doc); r.known {
+			counts[r.host]++
 		}
 	}
 	order := make([]int, len(counts))

@@ -32,7 +32,7 @@ func (f *facts) matching(q question) wordindex.Set {
 	defer f.mu.RUnlock()
 	docs := wordindex.Set{}
 	if m, possible := f.matcher(q); possible && !q.none {
-		m.each(func(doc uint32, _ *fact) { docs.Put(doc) })
+		m.each(func(doc uint32, _ *fact, _ *figures) { docs.Put(doc) })
 	}
 	return docs
 }

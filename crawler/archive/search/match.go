@@ -55,9 +55,9 @@ type facetCount struct {
 	bytes int64
 }
 
-func (c *facetCount) add(r *fact) {
+func (c *facetCount) add(size int64) {
 	c.n++
-	c.bytes += r.size
+	c.bytes += size
 }
 
 // answer goes through the facts once. It counts what matches and returns the places of the documents of the page.
@@ -74,12 +74,12 @@ func (f *facts) answer(q question) (catalog.Found, []place) {
 		counts = newCounter(f, q)
 	}
 	first := make([]place, 0, min(q.Limit, maxPage)+1)
-	m.each(func(doc uint32, r *fact) {
+	m.each(func(doc uint32, r *fact, figures *figures) {
 		found.Total++
 		if counts != nil {
-			counts.add(r)
+			counts.add(r, figures)
 		}
-		p := m.place(doc, r)
+		p := m.place(doc, r, figures)
 		if len(first) > q.Limit { // most matches come after the page, and most of those by their figure alone
 			last := &first[q.Limit]
 			if p.score < last.score || p.score == last.score && p.n < last.n || p.compare(*last) > 0 {

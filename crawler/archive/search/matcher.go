@@ -28,7 +28,7 @@ type test struct {
 
 // span is a condition on one figure of a fact.
 type span struct {
-	of          func(*fact) int64
+	of          func(*fact, *figures) int64
 	least, most int64
 	not         bool
 }
@@ -45,8 +45,8 @@ func (f *facts) matcher(q question) (m *matcher, ok bool) {
 	m.addParts()
 	if len(q.not) > 0 {
 		if m.narrowed == nil {
-			for doc := range f.rows {
-				m.narrowed.Put(uint32(doc))
+			for doc := range uint32(f.rows.len()) {
+				m.narrowed.Put(doc)
 			}
 		}
 		m.narrowed.Without(q.not)
@@ -63,16 +63,16 @@ func (m *matcher) addParts() {
 		var sets []bool
 		if len(p.portals) > 0 {
 			sets = f.setsWith(func(portal string) bool { return p.portals[portal] })
-			for doc := range f.rows {
-				if f.rows[doc].known && sets[f.rows[doc].set] {
-					all.Put(uint32(doc))
+			for doc := range uint32(f.rows.len()) {
+				if r := f.rows.at(doc); r.known && sets[r.set] {
+					all.Put(doc)
 				}
 			}
 		}
 		m.sets = append(m.sets, sets)
 		n := 0
 		all.Each(func(uint32) { n++ })
-		m.rarity = append(m.rarity, 1+math.Log(float64(len(f.rows)+1)/float64(n+1)))
+		m.rarity = append(m.rarity, 1+math.Log(float64(f.rows.len()+1)/float64(n+1)))
 		have = append(have, all)
 	}
 	if m.q.enough == 0 {
@@ -118,7 +118,7 @@ func (m *matcher) addFilters() bool {
 	}{
 		"type": {&f.types, func(r *fact) uint32 { return r.typ }}, "host": {&f.hosts, func(r *fact) uint32 { return r.host }},
 		"licence": {&f.licences, func(r *fact) uint32 { return r.licence }}, "publisher": {&f.publishers, func(r *fact) uint32 { return r.publisher }},
-		"outcome": {&f.outcomes, func(r *fact) uint32 { return r.outcome }},
+		"outcome": {&f.outcomes, func(r *fact) uint32 { return uint32(r.outcome) }},
 	}
 	var tests = map[string]test{} // by key, and whether it excludes
 	for _, one := range m.q.filters {
@@ -225,14 +225,14 @@ func (m *matcher) addSpan(one filter) {
 		if err != nil {
 			return // parseQuery has checked it
 		}
-		s.of = func(r *fact) int64 { return r.changed }
+		s.of = func(_ *fact, known *figures) int64 { return known.changed }
 		if one.key == "since" {
 			s.least = max(at.UnixMilli(), 1) // 0: no version
 		} else {
 			s.least, s.most = 1, at.UnixMilli()-1
 		}
 	case "gone":
-		s.of = func(r *fact) int64 {
+		s.of = func(r *fact, _ *figures) int64 {
 			if m.facts.isGone(r) {
 				return 1
 			}
@@ -243,9 +243,9 @@ func (m *matcher) addSpan(one filter) {
 			s.not = !s.not
 		}
 	default:
-		s.of = func(r *fact) int64 { return r.size }
+		s.of = func(_ *fact, known *figures) int64 { return known.size }
 		if one.key == "rows" {
-			s.of = func(r *fact) int64 { return r.tableRows }
+			s.of = func(_ *fact, known *figures) int64 { return int64(known.tableRows) }
 		}
 		least, most, err := parseRange(one.value)
 		if err != nil {
@@ -273,54 +273,65 @@ func (f *facts) setsWith(which func(portal string) bool) []bool {
 }
 
 // each calls visit with every match.
-func (m *matcher) each(visit func(doc uint32, r *fact)) {
-	rows := m.facts.rows
-	one := func(doc uint32) {
-		if int(doc) >= len(rows) {
-			return // committed after the facts were loaded
-		}
-		r := &rows[doc]
-		if !r.known {
-			return
-		}
-		for i := range m.tests {
-			if !m.tests[i].ok[m.tests[i].of(r)] {
-				return
-			}
-		}
-		for i := range m.ranges {
-			s := &m.ranges[i]
-			if n := s.of(r); (n >= s.least && n <= s.most) == s.not {
-				return
-			}
-		}
-		visit(doc, r)
-	}
+func (m *matcher) each(visit func(doc uint32, r *fact, figures *figures)) {
+	rows := &m.facts.rows
 	if m.narrowed != nil {
-		m.narrowed.Each(one)
+		m.narrowed.Each(func(doc uint32) {
+			if int(doc) >= rows.len() {
+				return // committed after the facts were loaded
+			}
+			r := rows.at(doc)
+			if figures := m.facts.of(r); m.meets(r, figures) {
+				visit(doc, r, figures)
+			}
+		})
 		return
 	}
-	for doc := range rows {
-		one(uint32(doc))
+	for doc, page := range rows.all() {
+		for i := range page {
+			r := &page[i]
+			if figures := m.facts.of(r); m.meets(r, figures) {
+				visit(doc+uint32(i), r, figures)
+			}
+		}
 	}
 }
 
-func (m *matcher) place(doc uint32, r *fact) place {
+// meets reports whether a fact meets all filters.
+func (m *matcher) meets(r *fact, figures *figures) bool {
+	if !r.known {
+		return false
+	}
+	for i := range m.tests {
+		if t := &m.tests[i]; !t.ok[t.of(r)] {
+			return false
+		}
+	}
+	for i := range m.ranges {
+		s := &m.ranges[i]
+		if n := s.of(r, figures); (n >= s.least && n <= s.most) == s.not {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *matcher) place(doc uint32, r *fact, figures *figures) place {
 	p := place{doc: doc}
 	switch m.q.Sort {
 	case "versions":
-		p.n = int64(r.versions)
+		p.n = int64(figures.versions)
 	case "size":
-		p.n = r.size
+		p.n = figures.size
 	case "rows":
-		p.n = r.tableRows
+		p.n = int64(figures.tableRows)
 	case "title":
 		p.title = m.facts.titles.at(r.title)
 	case "changed":
-		p.n = r.changed
+		p.n = figures.changed
 	default:
-		p.n = r.changed
-		p.score = m.score(doc, r)
+		p.n = figures.changed
+		p.score = m.score(doc, r, figures.versions > 0)
 	}
 	return p
 }
@@ -333,7 +344,7 @@ const (
 )
 
 // score sums up the worth of where each part of the question is, rare words more than frequent ones.
-func (m *matcher) score(doc uint32, r *fact) int {
+func (m *matcher) score(doc uint32, r *fact, archived bool) int {
 	sum, inTitle := 0.0, 0
 	for i, p := range m.q.parts {
 		best := 0.0
@@ -357,7 +368,7 @@ func (m *matcher) score(doc uint32, r *fact) int {
 		}
 		sum *= 1 + shareShort*float64(inTitle)/float64(max(inTitle, 1+strings.Count(m.facts.titles.at(r.title), " ")))
 	}
-	if r.versions == 0 {
+	if !archived {
 		sum *= shareNothing
 	}
 	if m.q.isName && doc == m.q.named {

@@ -18,7 +18,7 @@ func TestTitlesStayAsTheyWereWhenOthersAreReplaced(t *testing.T) {
 				f.set(uint32(doc), row{ID: fmt.Sprintf("%024x", doc), Title: title(doc, turn)})
 			}
 			if turn == 0 {
-				kept[doc] = f.titles.at(f.rows[doc].title)
+				kept[doc] = f.titles.at(f.rows.at(uint32(doc)).title)
 			}
 		}
 	}
@@ -27,7 +27,7 @@ func TestTitlesStayAsTheyWereWhenOthersAreReplaced(t *testing.T) {
 		if doc%7 == 0 {
 			want = title(doc, 0)
 		}
-		if got := f.titles.at(f.rows[doc].title); got != want {
+		if got := f.titles.at(f.rows.at(uint32(doc)).title); got != want {
 			t.Fatalf("document %d has title %q, want %q", doc, got, want)
 		}
 		if kept[doc] != title(doc, 0) {

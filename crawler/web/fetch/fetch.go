@@ -38,13 +38,14 @@ type Fetcher struct {
 	guard     guard
 	bandwidth atomic.Pointer[rate.Limiter] // nil: no limit
 	slots     slots
+	crowd     crowd
 	ways      ways
 }
 
 // New returns a Fetcher. The caller must close it.
 func New(opts Options) *Fetcher {
 	opts = opts.withDefaults()
-	f := &Fetcher{opts: opts, guard: guard{all: opts.AllowPrivateHosts, nets: opts.AllowNets}}
+	f := &Fetcher{opts: opts, guard: guard{all: opts.AllowPrivateHosts, nets: opts.AllowNets}, crowd: crowd{least: manyConns}}
 	if opts.MaxConns > 0 {
 		f.slots = make(slots, opts.MaxConns)
 	}

@@ -161,14 +161,19 @@ func (f *Fetcher) dialOne(ctx context.Context, network, address string) (net.Con
 	if err := f.slots.acquire(ctx, f.closeIdle); err != nil {
 		return nil, err
 	}
+	if f.crowd.enter() {
+		f.closeIdle()
+		f.crowd.settle()
+	}
 	ctx, cancel := context.WithTimeout(ctx, f.opts.Timeouts.Connect)
 	defer cancel()
 	conn, err := f.opts.Dial(ctx, network, address)
 	if err != nil {
 		f.slots.release()
+		f.crowd.leave()
 		return nil, err
 	}
-	return f.slots.hold(conn), nil
+	return f.crowd.count(f.slots.hold(conn)), nil
 }
 
 func (f *Fetcher) resolve(ctx context.Context, host string) ([]netip.Addr, error) {

@@ -24,9 +24,8 @@ type Builder struct {
 	pending []entry    // terms that are in no run yet
 	nextID  func() uint64
 
-	lookups int     // calls of LookupAll
-	filter  *filter // of the hashes of all terms; nil until the second call
-	known   *hot    // terms that earlier calls found
+	lookups int  // calls of LookupAll
+	known   *hot // terms that earlier calls found
 
 	obsolete, fresh [][]byte
 }
@@ -109,9 +108,9 @@ func (b *Builder) EndRun(ctx context.Context) error {
 		return b.batch.Flush()
 	}
 	sortByHash(b.pending)
-	if b.filter != nil {
+	if b.v.maybe != nil { // before anybody can look for them; readers of other views may find them by it, and then no entry
 		for _, e := range b.pending {
-			b.filter.add(e.hash)
+			b.v.maybe.add(e.hash)
 		}
 	}
 	if err := b.mergeRuns(ctx, b.mergeFrom(uint64(len(b.pending)))); err != nil {
@@ -206,6 +205,13 @@ func (b *Builder) Finish(ctx context.Context) (*Built, error) {
 	}
 	if err := b.gatherRuns(ctx); err != nil {
 		return nil, err
+	}
+	if b.v.entries() >= filterFrom && b.v.stale() {
+		snap := b.db.Snapshot()
+		defer snap.Close()
+		if err := b.v.refilter(ctx, snap); err != nil && !errors.Is(err, sealed.ErrDamaged) { // look-ups that need what is damaged will say so
+			return nil, err
+		}
 	}
 	// A run that this builder wrote and then merged into another is obsolete, not fresh.
 	obsolete := make(map[string]bool, len(b.obsolete))

@@ -12,10 +12,10 @@ import (
 // LookupAll looks up many distinct terms in what the builder has made findable. It sets ids[i] to the id of keys[i], or
 // to 0 if the dictionary does not have it. It reads runs and blocks sequentially. From the second call on, it leaves out
 // terms that are certainly new.
-func (b *Builder) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID) (err error) {
+func (b *Builder) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID) error {
 	b.lookups++
-	if b.lookups > 1 && (b.filter == nil || b.filter.crowded()) {
-		if b.filter, err = b.v.filter(ctx, r); err != nil {
+	if b.lookups > 1 && b.v.stale() {
+		if err := b.v.refilter(ctx, r); err != nil {
 			return err
 		}
 	}
@@ -49,8 +49,8 @@ func (b *Builder) lookupAll(ctx context.Context, r Reader, keys []term.Key, ids 
 		}
 	}
 	wanted = sortPlaces(wanted)
-	if b.filter != nil {
-		wanted = slices.DeleteFunc(wanted, func(p place) bool { return !b.filter.may(p.hash()) })
+	if v.maybe != nil {
+		wanted = slices.DeleteFunc(wanted, func(p place) bool { return !v.maybe.may(p.hash()) })
 	}
 	// What one part of a load shares with another, it shares with most, and each term costs a block of every run.
 	wanted = slices.DeleteFunc(wanted, func(p place) (known bool) {

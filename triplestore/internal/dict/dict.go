@@ -50,6 +50,7 @@ type View struct {
 	holes   uint64  // numbers below flushed that no run leads to
 	swept   bool    // some of the holes still have text
 	hot     *hot    // terms that commits looked up recently; shared with other views of the same terms
+	maybe   *filter // of all hashes in runs, and perhaps of others; nil for a small dictionary. Shared with other views
 }
 
 // New returns a view of an empty dictionary.
@@ -87,7 +88,11 @@ func (v *View) Lookup(r Reader, k term.Key) (id term.ID, ok bool, err error) {
 	if len(v.runs) == 0 || k == "" {
 		return 0, false, nil
 	}
-	return v.lookupBlocks(r, k, hashOf(k))
+	hash := hashOf(k)
+	if v.maybe != nil && !v.maybe.may(hash) {
+		return 0, false, nil
+	}
+	return v.lookupBlocks(r, k, hash)
 }
 
 func (v *View) lookupBlocks(r Reader, k term.Key, hash uint64) (id term.ID, ok bool, err error) {

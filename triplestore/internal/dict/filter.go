@@ -3,16 +3,18 @@ package dict
 import (
 	"context"
 	"math/bits"
+	"sync/atomic"
 )
 
-// filter is a Bloom filter of hashes of terms. While a load adds millions of terms, it spares reading the runs for terms
-// that are new: without it, every chunk of a load reads all runs, and so costs more the more terms there are.
+// filter is a Bloom filter of hashes of terms. It spares reading the runs for terms that are new, which most look-ups of a
+// commit or a load are for: without it, each costs a block of every run, and every chunk of a load reads all runs.
 //
-// All bits of a hash are in one group of 512, so that a question reads one line of the processor's cache.
+// All bits of a hash are in one group of 512, so that a question reads one line of the processor's cache. One goroutine
+// may add hashes while others ask.
 type filter struct {
 	groups   [][8]uint64
-	hashes   uint64 // added so far
-	capacity uint64 // hashes beyond which too many others are found
+	hashes   atomic.Uint64 // added so far
+	capacity uint64        // hashes beyond which too many others are found
 }
 
 const (
@@ -21,6 +23,7 @@ const (
 	filterSmall   = 4 << 20                   // minimum capacity
 	filterLargest = 64 << 20 * 8 / filterBits // maximum capacity: a filter of 64 MiB
 	filterGrowth  = 3                         // how much more a new filter has room for than it begins with
+	filterFrom    = 1 << 20                   // terms in blocks from which on commits have one: before, blocks are mostly in the cache
 )
 
 func newFilter(hashes uint64) *filter {
@@ -38,10 +41,10 @@ func (f *filter) place(hash uint64) (group *[8]uint64, set uint64) {
 }
 
 func (f *filter) add(hash uint64) {
-	f.hashes++
+	f.hashes.Add(1)
 	g, set := f.place(hash)
 	for range filterSets {
-		g[set>>6&7] |= 1 << (set & 63)
+		atomic.OrUint64(&g[set>>6&7], 1<<(set&63))
 		set >>= 9
 	}
 }
@@ -50,7 +53,7 @@ func (f *filter) add(hash uint64) {
 func (f *filter) may(hash uint64) bool {
 	g, set := f.place(hash)
 	for range filterSets {
-		if g[set>>6&7]&(1<<(set&63)) == 0 {
+		if atomic.LoadUint64(&g[set>>6&7])&(1<<(set&63)) == 0 {
 			return false
 		}
 		set >>= 9
@@ -59,24 +62,23 @@ func (f *filter) may(hash uint64) bool {
 }
 
 // crowded reports that a larger filter would be better.
-func (f *filter) crowded() bool { return f.hashes > f.capacity && f.capacity < filterLargest }
+func (f *filter) crowded() bool { return f.hashes.Load() > f.capacity && f.capacity < filterLargest }
 
-// filter returns a filter of the hashes in all runs.
-func (v *View) filter(ctx context.Context, r Reader) (*filter, error) {
-	var total uint64
-	for _, run := range v.runs {
-		total += run.entries
-	}
-	f := newFilter(total)
+// stale reports whether the view has no filter, or one that finds too many others.
+func (v *View) stale() bool { return v.maybe == nil || v.maybe.crowded() }
+
+// refilter gives the view a filter of the hashes in all runs.
+func (v *View) refilter(ctx context.Context, r Reader) error {
+	f := newFilter(v.entries())
 	for _, run := range v.runs {
 		c := &cursor{rd: r, run: run}
 		for n := 0; ; n++ {
 			if n%(64*runBlock) == 0 && ctx.Err() != nil {
-				return nil, context.Cause(ctx)
+				return context.Cause(ctx)
 			}
 			e, ok, err := c.peek()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if !ok {
 				break
@@ -85,5 +87,14 @@ func (v *View) filter(ctx context.Context, r Reader) (*filter, error) {
 			c.next()
 		}
 	}
-	return f, nil
+	v.maybe = f
+	return nil
+}
+
+// entries returns the number of terms in runs.
+func (v *View) entries() (n uint64) {
+	for _, run := range v.runs {
+		n += run.entries
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package dict
 import (
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func TestAFilterHasRoomForMoreThanItBeginsWith(t *testing.T) {
 		if n := uint64(len(f.groups)) * 64; n > 64<<20 || f.capacity < filterSmall || hashes < filterLargest/2 && f.capacity < 2*hashes {
 			t.Errorf("for %d hashes it has %d bytes and room for %d", hashes, n, f.capacity)
 		}
-		f.hashes = 2 * filterLargest
+		f.hashes.Store(2 * filterLargest)
 		if f.capacity == filterLargest && f.crowded() {
 			t.Errorf("for %d hashes, the largest filter asks for a larger one", hashes)
 		}
@@ -133,5 +134,55 @@ func TestABuilderFindsTheTermsOfEarlierChunks(t *testing.T) {
 			}
 		}
 		snap.Close()
+	}
+}
+
+// A view with a filter finds what one without it finds, also while a Builder adds to the filter.
+func TestAFilterHidesNoTermFromReadersOfAnyView(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	db := inMemory(t)
+	all := slices.Compact(slices.Sorted(slices.Values(someTerms(rand.New(rand.NewPCG(seed, 2)), 6000))))
+	var nextID atomic.Uint64
+	v := New(NewCache(1 << 20))
+	done := 0
+	for step := range 6 {
+		snap := db.Snapshot()
+		b, err := v.Builder(db, snap, func() uint64 { return nextID.Add(1) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step == 1 {
+			if err := b.v.refilter(t.Context(), snap); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before, known := b.View(), done
+		var readers sync.WaitGroup
+		for range 4 {
+			readers.Go(func() {
+				for i, k := range all {
+					if _, ok, err := before.Lookup(snap, k); err != nil || i < known && !ok || i >= known && ok {
+						t.Errorf("step %d: %.100q, number %d of %d: found %t: %v", step, k, i, known, ok, err)
+						return
+					}
+				}
+			})
+		}
+		part := all[done:min(len(all), done+1000)]
+		if _, err := b.Append(t.Context(), slices.Clone(part)); err != nil {
+			t.Fatal(err)
+		}
+		built, err := b.Finish(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		readers.Wait()
+		snap.Close()
+		v, done = built.View.WithRecent(NewRecent(built.View.Flushed())), done+len(part)
+		if filtered := v.maybe != nil; filtered != (step > 0) {
+			t.Fatalf("step %d: the view has a filter: %t", step, filtered)
+		}
 	}
 }
