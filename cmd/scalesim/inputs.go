@@ -26,13 +26,13 @@ type model struct {
 // inputs returns the inputs in the order of the page.
 func inputs() *model {
 	return &model{
-		examining:      input{"fetching, inspecting and packing a new file", "ns of a core a byte", "crawler/BENCHMARKS.md: 1.8 ms for 50 KB, at all sizes of the archive", true, figure{20, 36, 60}},
-		recording:      input{"committing and indexing it", "ms of a core", "crawler/BENCHMARKS.md: 1.7 ms at 1,000 files, 3.4 at 10,000, 5.8 at 30,000, 13.4 at 100,000, where it is higher than in archives with fewer alike columns", true, figure{1.6, 4, 15}},
+		examining:      input{"fetching, inspecting and packing a new file", "ns of a core a byte", "crawler/BENCHMARKS-growth.md: 1.8 ms for 50 KB, at all sizes of the archive", true, figure{20, 36, 60}},
+		recording:      input{"committing and indexing it", "ms of a core", "crawler/BENCHMARKS-growth.md: 1.7 ms at 1,000 files, 3.4 at 10,000, 5.8 at 30,000, 13.4 at 100,000, where it is higher than in archives with fewer alike columns", true, figure{1.6, 4, 15}},
 		hashing:        input{"fetching the same bytes again, beyond a 304", "ns of a core a byte", "crawler/BENCHMARKS.md: 0.07 gzips for 50 KB", true, figure{1, 1.5, 4}},
 		notModified:    input{"not modified (304)", "ms of a core", "crawler/BENCHMARKS.md: 0.2 to 0.3 ms; 97 to 99 % of the rate with ten million URLs (crawler/frontier)", true, figure{0.2, 0.4, 0.9}},
 		turn:           input{"the serial turn of a visit: one transaction after another", "ms", "profile of a crawl on two cores; not repeated for this page", true, figure{0.4, 0.7, 1.0}},
-		versionRecords: input{"records, index and triples of a version", "bytes", "crawler/BENCHMARKS.md, What a version weighs: 7,900 compacted to 10,200 with 8 columns", true, figure{2000, 8600, 10600}},
-		urlRecords:     input{"a URL that is known", "bytes", "crawler/BENCHMARKS.md: 106 MB for 100,000, before compacting", true, figure{500, 800, 1060}},
+		versionRecords: input{"records, index and triples of a version", "bytes", "crawler/BENCHMARKS-weight.md: 7,900 compacted to 10,200 with 8 columns", true, figure{2000, 8600, 10600}},
+		urlRecords:     input{"a URL that is known", "bytes", "crawler/BENCHMARKS-lists.md: 106 MB for 100,000, before compacting", true, figure{500, 800, 1060}},
 		twice:          input{"database and state file, with what waits to be merged", "times", "everything is there twice; merges", true, figure{2, 2.3, 3}},
 		logNew:         input{"log of a new version", "bytes", "crawler/BENCHMARKS.md: 25 KB of keys and values, 38 entries", true, figure{15000, 25000, 33000}},
 		logUnchanged:   input{"log of a visit that found nothing", "bytes", "incremental backup of 300 such visits: 5.2 KB each, before records were binary", true, figure{1500, 3000, 5200}},

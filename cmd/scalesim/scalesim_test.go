@@ -33,7 +33,7 @@ func TestThePageIsMadeOfTheFigures(t *testing.T) {
 func TestSourcesOfFiguresExist(t *testing.T) {
 	t.Parallel()
 	for _, i := range inputs().all() {
-		for _, name := range regexp.MustCompile(`[a-z/]+/[A-Z]+\.md`).FindAllString(i.Source, -1) {
+		for _, name := range regexp.MustCompile(`[a-z/]+/[A-Z]+(-[a-z]+)?\.md`).FindAllString(i.Source, -1) {
 			if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(name))); err != nil {
 				t.Errorf("%s: %v", i.Name, err)
 			}
