@@ -79,16 +79,26 @@ func (d *jsonldDecoder) expand(doc any) (expanded []any, err error) {
 		return nil, errors.New("expected an object or an array") // json-gold would load a string as an address
 	}
 	opts := ld.NewJsonLdOptions(d.base)
-	opts.DocumentLoader = contextLoader(d.o)
+	opts.DocumentLoader = &contextLoader{Options: d.o, seen: map[string]bool{}}
 	return ld.NewJsonLdProcessor().Expand(doc, opts)
 }
 
-// contextLoader loads contexts for json-gold, from Options.Context alone.
-type contextLoader Options
+// maxContexts is the maximum number of contexts that a document may refer to, and these to others: they could do so without end
+// (JSON-LD 1.1 API §5.1.2, "context overflow").
+const maxContexts = 32
 
-func (l contextLoader) LoadDocument(u string) (*ld.RemoteDocument, error) {
+// contextLoader loads contexts for json-gold, from Options.Context alone.
+type contextLoader struct {
+	Options
+	seen map[string]bool
+}
+
+func (l *contextLoader) LoadDocument(u string) (*ld.RemoteDocument, error) {
 	if l.Context == nil {
 		return nil, fmt.Errorf("the context <%s> is not part of the document", u)
+	}
+	if l.seen[u] = true; len(l.seen) > maxContexts {
+		return nil, fmt.Errorf("the document has more than %d contexts", maxContexts)
 	}
 	b, err := l.Context(u)
 	if err != nil {

@@ -117,3 +117,20 @@ func TestW3CSuiteJSONLD(t *testing.T) {
 	}
 	t.Logf("%d of %d", passed, len(manifest.Sequence))
 }
+
+// A context may import another one, which imports another one.
+func TestContextsThatLeadToOthersWithoutEndAreRefused(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	o := rdfio.Options{Base: "http://a.example/", Context: func(iri string) ([]byte, error) {
+		asked++
+		return fmt.Appendf(nil, `{"@context": ["http://a.example/%d", {"p": "http://a.example/p"}]}`, asked), nil
+	}}
+	rd := rdfio.NewReader(strings.NewReader(`{"@context": "http://a.example/0", "p": "x"}`), rdfio.JSONLD(), o)
+	if _, err := rd.Read(); err == nil || !strings.Contains(err.Error(), "contexts") {
+		t.Errorf("error %v", err)
+	}
+	if asked > 40 {
+		t.Errorf("%d contexts were asked for", asked)
+	}
+}

@@ -32,6 +32,10 @@ const (
 func (x *Index) IndexTexts(ctx context.Context, open func() (Statements, func())) (n int, err error) {
 	x.indexing.Lock()
 	defer x.indexing.Unlock()
+	at := x.db.Committed()
+	if x.settled && at == x.settledAt {
+		return 0, nil // a scan would go through all marks that were deleted since the tables were compacted
+	}
 	if err := x.markOlder(ctx); err != nil {
 		return 0, fmt.Errorf("archive: search index: %w", err)
 	}
@@ -46,6 +50,7 @@ func (x *Index) IndexTexts(ctx context.Context, open func() (Statements, func())
 	}
 	if err == nil {
 		x.forget(todo)
+		x.settled, x.settledAt = len(todo) == 0, at
 	}
 	if err != nil {
 		return 0, fmt.Errorf("archive: search index: %w", err)

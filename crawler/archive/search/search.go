@@ -33,10 +33,13 @@ const (
 
 // Index is the search index of one database. It is safe for concurrent use.
 type Index struct {
-	db       *kv.DB
-	facts    facts
-	newest   wordindex.Newest // used by the one transaction that writes
-	indexing sync.Mutex       // of one IndexTexts at a time
+	db     *kv.DB
+	facts  facts
+	newest wordindex.Newest // used by the one transaction that writes
+
+	indexing  sync.Mutex // of one IndexTexts at a time; guards the next two
+	settled   bool       // nothing was marked
+	settledAt uint64     // when the database had so many write sets
 
 	newMu sync.Mutex
 	new   map[uint64]contents // of versions that IndexTexts has not seen, by the value of their mark

@@ -130,10 +130,16 @@ func asUTF8(body []byte) []byte {
 	return append([]byte(`<?xml version="1.0"`), body[end:]...)
 }
 
-// context returns a context of JSON-LD. It requests each one once.
+// maxContexts bounds the contexts of JSON-LD that are remembered, each of at most maxContext bytes.
+const maxContexts = 64
+
+// context returns a context of JSON-LD. It requests each one once, unless a catalog has very many.
 func (r *reader) context(ctx context.Context, iri string) ([]byte, error) {
 	body, known := r.contexts[iri]
 	if !known {
+		if len(r.contexts) >= maxContexts {
+			clear(r.contexts)
+		}
 		answer, err := harvest.Ask(ctx, r.http, harvest.Request{URL: iri, Accept: "application/ld+json, application/json;q=0.9", Max: maxContext, Tries: 2})
 		if err == nil && !harvest.LooksLikeHTML(answer.Body) {
 			body = answer.Body

@@ -198,6 +198,7 @@ type recorder struct {
 	marks    []string
 	next     string
 	skipped  []string
+	unknown  []string
 	stopAt   int // number of marks after which the harvest is interrupted
 }
 
@@ -216,7 +217,10 @@ func (t *recorder) Dataset(d harvest.Dataset) error {
 	t.times[d.Identifiers[0]]++
 	return nil
 }
-func (t *recorder) Unknown(string, string) error { return nil }
+func (t *recorder) Unknown(_, why string) error {
+	t.unknown = append(t.unknown, why)
+	return nil
+}
 
 func (t *recorder) Gone(iri string) error {
 	t.gone = append(t.gone, iri)

@@ -240,15 +240,16 @@ func (h *run) workAround(ctx context.Context, t *trouble) error {
 			return err
 		}
 	}
-	if next := h.smallerWindows(w, t); next != nil {
-		h.at.Windows = append(next, h.at.Windows[1:]...)
+	next := h.smallerWindows(w, t)
+	h.at.Windows = append(next, h.at.Windows[1:]...)
+	if t.kind == "loop" && (next == nil || next[0].From.After(w.Last)) { // its records may have been all of them; nothing says so
+		return h.out.Unknown("a list that repeats itself "+w.Set, fmt.Sprintf("records %smay be missing: %v", w.span(h.granularity), t))
+	}
+	if next != nil {
 		return nil
 	}
-	h.at.Windows = h.at.Windows[1:]
-	if t.kind != "loop" { // a list that repeats itself has returned its records
-		h.at.Holes = append(h.at.Holes, window{Set: w.Set, From: w.From, Until: w.Until, Tries: w.Tries})
-		h.out.Skip(fmt.Sprintf("records %scannot be read: %v", w.span(h.granularity), t))
-	}
+	h.at.Holes = append(h.at.Holes, window{Set: w.Set, From: w.From, Until: w.Until, Tries: w.Tries})
+	h.out.Skip(fmt.Sprintf("records %scannot be read: %v", w.span(h.granularity), t))
 	return nil
 }
 
