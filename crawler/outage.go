@@ -23,12 +23,18 @@ import (
 //     fail in a row, and none answers in between, the network is down: nothing is recorded of them, or of other hosts
 //     that cannot be reached, until some host answers. A refused connection is an answer.
 //   - A host to which this machine has no route is in doubt even if it never answered. The failure of any other host
-//     that never answered, or failed at its last visit, says nothing about the network and is recorded at once.
+//     that never answered, or failed at its last visit, says little about the network and is recorded at once. But where
+//     hosts answered until a few minutes ago, and then such hosts fail in a row with no answer in between, they are in
+//     doubt from the third on, and from the sixteenth on the network is down, for an hour at most: all that is due may be
+//     dead.
 //
 // So a crawl records the failure of one or two hosts after 5 s, and records nothing on a machine whose network fails,
 // however many workers it has. A crawl --once gives up with the reason after 2 min of trouble (patience).
 const (
 	outageHosts     = 3
+	darkHosts       = 16               // hosts without a good record that fail in a row
+	darkAfter       = 10 * time.Minute // after an answer
+	darkFor         = time.Hour
 	doubtPause      = 5 * time.Second
 	minOutagePause  = 30 * time.Second
 	maxOutagePause  = 10 * time.Minute
@@ -44,6 +50,11 @@ type outage struct {
 	row     map[string]struct{}  // hosts that answered before and cannot be reached, with no answer of any host in between
 	began   time.Time            // when the first of them failed
 	doubted map[string]time.Time // hosts in doubt, since when
+
+	answered time.Time           // the last answer
+	dark     map[string]struct{} // at most darkHosts hosts without a good record that cannot be reached, with no answer in between
+	darkness time.Time           // when the first of them failed
+	byDark   bool                // trouble is that of dark
 
 	trouble *fetch.OwnTrouble // the latest, unless an answer ended it; nil for none
 	since   time.Time         // when the trouble began
@@ -65,11 +76,14 @@ func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.
 		}
 		return nil
 	}
+	if o.byDark && now.Sub(o.darkness) >= darkFor {
+		o.forgive()
+	}
 	if o.trouble != nil && o.trouble.Kind == fetch.TroubleNetwork {
 		return o.startPause(o.trouble, now)
 	}
 	if !answered && !ex.NoRoute {
-		return nil
+		return o.weighDark(host, ex, now)
 	}
 	if o.row == nil {
 		o.row, o.began = map[string]struct{}{}, now
@@ -78,6 +92,11 @@ func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.
 		why := fmt.Errorf("%d hosts in a row that answered before cannot be reached (the last: %s)", outageHosts, ex.Why)
 		return o.startPause(&fetch.OwnTrouble{Kind: fetch.TroubleNetwork, Err: why}, now)
 	}
+	return o.doubt(host, now)
+}
+
+// doubt returns a *politeness.Wait at the first failure of a host, and nil at the second. The caller holds mu.
+func (o *outage) doubt(host string, now time.Time) error {
 	if _, again := o.doubted[host]; again || len(o.doubted) >= maxDoubted {
 		delete(o.doubted, host)
 		return nil
@@ -89,15 +108,39 @@ func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.
 	return &politeness.Wait{Host: host, Until: now.Add(doubtPause), Why: "network"}
 }
 
+// weighDark is weigh for a host without a good record that cannot be reached. The caller holds mu.
+func (o *outage) weighDark(host string, ex *fetch.Exchange, now time.Time) error {
+	if o.dark == nil {
+		o.dark, o.darkness = map[string]struct{}{}, now
+	}
+	if len(o.dark) < darkHosts {
+		o.dark[host] = struct{}{}
+	}
+	switch wasLight := !o.answered.IsZero() && o.darkness.Sub(o.answered) < darkAfter && now.Sub(o.darkness) < darkFor; {
+	case !wasLight || len(o.dark) < outageHosts:
+		return nil
+	case len(o.dark) < darkHosts:
+		return o.doubt(host, now)
+	}
+	o.byDark = true
+	why := fmt.Errorf("%d hosts in a row cannot be reached (the last: %s)", darkHosts, ex.Why)
+	return o.startPause(&fetch.OwnTrouble{Kind: fetch.TroubleNetwork, Err: why}, now)
+}
+
 // noteAnswer ends the trouble because a host answered, unless the answer is older than the trouble. The caller holds
 // mu.
 func (o *outage) noteAnswer(host string, at time.Time) {
 	delete(o.doubted, host)
-	if at.Before(o.began) || at.Before(o.since) {
+	if at.Before(o.began) || at.Before(o.since) || o.dark != nil && at.Before(o.darkness) {
 		return
 	}
-	o.row = nil
-	o.trouble, o.since, o.pause, o.until = nil, time.Time{}, 0, time.Time{}
+	o.row, o.dark, o.answered = nil, nil, at
+	o.forgive()
+}
+
+// forgive ends the trouble. The caller holds mu.
+func (o *outage) forgive() {
+	o.trouble, o.byDark, o.since, o.pause, o.until = nil, false, time.Time{}, 0, time.Time{}
 }
 
 // startPause starts a pause because of trouble, and returns the trouble. Fetches that were under way when a pause began

@@ -116,6 +116,43 @@ func TestThreeHostsInARowThatAnsweredBeforeAreAnOutageAndNoneIsRecorded(t *testi
 	}
 }
 
+func TestHostsThatNeverAnsweredAreAnOutageIfOthersDidUntilNow(t *testing.T) {
+	t.Parallel()
+	n := newNetwork()
+	n.answer(t, "a.example")
+	for i := range 1000 {
+		want := "down"
+		switch {
+		case i < outageHosts-1:
+			want = "record"
+		case i < darkHosts-1:
+			want = "doubt"
+		}
+		if got := n.fail(fmt.Sprintf("new%d.example", i), false); got != want {
+			t.Fatalf("host %d: %s, want %s", i, got, want)
+		}
+	}
+	if n.answer(t, "b.example"); n.fail("new.example", false) != "record" {
+		t.Error("an answer does not end it")
+	}
+	for i := range 20 {
+		n.fail(fmt.Sprintf("dead%d.example", i), false)
+	}
+	for range 2 {
+		if n.now = n.now.Add(darkFor / 3); n.fail("dead.example", false) != "down" {
+			t.Error("it ended too early")
+		}
+	}
+	for i := range 100 { // all that is due is dead
+		if n.now = n.now.Add(darkFor / 2); n.fail(fmt.Sprintf("dead%d.example", i), false) != "record" || n.why() != "" {
+			t.Fatalf("dead host %d is not recorded after hours; held %q", i, n.why())
+		}
+	}
+	if n.answer(t, "c.example"); n.fail("dead.example", false) != "record" {
+		t.Error("the first failure after an answer is not recorded")
+	}
+}
+
 func TestAnAnswerThatBeganBeforeTheFailuresSaysNothing(t *testing.T) {
 	t.Parallel()
 	n := newNetwork()
