@@ -59,6 +59,8 @@ type Options struct {
 	Resolve    Resolve       // opens documents that FROM names; nil means that there are none
 	Find       Find          // searches for arc:search; nil means that there is nothing to search
 	MaxLoad    int64         // maximum triples that one update may LOAD; 0 means 10 million
+	MaxQuery   int64         // maximum bytes of the text of a query; 0 means 4 MiB
+	MaxUpdate  int64         // maximum bytes of the text of an update; 0 means 64 MiB
 	Slow       time.Duration // queries that take at least this long are logged; 0 means none
 	Log        *slog.Logger
 }
@@ -218,7 +220,7 @@ func (e *Engine) Query(ctx context.Context, ds term.Dataset, text string, o Quer
 // *SyntaxError if text is not a query; it wraps ErrUnknownFunction if the query must be strict and calls a function
 // that the engine does not have.
 func (e *Engine) Prepare(text string, o QueryOptions) (*Query, error) {
-	tree, err := syntax.ParseQuery(text, o.Base, syntax.Options{})
+	tree, err := syntax.ParseQuery(text, o.Base, syntax.Options{MaxBytes: int(e.opts.MaxQuery)})
 	if err != nil {
 		return nil, err
 	}

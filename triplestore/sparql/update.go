@@ -32,7 +32,7 @@ type Updated struct{ Inserted, Deleted int64 }
 //
 // The error is a *SyntaxError if text is not an update request.
 func (e *Engine) Update(ctx context.Context, s Store, text string, o UpdateOptions) (Updated, error) {
-	ops, err := prepareUpdate(text, o)
+	ops, err := e.prepareUpdate(text, o)
 	if err != nil {
 		return Updated{}, err
 	}
@@ -93,8 +93,8 @@ func dropAlone(ctx context.Context, s Store, d Dropper, t algebra.GraphTarget) (
 }
 
 // prepareUpdate parses and translates an update and sets the dataset of o.
-func prepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp, error) {
-	tree, err := syntax.ParseUpdate(text, o.Base, syntax.Options{})
+func (e *Engine) prepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp, error) {
+	tree, err := syntax.ParseUpdate(text, o.Base, syntax.Options{MaxBytes: int(e.opts.MaxUpdate)})
 	if err != nil {
 		return nil, err
 	}

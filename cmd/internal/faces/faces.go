@@ -67,6 +67,7 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 	tokens := access.NewTokens(append(access.Single(s.Config.Serve.Token), s.Config.Serve.Tokens...))
 	return &Faces{store: s, crawl: c, tokens: tokens, places: places, unpacking: files.slots, Engine: sparql.New(sparql.Options{
 		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: files.resolve,
+		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate),
 		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: c.Fetcher.Patient(), Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client), Find: find(s.Archive),
 	})}
 }

@@ -13,7 +13,7 @@ import (
 // without reading a record. They take some 70 bytes a resource, and 32 more once it is archived, are loaded when first
 // needed, and follow every commit.
 type facts struct {
-	loading sync.Mutex // held by the one reader that loads; taken before mu
+	loading chan struct{} // has an element while one reader loads; taken before mu
 
 	mu      sync.RWMutex // guards the rest
 	state   loadState
@@ -127,11 +127,16 @@ func (f *facts) packTitles() {
 }
 
 // Load reads the facts into memory unless they are loaded; Search does so when it first runs. Rows that are committed
-// meanwhile are applied after those that were read: applying a row twice does no harm.
+// meanwhile are applied after those that were read: applying a row twice does no harm. Who waits for another Load waits
+// until ctx ends.
 func (x *Index) Load(ctx context.Context) error {
 	f := &x.facts
-	f.loading.Lock()
-	defer f.loading.Unlock()
+	select {
+	case f.loading <- struct{}{}:
+		defer func() { <-f.loading }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	f.mu.Lock()
 	if f.state == factsLoaded {
 		f.mu.Unlock()

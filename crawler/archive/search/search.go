@@ -60,7 +60,7 @@ func New(db *kv.DB) *Index {
 	if err != nil {
 		panic(err)
 	}
-	return &Index{db: db, pack: pack, unpack: unpack}
+	return &Index{db: db, facts: facts{loading: make(chan struct{}, 1)}, pack: pack, unpack: unpack}
 }
 
 // Search finds resources. Errors about the text of the search are of type *catalog.QuestionError.

@@ -20,7 +20,7 @@ import (
 
 // Options limit what is accepted. Zero fields mean the defaults.
 type Options struct {
-	MaxBytes    int // max length of the text; default 1 MiB for queries, 64 MiB for updates
+	MaxBytes    int // max length of the text; default 4 MiB for queries, 64 MiB for updates
 	MaxDepth    int // max nesting of groups, expressions, paths, lists and triple terms; default 256
 	MaxPatterns int // max number of groups, their elements, and operations of an update; default 10,000
 }
@@ -32,7 +32,7 @@ func (o Options) withDefaults(maxBytes int) Options {
 }
 
 const (
-	maxQueryBytes  = 1 << 20
+	maxQueryBytes  = 4 << 20
 	maxUpdateBytes = 64 << 20
 )
 
