@@ -27,7 +27,8 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	set := f.opts.Settings(u.Group())
-	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool(), login: set.Secret, permit: func() *NotPermitted { return f.opts.Permit(u.Group()) }}
+	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool(), login: set.Secret, permit: func() *NotPermitted { return f.opts.Permit(u.Group()) },
+		giveUp: func() { cancel(errRefusedAgain) }}
 	hop := Hop{URL: ex.FinalURL, Start: f.opts.Now()}
 	if len(ex.Redirects) == 0 {
 		hop.Start = ex.Start
@@ -263,10 +264,18 @@ type traced struct {
 	login  *hosts.Secret        // is not recorded; may be nil
 	permit func() *NotPermitted // may be nil
 	remote string
+	tries  int       // times that the transport has sent the request
+	giveUp func()    // ends the request; may be nil
 	kept   bool      // the connection has served another request
 	opened time.Time // when a new connection was made; zero if none was
 	first  time.Time
 }
+
+// maxTries is how often the transport may send a request. A reused connection may be dead, and a server may refuse a stream of
+// HTTP/2 once. It would be asked again for ever, without the pause that its host is due.
+const maxTries = 3
+
+var errRefusedAgain = errors.New("the server refuses the request again and again (HTTP/2)")
 
 // reused reports whether the request was sent on a reused connection.
 func (t *traced) reused() bool {
@@ -281,6 +290,9 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 		GotConn: func(c httptrace.GotConnInfo) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
+			if t.tries++; t.tries > maxTries && t.giveUp != nil {
+				t.giveUp()
+			}
 			t.header, t.fields = http.Header{}, nil // a request is repeated if a reused connection is dead
 			t.record(c.Conn)
 			t.remote, t.kept = c.Conn.RemoteAddr().String(), c.Reused
