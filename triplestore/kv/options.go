@@ -79,7 +79,8 @@ func (o Options) withDefaults() Options {
 }
 
 // badgerLog passes Badger's errors and warnings on and drops the rest, also what it says of the cache of blocks each
-// minute: a long list, or a compaction, reads more than any cache holds, and there is nothing that a user should do.
+// minute: a long list, or a compaction, reads more than any cache holds, and there is nothing that a user should do. Nor is
+// there if two of its compactions want the same tables, of which one gives way.
 type badgerLog struct{ log *slog.Logger }
 
 // ofCaches are the beginnings of warnings about caches.
@@ -87,8 +88,11 @@ var ofCaches = []string{"%s might be too small.", "Cache life expectancy"}
 
 func (l badgerLog) Errorf(f string, args ...any) { l.log.Error("badger", "message", text(f, args)) }
 func (l badgerLog) Warningf(f string, args ...any) {
-	if !slices.ContainsFunc(ofCaches, func(begin string) bool { return strings.HasPrefix(f, begin) }) {
-		l.log.Warn("badger", "message", text(f, args))
+	if slices.ContainsFunc(ofCaches, func(begin string) bool { return strings.HasPrefix(f, begin) }) {
+		return
+	}
+	if said := text(f, args); !strings.HasSuffix(said, "Unable to fill tables") {
+		l.log.Warn("badger", "message", said)
 	}
 }
 func (l badgerLog) Infof(string, ...any)  {}
