@@ -187,10 +187,16 @@ func (r *run) visitJobs(ctx context.Context, lease *frontier.Lease) error {
 	return nil
 }
 
+// visitTime is how long a lease lasts from the beginning of a visit: longer than robots.txt and the file may take together
+// (fetch.Timeouts.Total), and what follows. A lease that ended before would have the file fetched again from its beginning, for
+// ever.
+const visitTime = 90 * time.Minute
+
 // visit makes one visit. For URLs that RunOptions.URLs names, it waits until the host may be asked and while this
 // machine is in trouble. In any other crawl, other URLs are visited meanwhile.
 func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (Report, error) {
 	for {
+		r.Frontier.Extend(lease, visitTime) // if it has ended, the visit says so
 		report, err := r.Visit(ctx, lease, job)
 		if err == nil || len(r.opts.URLs) == 0 {
 			return report, err

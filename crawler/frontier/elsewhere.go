@@ -55,10 +55,13 @@ func (f *Frontier) holds(l *Lease) bool { return f.current(l) && time.Now().Befo
 func (f *Frontier) Extend(l *Lease, d time.Duration) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.holds(l) {
+	if !f.holds(l) || l.ctx.Err() != nil {
 		return false
 	}
 	l.ends = time.Now().Add(d)
+	if l.late != nil {
+		l.late.Reset(beforeEnd(d))
+	}
 	return true
 }
 

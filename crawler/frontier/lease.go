@@ -34,13 +34,13 @@ type Job struct {
 
 // Lease is the right to visit URLs of one group for a limited time. It belongs to one worker.
 type Lease struct {
-	Group    string
-	Epoch    uint64
-	Jobs     []Job
-	Deadline time.Time // when the context ends, a little before the lease
+	Group string
+	Epoch uint64
+	Jobs  []Job
 
 	ctx    context.Context // part of the lease, since it ends before the lease does
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
+	late   *time.Timer     // ends ctx; nil if somebody else watches over it
 	ends   time.Time       // guarded by Frontier.mu
 	done   map[string]bool // guarded by Frontier.mu
 	next   int
@@ -226,14 +226,15 @@ func (u *URL) job() Job {
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due, Why: u.Why}
 }
 
+// beforeEnd returns when the context of a lease ends that lasts for d.
+func beforeEnd(d time.Duration) time.Duration { return d - d/20 }
+
 func (f *Frontier) grant(ctx context.Context, group string, jobs []Job, o LeaseOptions) *Lease {
 	long := cmp.Or(o.Time, f.opts.LeaseTime)
-	ends := time.Now().Add(long)
-	l := &Lease{Group: group, Jobs: jobs, ends: ends, Deadline: ends.Add(-long / 20), done: map[string]bool{}, f: f}
-	if o.Time > 0 { // it may be extended
-		l.ctx, l.cancel = context.WithCancel(ctx)
-	} else {
-		l.ctx, l.cancel = context.WithDeadlineCause(ctx, l.Deadline, ErrLeaseLost)
+	l := &Lease{Group: group, Jobs: jobs, ends: time.Now().Add(long), done: map[string]bool{}, f: f}
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	if o.Time == 0 {
+		l.late = time.AfterFunc(beforeEnd(long), func() { l.cancel(ErrLeaseLost) })
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -246,7 +247,10 @@ func (f *Frontier) grant(ctx context.Context, group string, jobs []Job, o LeaseO
 // end ends a lease. The caller holds mu.
 func (f *Frontier) end(l *Lease) {
 	l.over = true
-	l.cancel()
+	l.cancel(nil)
+	if l.late != nil {
+		l.late.Stop()
+	}
 	if f.current(l) {
 		delete(f.leases, l.Group)
 		f.forget(l.Group)

@@ -19,7 +19,7 @@ type door struct {
 	latency  time.Duration // until the first byte, smoothed
 	back     backoff
 	requests int
-	failures int // failed requests, for any reason
+	failures int       // failed requests, for any reason
 	last     time.Time // the end of the last request
 	robots   bool      // it was for robots.txt
 	promised time.Time // the last time that promise returned
