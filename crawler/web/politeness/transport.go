@@ -91,9 +91,24 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// loadDelay loads the host's robots.txt for its Crawl-delay.
+// unaskable is the error of a host that has no address, or none that may be asked.
+type unaskable struct {
+	why       string
+	permanent bool
+}
+
+func (e *unaskable) Error() string { return e.why }
+
+// Permanent reports that trying again is of no use.
+func (e *unaskable) Permanent() bool { return e.permanent }
+
+// loadDelay loads the host's robots.txt for its Crawl-delay. A host that cannot be asked at all is an error at once: its
+// back-off, which enter would wait for, may be long.
 func (t *Transport) loadDelay(ctx context.Context, url string) error {
-	_, err := t.Gate.Robots.Allowed(ctx, url)
+	v, err := t.Gate.Robots.Allowed(ctx, url)
+	if err == nil && (v.Class == catalog.ErrDNS || v.Class == catalog.ErrForbiddenTarget) {
+		return &unaskable{v.Reason, v.Class == catalog.ErrForbiddenTarget}
+	}
 	var wait *Wait
 	var own *fetch.OwnTrouble
 	if errors.As(err, &wait) || errors.As(err, &own) {

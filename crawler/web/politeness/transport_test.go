@@ -132,3 +132,29 @@ func TestAnAnswerThatStallsIsGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// Whoever mistypes the address of a portal is told at once, not after its back-off.
+func TestAHostThatCannotBeAskedIsAnErrorAtOnce(t *testing.T) {
+	for class, permanent := range map[catalog.ErrorClass]bool{catalog.ErrDNS: false, catalog.ErrForbiddenTarget: true} {
+		synctest.Test(t, func(t *testing.T) {
+			gate := New(Options{Delay: time.Second, Fetch: func(context.Context, fetch.Request) (*fetch.Exchange, error) {
+				return &fetch.Exchange{Outcome: catalog.NoVersion, ErrorClass: class, Why: "lookup a.example: no such host"}, nil
+			}})
+			tr := &Transport{Gate: gate, Base: trip(func(*http.Request) (*http.Response, error) {
+				t.Error("it was asked")
+				return answering(200, ""), nil
+			})}
+			begun := time.Now()
+			for range 3 {
+				_, err := get(t, tr, "https://a.example/api")
+				var lasting interface{ Permanent() bool }
+				if err == nil || !errors.As(err, &lasting) || lasting.Permanent() != permanent || !strings.Contains(err.Error(), "no such host") {
+					t.Errorf("%s: %v", class, err)
+				}
+			}
+			if took := time.Since(begun); took > time.Second {
+				t.Errorf("%s: it took %v", class, took)
+			}
+		})
+	}
+}
