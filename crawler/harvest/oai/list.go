@@ -242,10 +242,12 @@ func (h *run) workAround(ctx context.Context, t *trouble) error {
 	}
 	next := h.smallerWindows(w, t)
 	h.at.Windows = append(next, h.at.Windows[1:]...)
-	if t.kind == "loop" && (next == nil || next[0].From.After(w.Last)) { // its records may have been all of them; nothing says so
+	isOver := next == nil || next[0].From.After(w.Last)
+	if t.kind == "loop" && isOver && !h.doubted { // its records may have been all of them; nothing says so
+		h.doubted = true
 		return h.out.Unknown("a list that repeats itself "+w.Set, fmt.Sprintf("records %smay be missing: %v", w.span(h.granularity), t))
 	}
-	if next != nil {
+	if next != nil || t.kind == "loop" {
 		return nil
 	}
 	h.at.Holes = append(h.at.Holes, window{Set: w.Set, From: w.From, Until: w.Until, Tries: w.Tries})

@@ -63,6 +63,7 @@ type run struct {
 	wanted      window            // requested period: From, Until
 	dateless    bool              // the repository ignores from and until
 	swapped     bool              // the declared granularity was wrong
+	doubted     bool              // a list repeated itself, and that was said
 	failures    int               // since the last page with records
 	identity    *loosexml.Element // Identify
 }
