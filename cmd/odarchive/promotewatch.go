@@ -82,6 +82,24 @@ func (c *cli) awaitPromotion(ctx context.Context) (silent string, err error) {
 	}
 }
 
+// orderLasts is how old an order may be when this server begins to look for orders. Whoever gave an older one has ended, and what it
+// was to replace may have been replaced since.
+const orderLasts = 30 * time.Second
+
+// dropOldOrder removes an order that was left behind.
+func (c *cli) dropOldOrder() error {
+	name := filepath.Join(c.cfg.Data, orderFile)
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && time.Since(info.ModTime()) < orderLasts {
+		return nil
+	}
+	if err == nil {
+		c.log.Warn("an order to become the writer was left behind, and is ignored: give it again if it still holds", "given", info.ModTime())
+		err = os.Remove(name)
+	}
+	return err
+}
+
 // awaitBytes returns when the bucket of the packs, if the archive has one, answers. A writer cannot be opened without it, and until
 // then this server goes on answering as a replica.
 func (c *cli) awaitBytes(ctx context.Context) error {
@@ -172,6 +190,9 @@ func (c *cli) orderPromotion(ctx context.Context) error {
 	abandoned, look := 0, time.NewTicker(abandonedEvery)
 	defer look.Stop()
 	name := filepath.Join(c.cfg.Data, orderFile)
+	if err := os.Remove(name + ".failed"); err != nil && !errors.Is(err, fs.ErrNotExist) { // the answer to another order
+		return err
+	}
 	if err := disk.WriteFile(disk.OS{}, name, nil, 0o640); err != nil {
 		return err
 	}

@@ -1,9 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
+
+	"odarchive/cmd/internal/config"
 )
 
 func TestOnlySilenceThatWasWatchedMakesAWriter(t *testing.T) {
@@ -41,5 +48,34 @@ func TestOnlySilenceThatWasWatchedMakesAWriter(t *testing.T) {
 	}
 	if looks < 3 {
 		t.Errorf("%d looks after the object store came back", looks)
+	}
+}
+
+func TestAnOrderThatWasLeftBehindIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	c := &cli{cfg: config.Config{Data: t.TempDir()}, log: slog.New(slog.NewTextHandler(&log, nil))}
+	name := filepath.Join(c.cfg.Data, orderFile)
+	order := func(age time.Duration) {
+		t.Helper()
+		at := time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Chtimes(name, at, at), c.dropOldOrder()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.dropOldOrder(); err != nil || log.Len() > 0 {
+		t.Errorf("without an order: %v, %s", err, &log)
+	}
+	if order(time.Second); log.Len() > 0 {
+		t.Errorf("a new order: %s", &log)
+	}
+	if _, err := os.Stat(name); err != nil {
+		t.Error("a new order is removed")
+	}
+	if order(time.Hour); !strings.Contains(log.String(), "left behind") {
+		t.Errorf("an old order: %s", &log)
+	}
+	if _, err := os.Stat(name); err == nil {
+		t.Error("an old order stays")
 	}
 }

@@ -105,17 +105,30 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	if !c.cfg.Backup.On() {
 		return false, true, c.serveReplica(ctx, e)
 	}
+	if err := c.dropOldOrder(); err != nil {
+		return false, true, err
+	}
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	var waiting sync.WaitGroup
 	silent := ""
 	waiting.Go(func() {
-		if silent, err = c.awaitPromotion(following); err == nil {
-			err = c.awaitBytes(following)
-		}
-		if err == nil {
-			promoted = true
-			stop()
+		for {
+			var err error
+			if silent, err = c.awaitPromotion(following); err == nil {
+				err = c.awaitBytes(following)
+			}
+			if err == nil {
+				promoted = true
+				stop()
+			}
+			if following.Err() != nil {
+				return
+			}
+			c.log.Error("cannot look for orders to become the writer, and whether the writer lives; trying again", "error", err)
+			if !rest(following, bucketAgain) {
+				return
+			}
 		}
 	})
 	served := c.serveReplica(following, e)
@@ -143,6 +156,9 @@ func (c *cli) isWriter(ctx context.Context) (bool, error) {
 	holder, err := store.HolderOf(c.cfg.Data)
 	if err != nil || c.cfg.Backup.Promote {
 		return true, err
+	}
+	if h.IsUnknown() { // taken for another one, the true writer would drop what only it has
+		return false, fmt.Errorf("%w, and the others with --follow and its address", vault.ErrUnknownWriter)
 	}
 	if h.WrittenBy(holder) {
 		c.cfg.TakeBytes = true

@@ -391,6 +391,9 @@ func (h *History) Moments() (list []Moments) {
 // Writer describes who writes the archive: its address, if it has told one, and its epoch.
 func (h *History) Writer() (url string, epoch uint64) { return h.writer.URL, h.writer.Epoch }
 
+// IsUnknown reports that the vault has had a writer, and says no more which one.
+func (h *History) IsUnknown() bool { return h.unknown }
+
 // WrittenBy reports whether a holder is the writer, or there has been none.
 func (h *History) WrittenBy(holder Holder) bool {
 	return !h.unknown && (h.writer.Holder == "" || h.writer.Holder == holder)
