@@ -74,17 +74,13 @@ const unknownBackup = "unknown"
 
 // readNote returns the note of a directory. It is zero if there is none.
 func readNote(dir string) (n backupNote, err error) {
-	parse := parseNote
-	text, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, noteFile), maxNote)
-	if errors.Is(err, fs.ErrNotExist) {
-		parse = parseFormer
-		text, err = disk.ReadFile(disk.OS{}, filepath.Join(dir, formerReplaced), maxNote)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return n, nil
-	}
-	if err == nil {
-		n, err = parse(text)
+	n, err = readNoteFile(dir, noteFile, parseNote)
+	if err != nil || n.To == "" {
+		former, failed := readNoteFile(dir, formerReplaced, parseFormer)
+		if former.To != "" {
+			return former, nil // what it says is so whatever the other one said
+		}
+		err = errors.Join(err, failed)
 	}
 	if errors.Is(err, errNote) {
 		err = fmt.Errorf("%w: start the server once with --backup-to and the backup's URL, or 'odarchive backup --detach' if there is none any more", err)
@@ -93,6 +89,20 @@ func readNote(dir string) (n backupNote, err error) {
 		return backupNote{}, fmt.Errorf("%s: %w", filepath.Join(dir, noteFile), err)
 	}
 	return n, nil
+}
+
+// readNoteFile reads a note from a file. It is zero if there is none. What cannot be read is errNote, whatever it is instead.
+func readNoteFile(dir, name string, parse func([]byte) (backupNote, error)) (n backupNote, err error) {
+	text, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, name), maxNote)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return n, nil
+	case errors.Is(err, fs.ErrPermission):
+		return n, err
+	case err != nil:
+		return n, fmt.Errorf("%w: %w", errNote, err)
+	}
+	return parse(text)
 }
 
 func parseNote(text []byte) (n backupNote, err error) {
@@ -132,7 +142,7 @@ func (n backupNote) write(dir string) error {
 // remove removes files of a directory that are there.
 func remove(dir string, names ...string) error {
 	for _, name := range names {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

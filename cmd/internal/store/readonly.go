@@ -79,6 +79,9 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		if err = s.raiseFormat(); err == nil {
 			s.DB, err = kv.Open(s.Config.Data, options)
 		}
+		if err == nil {
+			err = closedAfter(s.leave(ctx), s.DB)
+		}
 		if err == nil && s.Config.Backup.To == config.NoBackup { // not before it is known that no other process writes
 			_, err = Detach(s.Config.Data)
 			err = closedAfter(err, s.DB)
