@@ -92,7 +92,10 @@ func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.
 	if err != nil {
 		return done, usagef("--backup-to: %v", err)
 	}
-	holder, err := store.HolderOf(c.cfg.Data)
+	if err := kv.Held(c.cfg.Data); err != nil { // by a server that follows: it does all this when it is ordered to
+		return done, err
+	}
+	holder, err := store.OwnIdentity(c.cfg.Data)
 	if err != nil {
 		return done, err
 	}
@@ -100,10 +103,7 @@ func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.
 	defer bar.done()
 	var read int64
 	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead}
-	if err := kv.Held(c.cfg.Data); err != nil { // by a server that follows: it does all this when it is ordered to
-		return done, err
-	}
-	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup); err != nil { // before the directory can be written
+	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0); err != nil { // before the directory can be written
 		return done, err
 	}
 	done, err = vault.Promote(ctx, b, c.cfg.Data, me, vault.PromoteOptions{AsItIs: what.asItIs, Log: c.log, Progress: func(step string, n int64) { read += n; bar.set(read, "promote "+step) }})

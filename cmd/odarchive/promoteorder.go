@@ -59,6 +59,8 @@ func (c *cli) readOrder() (o order, ok bool, err error) {
 	switch {
 	case err != nil || o.Backup == "":
 		return o, true, errors.New("the order names no writer: the command is of another version than this server")
+	case !c.cfg.Backup.On():
+		return o, true, errors.New("this server was started without --backup-to, and cannot become the writer: start it with the backup of the writer")
 	case o.Backup != c.cfg.Backup.To:
 		return o, true, fmt.Errorf("this server's backup is %s: give the command the same --backup-to", c.cfg.Backup.To)
 	}
@@ -77,7 +79,7 @@ func (c *cli) answerOrder(failed error) (err error) {
 	if _, err := os.Stat(c.orderName("")); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if failed != nil {
+	if failed != nil { // where that cannot be written, the order is removed all the same
 		err = disk.WriteFile(disk.OS{}, c.orderName(failedSuffix), []byte(failed.Error()+"\n"), 0o640)
 	}
 	return errors.Join(err, os.Remove(c.orderName("")))
@@ -121,7 +123,7 @@ func (c *cli) orderPromotion(ctx context.Context, o order) error {
 			return errors.Join(fmt.Errorf("the server of %s says: %s", c.cfg.Data, bytes.TrimSpace(text)), os.Remove(c.orderName(failedSuffix)))
 		}
 		if errors.Is(gone, fs.ErrNotExist) && kv.IsReplica(c.cfg.Data) {
-			return fmt.Errorf("the server of %s dropped the order, since this command was stopped for a while: give it again", c.cfg.Data)
+			return fmt.Errorf("the server of %s has dropped the order, and its log says why: give it again", c.cfg.Data)
 		}
 		select {
 		case <-ctx.Done():

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"odarchive/cmd/internal/replica"
@@ -28,15 +29,43 @@ func (o occasion) replaces() replacing {
 	return replacing{silent: o.silent}
 }
 
+// awaitOccasion returns when the follower in the archive's directory shall become the writer, and can. ok is false when ctx has ended. What
+// goes wrong meanwhile, such as a full disk, is tried again: else the follower could not take over later, and nobody would know.
+func (c *cli) awaitOccasion(ctx context.Context) (why occasion, ok bool) {
+	for ctx.Err() == nil {
+		why, err := c.awaitPromotion(ctx)
+		if err == nil {
+			err = c.awaitBytes(ctx, why)
+		}
+		switch {
+		case err == nil:
+			return why, true
+		case ctx.Err() != nil:
+		case errors.Is(err, errTakenBack):
+			c.log.Warn("this server goes on following", "because", err)
+		default:
+			c.log.Error("this server cannot become the writer at present; it tries on", "error", err)
+			if err := c.answerOrder(err); err != nil {
+				c.log.Error("the command that ordered it could not be told", "error", err)
+			}
+			rest(ctx, bucketAgain)
+		}
+	}
+	return why, false
+}
+
 // awaitPromotion returns when the follower in the archive's directory shall become the writer: somebody orders it ('odarchive
 // promote'), and waits for that, or the writer is silent: its lease in --backup-to has not changed for --promote-after, by this process's own
 // clock, and it does not answer at --follow either. A writer that cannot reach the object store, or writes another backup, is not
 // replaced while it answers. While the object store cannot be reached, the writer cannot be told from one that is away, and nothing
 // happens.
 func (c *cli) awaitPromotion(ctx context.Context) (occasion, error) {
-	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log, Attempts: 1, Stall: 5 * time.Second})
-	if err != nil {
-		return occasion{}, usagef("--backup-to: %v", err)
+	var b bucket.Bucket // nil without --backup-to: then orders are only refused
+	var err error
+	if c.cfg.Backup.On() {
+		if b, err = bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log, Attempts: 1, Stall: 5 * time.Second}); err != nil {
+			return occasion{}, fmt.Errorf("--backup-to: %w", err)
+		}
 	}
 	orders, signs := time.NewTicker(orderEvery), time.NewTicker(signEvery)
 	defer orders.Stop()

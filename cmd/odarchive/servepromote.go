@@ -91,7 +91,7 @@ func rest(ctx context.Context, d time.Duration) bool {
 // replica. followed says that the directory was that of a follower, perhaps a new one.
 func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.FlagSet) (promoted, followed bool, err error) {
 	follows := kv.IsReplica(c.cfg.Data)
-	if _, err := os.Stat(filepath.Join(c.cfg.Data, "odarchive.json")); err == nil && !follows && c.cfg.Backup.On() {
+	if !follows && c.cfg.Backup.On() && store.BaseOf(c.cfg.Data) != "" {
 		if writes, err := c.writes(ctx); err != nil || writes {
 			return true, false, err
 		}
@@ -102,21 +102,12 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	if c.cfg.Follow.Writer == "" {
 		return false, false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer ('odarchive promote'), or with --read-only", c.cfg.Data)
 	}
-	if !c.cfg.Backup.On() {
-		return false, true, c.serveReplica(ctx, e)
-	}
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	var waiting sync.WaitGroup
 	var why occasion
 	waiting.Go(func() {
-		for err = errTakenBack; errors.Is(err, errTakenBack); {
-			if why, err = c.awaitPromotion(following); err == nil {
-				err = c.awaitBytes(following, why)
-			}
-		}
-		if err == nil {
-			promoted = true
+		if why, promoted = c.awaitOccasion(following); promoted {
 			stop()
 		}
 	})

@@ -145,7 +145,7 @@ func (k *Keeper) noteTaken() error {
 	if k.opts.Taken == nil {
 		return nil
 	}
-	err := k.opts.Taken()
+	err := k.opts.Taken(k.taken.Epoch())
 	k.gate.hold(err != nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotNoted, err)

@@ -39,7 +39,7 @@ type Options struct {
 	// Taken, if not nil, is called each time this process has become the writer: by Begin, or by Run if the backup could be
 	// reached only then, and when the history begins anew. While it fails, it is called again, nothing is copied, and no
 	// commit is acknowledged, with or without Wait.
-	Taken func() error
+	Taken func(epoch uint64) error
 	// Begun says that this directory has been the writer, so that what is wrong with the bucket now can be mended.
 	Begun bool
 	// Check, if not nil, is called before the process becomes the writer. The error ends that; it may wrap ErrOtherArchive.

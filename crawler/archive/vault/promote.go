@@ -19,8 +19,8 @@ import (
 // Promoted says what Promote did.
 type Promoted struct {
 	Epoch   uint64 `json:"epoch"`
-	Number  uint64 `json:"write_set"` // the last one
-	Fetched uint64 `json:"fetched"`   // write sets that the replica lacked
+	Number  uint64 `json:"write_set"`      // the last one
+	Fetched uint64 `json:"fetched"`        // write sets that the replica lacked
 	Anew    string `json:"anew,omitempty"` // why the backup begins anew with the replica as it was; "" if it goes on
 }
 

@@ -73,7 +73,7 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 		return errors.New("damaged objects are not set aside yet")
 	}
 	if h.isWhole() && !h.leads() { // before that, the first records may not be there yet
-		return k.bridge(ctx)
+		return fmt.Errorf("%w: records are missing", errAgain)
 	}
 	keep := h.needed(milliOf(before))
 	keep[tailKey(h.next-1)] = true // its place must stay taken
@@ -114,24 +114,6 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 		return err
 	}
 	return k.prunePacks(ctx, oldest, all)
-}
-
-// errBridged ends a round in which another state file was copied; the next one deletes what is old.
-var errBridged = errors.New("records are missing in the backup: another state file was copied, and some moments before it cannot be restored")
-
-// bridge copies another state file, since records before the end of the history are missing: later moments need none of them.
-func (k *Keeper) bridge(ctx context.Context) error {
-	if err := k.snapshot(ctx, true); err != nil {
-		return err
-	}
-	h, err := read(ctx, k.b)
-	switch {
-	case err != nil:
-		return err
-	case !h.leads():
-		return fmt.Errorf("%w: records are missing", errAgain)
-	}
-	return errBridged
 }
 
 // needed returns the keys of state files, log objects and fences that a moment from a time on needs.
