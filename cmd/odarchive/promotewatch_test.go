@@ -1,9 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"log/slog"
+	"os"
+	"strings"
 	"testing"
 	"time"
+
+	"odarchive/cmd/internal/config"
 )
 
 func TestOnlySilenceThatWasWatchedMakesAWriter(t *testing.T) {
@@ -41,5 +47,74 @@ func TestOnlySilenceThatWasWatchedMakesAWriter(t *testing.T) {
 	}
 	if looks < 3 {
 		t.Errorf("%d looks after the object store came back", looks)
+	}
+}
+
+// An order counts while its command waits, and for the backup of the server.
+func TestAnOrderDoesNotOutliveItsOccasion(t *testing.T) {
+	t.Parallel()
+	c := &cli{cfg: config.Defaults(), log: slog.New(slog.DiscardHandler)}
+	c.cfg.Data, c.cfg.Backup.To = t.TempDir(), "file:///backup"
+	given := order{Backup: "file:///backup", Epoch: 3}
+	if err := c.giveOrder(given); err != nil {
+		t.Fatal(err)
+	}
+	if o, ok, err := c.readOrder(); err != nil || !ok || o != given {
+		t.Fatalf("%+v, %v, %v", o, ok, err)
+	}
+	for text, why := range map[string]string{"": "another version", `{"epoch":3}`: "another version", `{"backup":"file:///other"}`: "same --backup-to"} {
+		if err := os.WriteFile(c.orderName(""), []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := c.readOrder(); !ok || err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: %v, %v", text, ok, err)
+		}
+	}
+	for _, age := range []time.Duration{time.Minute, -time.Minute} {
+		if err := c.giveOrder(given); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(c.orderName(""), at, at); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, _ := c.readOrder(); ok {
+			t.Errorf("one of %v ago is obeyed", age)
+		}
+		if _, err := os.Stat(c.orderName("")); err == nil {
+			t.Error("it is still there")
+		}
+	}
+	// What was said of an earlier order is not said of the next one.
+	if err := os.WriteFile(c.orderName(failedSuffix), []byte("the object store was away"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.giveOrder(given); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(c.orderName(failedSuffix)); err == nil {
+		t.Error("the answer to an earlier order is there")
+	}
+}
+
+// The watch of a follower survives what goes wrong in it.
+func TestAFollowerGoesOnWatchingAfterAnError(t *testing.T) {
+	t.Parallel()
+	c := &cli{cfg: config.Defaults(), log: slog.New(slog.DiscardHandler)}
+	c.cfg.Data, c.cfg.Backup.To = t.TempDir(), "file:///proc/none" // cannot be opened
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan bool, 1)
+	go func() {
+		_, ok := c.awaitOccasion(ctx)
+		ended <- ok
+	}()
+	select {
+	case <-ended:
+		t.Fatal("it has ended")
+	case <-time.After(200 * time.Millisecond):
+	}
+	stop()
+	if <-ended {
+		t.Error("it has become the writer")
 	}
 }
