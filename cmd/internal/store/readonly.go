@@ -63,6 +63,9 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		s.ReadOnlyReason = "the archive is a replica, which only 'odarchive serve --follow' changes"
 	} else if reads == AlwaysReadOnly {
 		s.ReadOnlyReason = "the archive is open for reading only, because of --read-only"
+		if n, err := readNote(s.Config.Data); err == nil && !n.Replaced.IsZero() {
+			s.Log.Warn("what is shown may be out of date: " + replacedBy(n.To, n.By).Error())
+		}
 	} else if reads == IfHeld && !opts.Notes && s.readsBesideBackup() {
 		// ReadOnlyReason is set
 	} else if why, err := s.admit(ctx, reads == IfUnwritable); err != nil {

@@ -177,7 +177,7 @@ func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, p
 
 // isForWant reports whether an error of lacks says that the vault cannot tell what a replica lacks.
 func isForWant(err error) bool {
-	return errors.Is(err, ErrNoMoment) || errors.Is(err, ErrParted) || errors.Is(err, ErrBroken) || errors.Is(err, kv.ErrOtherHistory)
+	return errors.Is(err, ErrNoMoment) || errors.Is(err, ErrParted) || errors.Is(err, ErrBroken) || errors.Is(err, ErrUnknownWriter) || errors.Is(err, kv.ErrOtherHistory)
 }
 
 // WithAsItIs adds to an error of Promote how the replica can become the writer nevertheless, if it can.
