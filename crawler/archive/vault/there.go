@@ -19,23 +19,32 @@ func notThere() error {
 		"if it was removed on purpose, stop what writes here, and after 'odarchive backup --detach' it begins anew", ErrNotThere)
 }
 
-// has returns errAgain if an object is missing without which nothing can be restored.
+// has returns errAgain if an object is missing without which nothing can be restored, and ErrFenced if that is so because another
+// process is the writer: it merges and deletes what this one has put.
 func (w *Writer) has(ctx context.Context, key string) error {
 	_, err := w.b.Stat(ctx, key)
-	if errors.Is(err, bucket.ErrNotFound) {
-		return fmt.Errorf("%w: %s, which nobody may delete, is missing", errAgain, key)
+	if !errors.Is(err, bucket.ErrNotFound) {
+		return err
 	}
-	return err
+	h, err := read(ctx, w.b)
+	if err == nil {
+		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
+			return w.setFenced(fencedBy(h.writer))
+		}
+	} else if !errors.Is(err, ErrNoVault) {
+		return err
+	}
+	return errors.Join(fmt.Errorf("%w: %s, which nobody may delete, is missing", errAgain, key), err)
 }
 
-// put puts an object into a place of the tail, unless there is one, and looks meanwhile whether the object before it is there. If not,
-// nobody needs the new one, and it is removed.
+// put puts an object into a place of the tail, unless there is one, and looks meanwhile whether the object before it is there. If there
+// is no vault at all, the new one is removed. Else it must stay, since a candidate may have read it.
 func (w *Writer) put(ctx context.Context, seq uint64, raw []byte) error {
 	before := make(chan error, 1)
 	go func() { before <- w.has(ctx, tailKey(seq-1)) }()
 	err := w.b.Put(ctx, tailKey(seq), int64(len(raw)), bytes.NewReader(raw), bucket.PutOptions{IfAbsent: true})
 	there := <-before
-	if errors.Is(there, errAgain) && err == nil {
+	if errors.Is(there, ErrNoVault) && err == nil {
 		there = errors.Join(there, w.b.Delete(ctx, tailKey(seq)))
 	}
 	if err != nil {
