@@ -1,9 +1,11 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,10 +23,11 @@ func empty(b *buckettest.Memory, which func(key string) bool) {
 	}
 }
 
-// fill puts all objects of another bucket into one.
+// fill puts all objects of another bucket into one, last those that make it a vault.
 func fill(t *testing.T, b, from *buckettest.Memory) {
 	t.Helper()
-	for _, key := range from.Keys() {
+	isLast := func(key string) int { return cmp.Compare(strings.Index(key, "/"), 0) } // -1 for one without a folder
+	for _, key := range slices.SortedStableFunc(slices.Values(from.Keys()), func(a, b string) int { return cmp.Compare(isLast(b), isLast(a)) }) {
 		data, _, err := buckettest.Read(t.Context(), from, key, 0, -1)
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +62,9 @@ func TestNothingIsAcknowledgedIntoAnEmptiedBackup(t *testing.T) {
 	if a.acknowledged(1000, 500*time.Millisecond) {
 		t.Error("it was acknowledged, and there is no backup")
 	}
-	a.store.Put(t.Context(), strings.NewReader("bytes that are copied into the void"), noOptions)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, _ = a.store.Put(ctx, strings.NewReader("bytes that are copied into the void"), noOptions)
 	for deadline := time.Now().Add(20 * time.Second); !a.keeper.State().Lost; {
 		if time.Now().After(deadline) {
 			t.Fatalf("nobody says so: %+v", a.keeper.State())
