@@ -113,7 +113,7 @@ func (k *Keeper) take(ctx context.Context) error {
 	if !w.IsNew() {
 		k.gate.reach(w.At().Number)
 	}
-	k.log.Info("this process writes the backup", "epoch", w.Epoch(), "after", w.At().Number, "new", w.IsNew())
+	k.log.Info("this process writes the backup", "epoch", w.Epoch(), "after", w.At().Number, "new", w.IsNew(), "because", w.why)
 	return nil
 }
 

@@ -27,14 +27,29 @@ func (w *Writer) decide(ctx context.Context, h *History) (f fence, err error) {
 	if err != nil {
 		return f, err
 	}
-	// What a damaged object had, and what a gap had, is not known.
-	f.New = isNew || !ok || !h.isWhole() || !h.leads() || len(h.damaged) > 0
+	w.why = h.unfit()
+	f.New = isNew || !ok || w.why != ""
 	if !f.New {
 		at = end
 	}
 	f.Log, f.Number, f.Sum = hex.EncodeToString(at.Log[:]), at.Number, at.Sum
 	f.Last, f.At = when, max(when, milliOf(time.Now()))
 	return f, nil
+}
+
+// unfit says why the newest history cannot be continued; "" if it can. What a damaged object had, and what a gap had, is not known.
+func (h *History) unfit() string {
+	switch {
+	case len(h.fences) == 0:
+		return "it has none yet"
+	case len(h.damaged) > 0:
+		return h.damaged[0].text
+	case !h.isWhole():
+		return "it has no complete copy of the archive"
+	case !h.leads():
+		return "records are missing"
+	}
+	return ""
 }
 
 // fence puts the object that begins the epoch into the place where the writer before would put its next one.
@@ -126,11 +141,20 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 		return w.contest(ctx, found, info.ETag)
 	}
 	w.tag, w.rival = info.ETag, ""
+	w.setYields(false)
 	return nil
 }
 
+// setYields sets whether the writer appends nothing, for a candidate that has signed.
+func (w *Writer) setYields(is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.yields = is
+}
+
 // contest finds out whether a candidate that has signed writer.json is the writer. Only a fence makes it one: it may give up,
-// or have ended on its way. If it stays there for a lease, this writer signs again. The caller holds renewing.
+// or have ended on its way. It cannot put its fence while this writer puts objects faster than it reads the tail, so this one appends
+// nothing meanwhile. If the signature stays there for a lease, this writer signs again, and goes on. The caller holds renewing.
 func (w *Writer) contest(ctx context.Context, found writerState, tag string) error {
 	h, err := read(ctx, w.b)
 	if err != nil {
@@ -143,13 +167,15 @@ func (w *Writer) contest(ctx context.Context, found writerState, tag string) err
 		w.rival, w.rivalAt = found.Nonce, time.Now()
 	}
 	if time.Since(w.rivalAt) < w.me.Lease {
+		w.setYields(true)
 		return fmt.Errorf("%w: epoch %d%s is about to replace it", errContested, found.Epoch, at(found.URL))
 	}
+	w.setYields(false)
 	return w.signAgain(ctx, tag)
 }
 
-// errContested is the error of a renewal while another process has signed, and is not the writer yet.
-var errContested = errors.New("the lease was not renewed")
+// errContested is the error of a renewal, and of an append, while another process has signed, and is not the writer yet.
+var errContested = errors.New("the writer waits for one that may replace it")
 
 // giveBack restores the writer.json that this candidate has replaced, since it cannot be the writer: the one before goes on.
 func (w *Writer) giveBack(ctx context.Context, h *History) error {

@@ -65,7 +65,34 @@ func read(ctx context.Context, b bucket.Bucket) (*History, error) {
 	if err == nil && (h.unknown || h.stale) { // a process may have become the writer while the objects were read
 		h, err = readOnce(ctx, b)
 	}
+	// A list that is made while the writer puts and merges objects may have a later one and not an earlier one. What is missing
+	// twice is missing.
+	for try := 0; err == nil && try < maxReadings && h.want() != ""; try++ {
+		before := h.want()
+		if h, err = readOnce(ctx, b); err == nil && h.want() == before {
+			break
+		}
+	}
 	return h, err
+}
+
+// maxReadings bounds how often a vault is read that looks damaged, and each time otherwise.
+const maxReadings = 20
+
+// want says what the newest history lacks, to compare two readings; "" if nothing.
+func (h *History) want() string {
+	all := h.branches()
+	if len(all) == 0 || h.isWhole() && h.leads() {
+		return ""
+	}
+	b := all[len(all)-1]
+	text := fmt.Sprint(h.isWhole())
+	spans := h.spansOf(b)
+	for _, s := range h.snapshotsOf(b) {
+		_, last := path(spans, s.number)
+		text += fmt.Sprint(" ", s.number, " ", last)
+	}
+	return text
 }
 
 func readOnce(ctx context.Context, b bucket.Bucket) (*History, error) {

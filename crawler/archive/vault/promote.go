@@ -134,6 +134,10 @@ func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 	}
 	way, last := path(h.spansOf(b), at.Number)
 	if last < end.Number {
+		if h.leads() { // it began anew behind what the replica has
+			return t, fmt.Errorf("%w: the vault has not all write sets after %d any more, but a state file of a later moment: 'odarchive restore' of the backup "+
+				"to an empty directory has all of it, and is served with --promote", ErrNoMoment, at.Number)
+		}
 		return t, fmt.Errorf("%w: the vault has not all write sets after %d any more", ErrNoMoment, at.Number)
 	}
 	t = Target{Number: last, from: snapshot{number: at.Number, sum: at.Sum}, way: way}

@@ -64,6 +64,7 @@ type Writer struct {
 	me    Candidate
 	epoch uint64
 	isNew bool
+	why   string // why the vault's history could not be continued; "" if it could, or for another reason
 	began uint64 // number of the last record before the epoch
 	nonce [16]byte
 
@@ -81,6 +82,7 @@ type Writer struct {
 	made   []span // objects of the tail that recent has not returned
 	files  []string
 	based  bool // the first state file of a new history is there
+	yields bool // nothing is appended, for a candidate (contest)
 	fenced error
 }
 
@@ -258,10 +260,13 @@ func (w *Writer) append(ctx context.Context, list []entry) (n int, err error) {
 
 func (w *Writer) appendOnce(ctx context.Context, list []entry) (n int, err error) {
 	w.mu.Lock()
-	at, seq, last, fenced := w.at, w.seq, w.last, w.fenced
+	at, seq, last, fenced, yields := w.at, w.seq, w.last, w.fenced, w.yields
 	w.mu.Unlock()
 	if fenced != nil {
 		return 0, fenced
+	}
+	if yields {
+		return 0, errContested
 	}
 	if list[0].Number != at.Number+1 {
 		return 0, fmt.Errorf("append record %d after record %d", list[0].Number, at.Number)
