@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/backup"
 	"odarchive/triplestore/kv"
@@ -48,7 +51,7 @@ the writer of its backup still, --detach if it goes its own way.`,
 			case attach:
 				return c.attachBackup()
 			case detach:
-				return c.detachBackup()
+				return c.detachBackup(cmd.Context())
 			}
 			if out == "" {
 				return usagef("backup needs -o FILE")
@@ -123,9 +126,12 @@ func (c *cli) attachBackup() error {
 	return c.print(attachment{to}, "%s goes on with the continuous backup %s", c.cfg.Data, to)
 }
 
-func (c *cli) detachBackup() error {
+func (c *cli) detachBackup(ctx context.Context) error {
 	if err := c.alone(); err != nil {
 		return err
+	}
+	if err := store.Leave(ctx, c.cfg, c.log, config.NoBackup); err != nil && !errors.Is(err, store.ErrReplaced) {
+		fmt.Fprintf(c.stderr, "odarchive: warning: %s\n", sentence(err))
 	}
 	to, err := store.Detach(c.cfg.Data)
 	if err != nil {

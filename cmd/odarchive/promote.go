@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/vault"
@@ -15,6 +16,7 @@ import (
 )
 
 func (c *cli) promote() *cobra.Command {
+	var asItIs bool
 	cmd := &cobra.Command{
 		Use:   "promote",
 		Short: "Make the directory of a follower one that can be written",
@@ -31,14 +33,28 @@ An archive that was restored from the backup is no follower: start it with 'odar
 				return usagef("promote needs --backup-to")
 			}
 			if !kv.IsReplica(c.cfg.Data) {
-				if is, err := store.IsWriter(cmd.Context(), c.cfg, c.log); err == nil && is {
-					return c.print(promoted{}, "%s is that of the writer already", c.cfg.Data)
+				if store.BaseOf(c.cfg.Data) != "" {
+					switch is := store.AskWriter(cmd.Context(), c.cfg, c.log, c.cfg.Backup.To); is.Who {
+					case vault.ThisOne:
+						return c.print(promoted{}, "%s is that of the writer already", c.cfg.Data)
+					case vault.NobodyKnows:
+						return fmt.Errorf("%s can be written already: %w ('odarchive serve --promote')", c.cfg.Data, is.Err)
+					case vault.AnotherOne, vault.Nobody, vault.NoVault, vault.CannotAsk: // the next sentence is so in any case
+					}
 				}
 				return fmt.Errorf("%s is not the directory of a follower, which 'odarchive serve --follow' makes; an archive that was restored is started with 'odarchive serve --promote'", c.cfg.Data)
 			}
-			done, err := c.promoteDirectory(cmd.Context(), "")
+			is := store.AskWriter(cmd.Context(), c.cfg, c.log, c.cfg.Backup.To)
+			o, err := c.replaces(is, asItIs)
+			if err != nil {
+				return err
+			}
+			if is.Left != "" {
+				fmt.Fprintf(c.stderr, "odarchive: warning: the writer left this backup on %s for another one or none (%s): what it committed since is only there, and in what followed it\n", is.At.UTC().Format(time.RFC3339), is.Left)
+			}
+			done, err := c.promoteDirectory(cmd.Context(), replacing{instead: o.Epoch, asItIs: asItIs})
 			if errors.Is(err, kv.ErrLocked) && kv.IsReplica(c.cfg.Data) { // by a server that follows
-				if err := c.orderPromotion(cmd.Context()); err != nil {
+				if err := c.orderPromotion(cmd.Context(), o); err != nil {
 					return err
 				}
 				return c.print(promoted{Server: true}, "the server of %s is the writer now", c.cfg.Data)
@@ -50,6 +66,7 @@ An archive that was restored from the backup is no follower: start it with 'odar
 		},
 	}
 	f := cmd.Flags()
+	f.BoolVar(&asItIs, "as-it-is", false, "also if the backup cannot tell what the follower lacks: the backup begins anew with what it has, and what only the backup or another directory has is lost for the archive")
 	f.StringVar(&c.cfg.Backup.To, "backup-to", c.cfg.Backup.To, "bucket of the continuous backup")
 	f.StringVar(&c.cfg.Backup.Advertise, "advertise", c.cfg.Backup.Advertise, "address at which others reach the new writer (default --base, or that of the archive)")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
@@ -62,26 +79,33 @@ type promoted struct {
 	Server          bool `json:"server"` // the server of the directory is the writer
 }
 
-// promoteDirectory makes the directory of a follower one that can be written. silent is the sign of the writer that has been
-// silent; "" replaces any writer.
-func (c *cli) promoteDirectory(ctx context.Context, silent string) (done vault.Promoted, err error) {
+// replacing limits which writer a promotion replaces, and says with what. The zero value replaces any, with all that the backup has.
+type replacing struct {
+	instead uint64 // epoch of the writer, if not 0
+	silent  string // sign of the writer that has been silent, if not ""
+	asItIs  bool
+}
+
+// promoteDirectory makes the directory of a follower one that can be written.
+func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.Promoted, err error) {
 	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log})
 	if err != nil {
 		return done, usagef("--backup-to: %v", err)
 	}
-	holder, err := store.HolderOf(c.cfg.Data)
+	if err := kv.Held(c.cfg.Data); err != nil { // by a server that follows: it does all this when it is ordered to
+		return done, err
+	}
+	holder, err := store.OwnIdentity(c.cfg.Data)
 	if err != nil {
 		return done, err
 	}
 	bar := c.progress(-1, "bytes")
 	defer bar.done()
 	var read int64
-	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: silent}
-	if err := kv.Held(c.cfg.Data); err != nil { // by a server that follows: it does all this when it is ordered to
+	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead}
+	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0); err != nil { // before the directory can be written
 		return done, err
 	}
-	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup); err != nil { // before the directory can be written
-		return done, err
-	}
-	return vault.Promote(ctx, b, c.cfg.Data, me, c.log, func(step string, n int64) { read += n; bar.set(read, "promote "+step) })
+	done, err = vault.Promote(ctx, b, c.cfg.Data, me, vault.PromoteOptions{AsItIs: what.asItIs, Log: c.log, Progress: func(step string, n int64) { read += n; bar.set(read, "promote "+step) }})
+	return done, vault.WithAsItIs(err)
 }

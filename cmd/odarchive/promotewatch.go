@@ -1,46 +1,78 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
+	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/vault"
 	"odarchive/triplestore/bucket"
-	"odarchive/triplestore/disk"
-	"odarchive/triplestore/kv"
 )
 
-// orderFile, in the directory of a follower, tells the server that follows to become the writer. It removes the file.
-const orderFile = "promote"
+// signEvery is how often the sign of the writer is looked at.
+const signEvery = 2 * time.Second
 
-// promoteSigns are what promoteWatch looks at, and how often.
-const (
-	orderEvery = 200 * time.Millisecond
-	signEvery  = 2 * time.Second
-)
+// occasion is why a follower becomes the writer: an order, or the silence of the one that is.
+type occasion struct {
+	order  *order // nil if nobody has ordered it
+	silent string // the sign of the writer that is silent
+}
 
-// awaitPromotion returns when the follower in the archive's directory shall become the writer: somebody has ordered it
-// ('odarchive promote'), or the writer's lease in --backup-to has not changed for --promote-after, by this process's own
-// clock. Then silent is the sign of that writer, which is replaced only if it has not changed since. While the object store
-// cannot be reached, the writer cannot be told from one that is away, and nothing happens.
-func (c *cli) awaitPromotion(ctx context.Context) (silent string, err error) {
-	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log, Attempts: 1, Stall: 5 * time.Second})
-	if err != nil {
-		return "", usagef("--backup-to: %v", err)
+// replaces returns what limits a promotion to its occasion.
+func (o occasion) replaces() replacing {
+	if o.order != nil {
+		return replacing{instead: o.order.Epoch, asItIs: o.order.AsItIs}
+	}
+	return replacing{silent: o.silent}
+}
+
+// awaitOccasion returns when the follower in the archive's directory shall become the writer, and can. ok is false when ctx has ended. What
+// goes wrong meanwhile, such as a full disk, is tried again: else the follower could not take over later, and nobody would know.
+func (c *cli) awaitOccasion(ctx context.Context) (why occasion, ok bool) {
+	for ctx.Err() == nil {
+		why, err := c.awaitPromotion(ctx)
+		if err == nil {
+			err = c.awaitBytes(ctx, why)
+		}
+		switch {
+		case err == nil:
+			return why, true
+		case ctx.Err() != nil:
+		case errors.Is(err, errTakenBack):
+			c.log.Warn("this server goes on following", "because", err)
+		default:
+			c.log.Error("this server cannot become the writer at present; it tries on", "error", err)
+			if err := c.answerOrder(err); err != nil {
+				c.log.Error("the command that ordered it could not be told", "error", err)
+			}
+			rest(ctx, bucketAgain)
+		}
+	}
+	return why, false
+}
+
+// awaitPromotion returns when the follower in the archive's directory shall become the writer: somebody orders it ('odarchive
+// promote'), and waits for that, or the writer is silent: its lease in --backup-to has not changed for --promote-after, by this process's own
+// clock, and it does not answer at --follow either. A writer that cannot reach the object store, or writes another backup, is not
+// replaced while it answers. While the object store cannot be reached, the writer cannot be told from one that is away, and nothing
+// happens.
+func (c *cli) awaitPromotion(ctx context.Context) (occasion, error) {
+	var b bucket.Bucket // nil without --backup-to: then orders are only refused
+	var err error
+	if c.cfg.Backup.On() {
+		if b, err = bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log, Attempts: 1, Stall: 5 * time.Second}); err != nil {
+			return occasion{}, fmt.Errorf("--backup-to: %w", err)
+		}
 	}
 	orders, signs := time.NewTicker(orderEvery), time.NewTicker(signEvery)
 	defer orders.Stop()
 	defer signs.Stop()
 	after := c.cfg.Backup.PromoteAfter
 	watch := silence{after: after}
-	trouble := ""
+	trouble, answered := "", false
 	isSilent := func() bool {
 		asked := time.Now()
 		sign, _, _, err := vault.Lives(ctx, b)
@@ -51,7 +83,17 @@ func (c *cli) awaitPromotion(ctx context.Context) (silent string, err error) {
 				c.log.Warn("this server cannot become the writer by itself, since it cannot see whether one lives", "backup", c.cfg.Backup.To, "why", said)
 			}
 		}
-		return watch.heard(asked, sign, err)
+		if !watch.heard(asked, sign, err) {
+			return false
+		}
+		if c.answers(ctx) {
+			if !answered {
+				c.log.Warn("the writer does not renew its lease in the backup, but answers: this server becomes the writer only by 'odarchive promote'", "writer", c.cfg.Follow.Address(), "backup", c.cfg.Backup.To)
+			}
+			answered = true
+			return false
+		}
+		return ctx.Err() == nil
 	}
 	if after > 0 {
 		isSilent() // says at once if there is nothing to see
@@ -59,50 +101,46 @@ func (c *cli) awaitPromotion(ctx context.Context) (silent string, err error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return "", context.Cause(ctx)
+			return occasion{}, context.Cause(ctx)
 		case <-orders.C:
-			if _, err := os.Stat(filepath.Join(c.cfg.Data, orderFile)); err != nil {
+			o, ok, err := c.readOrder()
+			if !ok {
 				continue
 			}
-			if _, err := c.openVault(ctx, c.cfg.Backup.To); err != nil { // a mistyped address, first of all
+			if err == nil && !o.AsItIs {
+				_, err = c.openVault(ctx, c.cfg.Backup.To) // a mistyped address, first of all
+			}
+			if err != nil {
 				c.log.Warn("ordered to become the writer, and cannot", "error", err)
 				if err := c.answerOrder(err); err != nil {
-					return "", err
+					return occasion{}, err
 				}
 				continue
 			}
 			c.log.Info("ordered to become the writer")
-			return "", nil
+			return occasion{order: &o}, nil
 		case <-signs.C:
 			if after > 0 && isSilent() {
 				c.log.Warn("the writer has not been heard of: this server becomes the writer", "for", after)
-				return watch.sign, nil
+				return occasion{silent: watch.sign}, nil
 			}
 		}
 	}
 }
 
-// orderLasts is how old an order may be when this server begins to look for orders. Whoever gave an older one has ended, and what it
-// was to replace may have been replaced since.
-const orderLasts = 30 * time.Second
-
-// dropOldOrder removes an order that was left behind.
-func (c *cli) dropOldOrder() error {
-	name := filepath.Join(c.cfg.Data, orderFile)
-	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && time.Since(info.ModTime()) < orderLasts {
-		return nil
-	}
-	if err == nil {
-		c.log.Warn("an order to become the writer was left behind, and is ignored: give it again if it still holds", "given", info.ModTime())
-		err = os.Remove(name)
-	}
-	return err
+// answers reports whether the server that this one follows is one that writes the archive, or could.
+func (c *cli) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return replica.Answers(ctx, c.cfg.Follow.Address(), c.cfg.Serve.Token) == nil
 }
 
+// errTakenBack means that nobody waits for an order any more.
+var errTakenBack = errors.New("the order to become the writer was taken back")
+
 // awaitBytes returns when the bucket of the packs, if the archive has one, answers. A writer cannot be opened without it, and until
-// then this server goes on answering as a replica.
-func (c *cli) awaitBytes(ctx context.Context) error {
+// then this server goes on answering as a replica. The error is errTakenBack if the occasion has passed meanwhile.
+func (c *cli) awaitBytes(ctx context.Context, why occasion) error {
 	url, err := store.BytesOf(c.cfg)
 	if err != nil || url == "" {
 		return err
@@ -115,11 +153,17 @@ func (c *cli) awaitBytes(ctx context.Context) error {
 		for _, err = range b.List(ctx, "", "") {
 			break
 		}
+		if why.order != nil && !c.orderStands() {
+			return errTakenBack
+		}
 		if !errors.Is(err, bucket.ErrUnavailable) {
 			return nil // what else is wrong is found out, and said, by opening the archive
 		}
 		if !said {
 			c.log.Warn("this server is to become the writer, and waits for the bucket of the packs; meanwhile it answers as a replica", "error", err)
+			if why.order != nil {
+				c.sayWaiting("the bucket of the packs (--bytes): " + err.Error())
+			}
 		}
 		if !rest(ctx, bucketAgain) {
 			return context.Cause(ctx)
@@ -138,18 +182,6 @@ func signTrouble(sign string, err error) string {
 		return err.Error()
 	}
 	return ""
-}
-
-// answerOrder removes the order to become the writer, if there is one. failed is why it was not followed; nil if it was.
-func (c *cli) answerOrder(failed error) (err error) {
-	name := filepath.Join(c.cfg.Data, orderFile)
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if failed != nil {
-		err = disk.WriteFile(disk.OS{}, name+".failed", []byte(failed.Error()+"\n"), 0o640)
-	}
-	return errors.Join(err, os.Remove(name))
 }
 
 // silence measures for how long the sign of a writer has not changed. A time in which nobody could look does not count.
@@ -177,57 +209,9 @@ func (s *silence) heard(at time.Time, sign string, err error) bool {
 	return s.total >= s.after
 }
 
-// abandonedAfter is how often in a row no process has the directory, by looks of abandonedEvery, before the server that was
-// told to become the writer counts as dead. It leaves the directory for a moment on its way.
-const (
-	abandonedEvery = 3 * time.Second
-	abandonedAfter = 2
-)
-
-// orderPromotion tells the server that follows in the archive's directory to become the writer, and waits until it is.
-func (c *cli) orderPromotion(ctx context.Context) error {
-	fmt.Fprintf(c.stderr, "waiting for the server of %s to become the writer\n", c.cfg.Data)
-	abandoned, look := 0, time.NewTicker(abandonedEvery)
-	defer look.Stop()
-	name := filepath.Join(c.cfg.Data, orderFile)
-	if err := os.Remove(name + ".failed"); err != nil && !errors.Is(err, fs.ErrNotExist) { // the answer to another order
-		return err
-	}
-	if err := disk.WriteFile(disk.OS{}, name, nil, 0o640); err != nil {
-		return err
-	}
-	for {
-		if !kv.IsReplica(c.cfg.Data) {
-			return nil
-		}
-		if text, err := os.ReadFile(name + ".failed"); err == nil {
-			return errors.Join(fmt.Errorf("the server of %s says: %s", c.cfg.Data, bytes.TrimSpace(text)), os.Remove(name+".failed"))
-		}
-		select {
-		case <-ctx.Done():
-			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			return context.Cause(ctx)
-		case <-look.C:
-			if abandoned++; kv.Held(c.cfg.Data) != nil {
-				abandoned = 0
-			}
-			if abandoned == abandonedAfter && kv.IsReplica(c.cfg.Data) {
-				if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return err
-				}
-				return fmt.Errorf("the server of %s ended before it was the writer: give the command again, which then does it itself, or start the server again", c.cfg.Data)
-			}
-		case <-time.After(orderEvery):
-		}
-	}
-}
-
-// promoteFollower makes the archive's directory, in which this process has followed, one that can be written. silent is what
-// awaitPromotion returned.
-func (c *cli) promoteFollower(ctx context.Context, silent string) error {
-	done, err := c.promoteDirectory(ctx, silent)
+// promoteFollower makes the archive's directory, in which this process has followed, one that can be written.
+func (c *cli) promoteFollower(ctx context.Context, what replacing) error {
+	done, err := c.promoteDirectory(ctx, what)
 	if err == nil {
 		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched)
 	}

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -51,31 +50,71 @@ func TestOnlySilenceThatWasWatchedMakesAWriter(t *testing.T) {
 	}
 }
 
-func TestAnOrderThatWasLeftBehindIsNotFollowed(t *testing.T) {
+// An order counts while its command waits, and for the backup of the server.
+func TestAnOrderDoesNotOutliveItsOccasion(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
-	c := &cli{cfg: config.Config{Data: t.TempDir()}, log: slog.New(slog.NewTextHandler(&log, nil))}
-	name := filepath.Join(c.cfg.Data, orderFile)
-	order := func(age time.Duration) {
-		t.Helper()
-		at := time.Now().Add(-age)
-		if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Chtimes(name, at, at), c.dropOldOrder()); err != nil {
+	c := &cli{cfg: config.Defaults(), log: slog.New(slog.DiscardHandler)}
+	c.cfg.Data, c.cfg.Backup.To = t.TempDir(), "file:///backup"
+	given := order{Backup: "file:///backup", Epoch: 3}
+	if err := c.giveOrder(given); err != nil {
+		t.Fatal(err)
+	}
+	if o, ok, err := c.readOrder(); err != nil || !ok || o != given {
+		t.Fatalf("%+v, %v, %v", o, ok, err)
+	}
+	for text, why := range map[string]string{"": "another version", `{"epoch":3}`: "another version", `{"backup":"file:///other"}`: "same --backup-to"} {
+		if err := os.WriteFile(c.orderName(""), []byte(text), 0o640); err != nil {
 			t.Fatal(err)
 		}
+		if _, ok, err := c.readOrder(); !ok || err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: %v, %v", text, ok, err)
+		}
 	}
-	if err := c.dropOldOrder(); err != nil || log.Len() > 0 {
-		t.Errorf("without an order: %v, %s", err, &log)
+	for _, age := range []time.Duration{time.Minute, -time.Minute} {
+		if err := c.giveOrder(given); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(c.orderName(""), at, at); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, _ := c.readOrder(); ok {
+			t.Errorf("one of %v ago is obeyed", age)
+		}
+		if _, err := os.Stat(c.orderName("")); err == nil {
+			t.Error("it is still there")
+		}
 	}
-	if order(time.Second); log.Len() > 0 {
-		t.Errorf("a new order: %s", &log)
+	// What was said of an earlier order is not said of the next one.
+	if err := os.WriteFile(c.orderName(failedSuffix), []byte("the object store was away"), 0o640); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := os.Stat(name); err != nil {
-		t.Error("a new order is removed")
+	if err := c.giveOrder(given); err != nil {
+		t.Fatal(err)
 	}
-	if order(time.Hour); !strings.Contains(log.String(), "left behind") {
-		t.Errorf("an old order: %s", &log)
+	if _, err := os.Stat(c.orderName(failedSuffix)); err == nil {
+		t.Error("the answer to an earlier order is there")
 	}
-	if _, err := os.Stat(name); err == nil {
-		t.Error("an old order stays")
+}
+
+// The watch of a follower survives what goes wrong in it.
+func TestAFollowerGoesOnWatchingAfterAnError(t *testing.T) {
+	t.Parallel()
+	c := &cli{cfg: config.Defaults(), log: slog.New(slog.DiscardHandler)}
+	c.cfg.Data, c.cfg.Backup.To = t.TempDir(), "file:///proc/none" // cannot be opened
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan bool, 1)
+	go func() {
+		_, ok := c.awaitOccasion(ctx)
+		ended <- ok
+	}()
+	select {
+	case <-ended:
+		t.Fatal("it has ended")
+	case <-time.After(200 * time.Millisecond):
+	}
+	stop()
+	if <-ended {
+		t.Error("it has become the writer")
 	}
 }

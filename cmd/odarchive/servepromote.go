@@ -91,44 +91,24 @@ func rest(ctx context.Context, d time.Duration) bool {
 // replica. followed says that the directory was that of a follower, perhaps a new one.
 func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.FlagSet) (promoted, followed bool, err error) {
 	follows := kv.IsReplica(c.cfg.Data)
-	if _, err := os.Stat(filepath.Join(c.cfg.Data, "odarchive.json")); err == nil && !follows && c.cfg.Backup.On() {
-		if writes, err := c.isWriter(ctx); err != nil || writes {
+	if !follows && c.cfg.Backup.On() && store.BaseOf(c.cfg.Data) != "" {
+		if writes, err := c.writes(ctx); err != nil || writes {
 			return true, false, err
 		}
 	}
 	if follows && c.cfg.Backup.Promote {
-		return true, true, c.becomeWriter(ctx, flags, "")
+		return true, true, c.becomeWriter(ctx, flags, replacing{})
 	}
 	if c.cfg.Follow.Writer == "" {
 		return false, false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer ('odarchive promote'), or with --read-only", c.cfg.Data)
 	}
-	if !c.cfg.Backup.On() {
-		return false, true, c.serveReplica(ctx, e)
-	}
-	if err := c.dropOldOrder(); err != nil {
-		return false, true, err
-	}
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	var waiting sync.WaitGroup
-	silent := ""
+	var why occasion
 	waiting.Go(func() {
-		for {
-			var err error
-			if silent, err = c.awaitPromotion(following); err == nil {
-				err = c.awaitBytes(following)
-			}
-			if err == nil {
-				promoted = true
-				stop()
-			}
-			if following.Err() != nil {
-				return
-			}
-			c.log.Error("cannot look for orders to become the writer, and whether the writer lives; trying again", "error", err)
-			if !rest(following, bucketAgain) {
-				return
-			}
+		if why, promoted = c.awaitOccasion(following); promoted {
+			stop()
 		}
 	})
 	served := c.serveReplica(following, e)
@@ -137,38 +117,41 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	if !promoted || served != nil {
 		return false, true, served
 	}
-	return true, true, c.becomeWriter(ctx, flags, silent)
+	return true, true, c.becomeWriter(ctx, flags, why.replaces())
 }
 
-// isWriter reports whether the archive's directory is that of the writer in --backup-to. If another one is, it makes the
-// directory one of a replica: what this one has committed and the other lacks will be dropped.
-func (c *cli) isWriter(ctx context.Context) (bool, error) {
-	h, err := c.openVault(ctx, c.cfg.Backup.To)
-	if errors.Is(err, vault.ErrNoVault) { // the directory knows what it was last
+// writes reports whether the archive's directory, with --follow and --backup-to, is that of the writer: it was promoted before. If another
+// directory is the writer, this one becomes that of a replica, and what it has committed and the other one lacks will be dropped. That is
+// done only if the backup says so:
+//
+//	ThisOne, Nobody     the writer
+//	NoVault             the writer, unless the directory knows that there was a vault: opening it says so
+//	AnotherOne          a replica
+//	NobodyKnows         neither, without --promote
+//	CannotAsk           neither
+func (c *cli) writes(ctx context.Context) (bool, error) {
+	is := store.AskWriter(ctx, c.cfg, c.log, c.cfg.Backup.To)
+	if c.cfg.Backup.Promote && is.Who != vault.CannotAsk {
 		return true, nil
 	}
-	if errors.Is(err, bucket.ErrUnavailable) {
-		return false, fmt.Errorf("whether this server is the writer or follows, only the backup knows, which cannot be asked: start it again once it can be, or without --follow if it is the writer: %w", err)
-	}
-	if err != nil {
-		return false, err
-	}
-	holder, err := store.HolderOf(c.cfg.Data)
-	if err != nil || c.cfg.Backup.Promote {
-		return true, err
-	}
-	if h.IsUnknown() { // taken for another one, the true writer would drop what only it has
-		return false, fmt.Errorf("%w, and the others with --follow and its address", vault.ErrUnknownWriter)
-	}
-	if h.WrittenBy(holder) {
+	switch is.Who {
+	case vault.ThisOne:
 		c.cfg.TakeBytes = true
 		return true, nil
+	case vault.Nobody, vault.NoVault:
+		return true, nil
+	case vault.NobodyKnows:
+		return false, fmt.Errorf("--backup-to %s: %w", c.cfg.Backup.To, is.Err)
+	case vault.CannotAsk:
+		return false, fmt.Errorf("whether this server is the writer or follows, only the backup knows, which cannot be asked: start it again once it can be, or without --follow if it is the writer: %w", is.Err)
+	case vault.AnotherOne:
+		if err := c.sameArchive(ctx); err != nil {
+			return false, err
+		}
+		c.log.Warn("another server has become the writer: this directory follows it, and what only this one had is dropped", "data", c.cfg.Data)
+		return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())
 	}
-	if err := c.sameArchive(ctx); err != nil {
-		return false, err
-	}
-	c.log.Warn("another server has become the writer: this directory follows it, and what only this one had is dropped", "data", c.cfg.Data)
-	return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())
+	panic("a case of vault.Who is missing")
 }
 
 // sameArchive compares the archive in the directory with that in --backup-to.
@@ -183,9 +166,8 @@ func (c *cli) sameArchive(ctx context.Context) error {
 	return nil
 }
 
-// becomeWriter makes the directory of a follower one that can be written. Without --base, the base stays that of the archive. silent
-// is what awaitPromotion returned.
-func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet, silent string) error {
+// becomeWriter makes the directory of a follower one that can be written. Without --base, the base stays that of the archive.
+func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet, what replacing) error {
 	var mark struct{ Base string }
 	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(c.cfg.Data, kv.ReplicaFile), 64<<10)
 	if err == nil {
@@ -197,7 +179,7 @@ func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet, silent str
 	if !flags.Changed("base") {
 		c.cfg.Base = cmp.Or(mark.Base, c.cfg.Base)
 	}
-	if err := c.promoteFollower(ctx, silent); err != nil {
+	if err := c.promoteFollower(ctx, what); err != nil {
 		return err
 	}
 	c.cfg.TakeBytes = true // the one that was the writer may write no more: the backup has seen to that

@@ -34,6 +34,9 @@ type API struct {
 	Identity func() (Identity, error) // without Version, Log and Number
 	// Lets reports whether replicas may have a write set. nil lets them have what readers see.
 	Lets func(number uint64) bool
+	// Stopped, if not nil, returns why replicas get nothing any more: this archive is not written any more, and another one is. They
+	// must not take it for the writer.
+	Stopped func() error
 
 	set     string // makes PackList.Set that of this process
 	cursors cursors
@@ -46,6 +49,9 @@ func New(db *kv.DB, files *content.Store, identity func() (Identity, error)) *AP
 
 // Who answers GET /replicate: which archive this is.
 func (a *API) Who(w http.ResponseWriter, r *http.Request) error {
+	if err := a.stopped(); err != nil {
+		return err
+	}
 	id, err := a.Identity()
 	if err != nil {
 		return err
@@ -53,6 +59,13 @@ func (a *API) Who(w http.ResponseWriter, r *http.Request) error {
 	at := a.DB.Position()
 	id.Version, id.Log, id.Number = Version, hex.EncodeToString(at.Log[:]), at.Number
 	return sendJSON(w, id)
+}
+
+func (a *API) stopped() error {
+	if a.Stopped == nil {
+		return nil
+	}
+	return a.Stopped()
 }
 
 func sendJSON(w http.ResponseWriter, v any) error {
@@ -94,6 +107,9 @@ func (a *API) State(w http.ResponseWriter, r *http.Request) error {
 // none, it waits up to ?wait= milliseconds. 410 means that the log does not reach back that far, 409 that the position is
 // one of another history: then the replica begins again with State. The last frame is an End.
 func (a *API) Log(w http.ResponseWriter, r *http.Request) error {
+	if err := a.stopped(); err != nil {
+		return err
+	}
 	q := r.URL.Query()
 	at, err := ParsePosition(q)
 	if err != nil {

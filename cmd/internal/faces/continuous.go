@@ -20,6 +20,8 @@ func (a *Faces) backupBehind() string {
 	s := k.State()
 	late := max(backupLate, 10*s.Every)
 	switch {
+	case s.Lost:
+		return ": the backup is not there any more, and gets nothing (the log says what to do)"
 	case !s.Whole && !s.Failing.IsZero() && time.Since(s.Failing) >= late:
 		return fmt.Sprintf(": there is no backup, its first copy has failed for %d seconds (the log says why)", int(time.Since(s.Failing).Seconds()))
 	case s.Epoch == 0:

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"odarchive/cmd/internal/listen"
+	"odarchive/crawler/archive/vault"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/replicate"
 	"odarchive/ui"
@@ -61,6 +62,12 @@ func (a *Faces) replicator() *replicate.API {
 	a.ships.Lets = func(number uint64) bool {
 		k := a.store.BackupKeeper()
 		return k == nil || k.Lets(number)
+	}
+	a.ships.Stopped = func() error {
+		if k := a.store.BackupKeeper(); k != nil && k.State().Fenced {
+			return fmt.Errorf("%w: replicas get nothing more from this server", vault.ErrFenced)
+		}
+		return nil
 	}
 	return a.ships
 }

@@ -163,6 +163,15 @@ func (c *client) identity(ctx context.Context) (id replicate.Identity, err error
 	return id, err
 }
 
+// Answers asks the server at an address whether it is one that replicas can follow: one that writes an archive, or could. The error says
+// why it does not seem so.
+func Answers(ctx context.Context, writer, token string) error {
+	c := newClient(writer, token, "")
+	defer c.http.CloseIdleConnections()
+	_, err := c.identity(ctx)
+	return err
+}
+
 func (c *client) packs(ctx context.Context) (list replicate.PackList, err error) {
 	return list, c.json(ctx, "/replicate/packs", &list)
 }

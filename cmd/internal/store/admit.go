@@ -31,7 +31,7 @@ func (s *Store) admit(ctx context.Context, patient bool) (why, err error) {
 	if to.To == config.NoBackup || to.Promote {
 		return nil, nil // it is forgotten, or taken from whoever has it, once the directory is open
 	}
-	n, err := s.note()
+	n, damaged, err := s.note()
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,8 @@ func (s *Store) admit(ctx context.Context, patient bool) (why, err error) {
 	}
 	// The remembered backup first: whatever the settings name now, a directory that was replaced there is not the writer.
 	if n.Begun && n.To != to.To {
-		if why, err := s.askRemembered(ctx, n, here, patient && to.To == ""); why != nil || err != nil {
+		q := question{to: n.To, begun: true, replaced: !n.Replaced.IsZero(), by: n.By, here: here, mayWait: patient && to.To == "", byName: false}
+		if why, err := s.ask(ctx, q); why != nil || err != nil {
 			return why, err
 		}
 	}
@@ -59,65 +60,77 @@ func (s *Store) admit(ctx context.Context, patient bool) (why, err error) {
 			return nil, nil
 		}
 	}
-	return s.askNamed(ctx, n, here)
+	begun := n.Begun && n.To == to.To || damaged // else the address may be that of another archive
+	return s.ask(ctx, question{to: to.To, begun: begun, replaced: begun && !n.Replaced.IsZero(), by: n.By, here: here, mayWait: !damaged && !s.Config.TakeBytes, byName: true})
 }
 
 // note returns what the directory knows of its backup. A damaged note is none if the settings name a backup.
-func (s *Store) note() (backupNote, error) {
-	n, err := readNote(s.Config.Data)
+func (s *Store) note() (n backupNote, damaged bool, err error) {
+	n, err = readNote(s.Config.Data)
 	if errors.Is(err, errNote) && s.Config.Backup.On() {
 		s.Log.Warn("the note of the directory's continuous backup is damaged, and is made anew", "error", err)
-		return backupNote{}, nil
+		return n, true, nil
 	}
-	return n, err
+	return n, false, err
 }
 
-// askRemembered asks the backup whose writer the directory was last.
-func (s *Store) askRemembered(ctx context.Context, n backupNote, here, patient bool) (why, err error) {
-	last, err := askWriter(ctx, s.Config, s.Log, n.To)
-	switch {
-	case err != nil && !n.Replaced.IsZero():
-		return replacedBy(n.To, n.By), nil
-	case errors.Is(err, vault.ErrUnknownWriter):
-		return fmt.Errorf("--backup-to %s: %w", n.To, err), nil
-	case patient && isAway(err):
-		return nil, ctx.Err()
-	case err != nil:
-		return fmt.Errorf("%w (%w): try again once it can be, or 'odarchive backup --detach' if that backup is not used any more", ErrUnasked, err), nil
-	case last.other:
-		s.keepInMind(n.To, last.url)
-		return replacedBy(n.To, last.url), nil
-	}
-	s.Config.TakeBytes = s.Config.TakeBytes || here && last.mine
-	return nil, nil
+// question is what a directory has to know of a backup before it is written.
+type question struct {
+	to       string // the backup
+	begun    bool   // the directory has been its writer
+	replaced bool   // and knows that another one is
+	by       string // that one's address
+	here     bool   // the directory is where it was then
+	mayWait  bool   // while the backup is away, the directory may be written: what asks it later stops that if it must
+	byName   bool   // the settings name the backup
 }
 
-// askNamed asks the backup of the settings.
-func (s *Store) askNamed(ctx context.Context, n backupNote, here bool) (why, err error) {
-	to := s.Config.Backup.To
-	last, err := askWriter(ctx, s.Config, s.Log, to)
-	known := n.Begun && n.To == to // else the address may be that of another archive
-	switch {
-	case errors.Is(err, vault.ErrNoVault) && known && n.Replaced.IsZero(): // as where the file system of the backup is not mounted
-		return fmt.Errorf("--backup-to %s: the backup that this directory has written is not there: if it was removed on purpose, 'odarchive backup --detach' once, and it begins anew", to), nil
-	case errors.Is(err, vault.ErrNoVault) && !known: // it begins now
+// ask asks a backup who writes it, and decides whether the directory may be written: it may if both results are nil. why is what is
+// the case, and err also that it may pass.
+func (s *Store) ask(ctx context.Context, q question) (why, err error) {
+	is := AskWriter(ctx, s.Config, s.Log, q.to)
+	switch is.Who {
+	case vault.ThisOne:
+		s.Config.TakeBytes = s.Config.TakeBytes || q.here
 		return nil, nil
-	case err != nil && known && !n.Replaced.IsZero():
-		return replacedBy(to, n.By), nil
-	case err != nil && s.Config.TakeBytes:
-		return fmt.Errorf("--take-bytes: %w: %w", ErrUnasked, err), nil
-	case isAway(err): // BeginBackup waits for it
-		return nil, ctx.Err()
-	case err != nil:
-		return fmt.Errorf("--backup-to %s: %w", to, err), nil
-	case !last.other:
-		s.Config.TakeBytes = s.Config.TakeBytes || here && last.mine
+	case vault.Nobody:
 		return nil, nil
+	case vault.AnotherOne:
+		if q.begun {
+			s.keepInMind(q.to, is.URL)
+		}
+		if q.byName {
+			return fmt.Errorf("--backup-to %s: %w, which wrote to it last on %s%s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote",
+				q.to, vault.ErrNotOwner, is.At.UTC().Format(time.RFC3339), at(is.URL)), nil
+		}
+		return replacedBy(q.to, is.URL), nil
+	case vault.NobodyKnows:
+		if q.replaced {
+			return replacedBy(q.to, q.by), nil
+		}
+		return fmt.Errorf("--backup-to %s: %w", q.to, is.Err), nil
+	case vault.NoVault:
+		switch {
+		case q.replaced:
+			return replacedBy(q.to, q.by), nil
+		case q.begun: // as where the file system of the backup is not mounted
+			return nil, fmt.Errorf("--backup-to %s: %w: try again once it is, or, if it was removed on purpose, 'odarchive backup --detach' once, and it begins anew", q.to, vault.ErrNotThere)
+		}
+		return nil, nil // it begins now
+	case vault.CannotAsk:
+		switch {
+		case q.replaced:
+			return replacedBy(q.to, q.by), nil
+		case q.mayWait && isAway(is.Err):
+			return nil, ctx.Err()
+		case q.byName && !isAway(is.Err):
+			return fmt.Errorf("--backup-to %s: %w", q.to, is.Err), nil
+		case s.Config.TakeBytes:
+			return nil, fmt.Errorf("--take-bytes: %w: %w", ErrUnasked, is.Err)
+		}
+		return nil, fmt.Errorf("%w (%w): try again once it can be, or 'odarchive backup --detach' if that backup is not used any more", ErrUnasked, is.Err)
 	}
-	if known {
-		s.keepInMind(to, last.url)
-	}
-	return fmt.Errorf("--backup-to %s: %w, which wrote to it last on %s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", to, vault.ErrNotOwner, last.at), nil
+	panic("store: a case of vault.Who is missing")
 }
 
 // isAway reports whether an object store did not answer, and may do so later.
@@ -145,38 +158,86 @@ func replacedBy(to, by string) error {
 	return fmt.Errorf("%w%s: follow it with %s, or 'odarchive backup --detach' if this directory shall go its own way", ErrReplaced, by, with)
 }
 
-// lastWriter is who wrote a backup last.
-type lastWriter struct {
-	mine, other bool   // neither if nobody did
-	url, at     string // of another one
+// at returns " at " and an address, if it is known.
+func at(url string) string {
+	if url == "" {
+		return ""
+	}
+	return " at " + url
 }
 
 // askTime bounds how long a backup is asked who writes it.
 const askTime = 10 * time.Second
 
-// askWriter asks a backup who writes it: the directory of the settings, or another one.
-func askWriter(ctx context.Context, cfg config.Config, log *slog.Logger, url string) (last lastWriter, err error) {
+// AskWriter asks a backup who writes it, for the directory of the settings, which gets an identity if it has none.
+func AskWriter(ctx context.Context, cfg config.Config, log *slog.Logger, url string) (is vault.Standing) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	mine, err := HolderOf(cfg.Data)
 	if err != nil {
-		return last, err
+		return vault.Standing{Err: err}
 	}
 	b, err := bucket.Open(ctx, url, bucket.Options{Logger: log, Attempts: 2, Stall: askTime / 2})
 	if err != nil {
-		return last, err
+		return vault.Standing{Err: err}
 	}
-	w, err := vault.LastWriterOf(ctx, b)
+	is = vault.Ask(ctx, b, mine)
+	if is.Who == vault.AnotherOne && is.URL == cfg.Base { // of both
+		is.URL = ""
+	}
+	if n, err := readNote(cfg.Data); is.Who == vault.AnotherOne && err == nil && n.To == url && n.Begun && n.Replaced.IsZero() && is.Epoch < n.Epoch {
+		is.Who = vault.NobodyKnows // an older copy of the backup came back, and who wrote after it is not in there
+		is.Err = fmt.Errorf("backup: it is older than what this directory wrote (epoch %d, and now %d): %w", n.Epoch, is.Epoch, vault.ErrUnknownWriter)
+	}
+	return is
+}
+
+// Leave tells the backup that a directory has written, which is not that of the settings any more, that it is left: followers that
+// watch it must not take the silence for the end of the writer. A directory that is not where it was, such as a copy, or that was
+// replaced, has nothing to tell. instead is what it writes from now on.
+func Leave(ctx context.Context, cfg config.Config, log *slog.Logger, instead string) error {
+	n, err := readNote(cfg.Data)
+	if err != nil || !n.Begun || !n.Replaced.IsZero() || n.To == instead || n.To == unknownBackup {
+		return nil
+	}
+	if at, err := locationOf(cfg.Data); err != nil || !n.location.is(at) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	holder, err := HolderOf(cfg.Data)
 	if err != nil {
-		return last, err
+		return err
 	}
-	last = lastWriter{mine: w.Holder == mine, other: w.Holder != "" && w.Holder != mine, url: w.URL, at: w.At.UTC().Format(time.RFC3339)}
-	if w.URL == cfg.Base { // of both
-		last.url = ""
-	} else if w.URL != "" {
-		last.at += " at " + w.URL
+	b, err := bucket.Open(ctx, n.To, bucket.Options{Logger: log, Attempts: 2, Stall: askTime / 2})
+	if err == nil {
+		err = vault.Leave(ctx, b, holder, instead)
 	}
-	return last, nil
+	if errors.Is(err, vault.ErrNotOwner) {
+		return replacedBy(n.To, "")
+	}
+	if err != nil {
+		return fmt.Errorf("the continuous backup %s could not be told that this directory has left it: a follower that watches it (--promote-after) may take that for the end of the writer; "+
+			"stop such a follower, or give it other settings: %w", n.To, err)
+	}
+	return nil
+}
+
+// leave is Leave with the settings of a directory that was opened for writing. Where another backup is named, it is written only if the former
+// one knows; who says that there is none any more, or takes one over, is warned.
+func (s *Store) leave(ctx context.Context) error {
+	to := s.Config.Backup
+	if to.To == "" {
+		return nil
+	}
+	err := Leave(ctx, s.Config, s.Log, to.To)
+	if err != nil && (to.To == config.NoBackup || to.Promote) {
+		if !errors.Is(err, ErrReplaced) { // then its way is another one anyway
+			s.Log.Warn("the directory leaves its continuous backup", "error", err)
+		}
+		return nil
+	}
+	return err
 }
 
 // SameArchive compares the archive in a directory with the one that a backup has. The error wraps vault.ErrOtherArchive if they differ; nil
@@ -199,15 +260,6 @@ func SameArchive(ctx context.Context, dir string, b bucket.Bucket) error {
 		}
 	}
 	return nil
-}
-
-// IsWriter asks the backup of the settings whether a directory is that of its writer.
-func IsWriter(ctx context.Context, cfg config.Config, log *slog.Logger) (bool, error) {
-	if BaseOf(cfg.Data) == "" {
-		return false, nil // no archive, whose identity would be made
-	}
-	last, err := askWriter(ctx, cfg, log, cfg.Backup.To)
-	return last.mine, err
 }
 
 // NoteReplaced makes the directory remember that another one is the writer, if the error says so.

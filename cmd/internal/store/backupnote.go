@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
+	"odarchive/crawler/archive/vault"
 	"odarchive/triplestore/disk"
 )
 
@@ -26,6 +27,9 @@ type backupNote struct {
 	Wait bool   `json:"wait,omitempty"`
 	// Begun says that this directory has been the writer of that backup.
 	Begun bool `json:"begun,omitempty"`
+	// Epoch is the last one in which this directory wrote the backup; a backup that ends with an earlier one is an older copy. 0 if it
+	// is not known.
+	Epoch uint64 `json:"epoch,omitempty"`
 	// Replaced is when it was seen that another directory is the writer now, and By that one's address, if it is known.
 	Replaced time.Time `json:"replaced,omitzero"`
 	By       string    `json:"by,omitempty"`
@@ -74,17 +78,13 @@ const unknownBackup = "unknown"
 
 // readNote returns the note of a directory. It is zero if there is none.
 func readNote(dir string) (n backupNote, err error) {
-	parse := parseNote
-	text, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, noteFile), maxNote)
-	if errors.Is(err, fs.ErrNotExist) {
-		parse = parseFormer
-		text, err = disk.ReadFile(disk.OS{}, filepath.Join(dir, formerReplaced), maxNote)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return n, nil
-	}
-	if err == nil {
-		n, err = parse(text)
+	n, err = readNoteFile(dir, noteFile, parseNote)
+	if err != nil || n.To == "" {
+		former, failed := readNoteFile(dir, formerReplaced, parseFormer)
+		if former.To != "" {
+			return former, nil // what it says is so whatever the other one said
+		}
+		err = errors.Join(err, failed)
 	}
 	if errors.Is(err, errNote) {
 		err = fmt.Errorf("%w: start the server once with --backup-to and the backup's URL, or 'odarchive backup --detach' if there is none any more", err)
@@ -93,6 +93,20 @@ func readNote(dir string) (n backupNote, err error) {
 		return backupNote{}, fmt.Errorf("%s: %w", filepath.Join(dir, noteFile), err)
 	}
 	return n, nil
+}
+
+// readNoteFile reads a note from a file. It is zero if there is none. What cannot be read is errNote, whatever it is instead.
+func readNoteFile(dir, name string, parse func([]byte) (backupNote, error)) (n backupNote, err error) {
+	text, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, name), maxNote)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return n, nil
+	case errors.Is(err, fs.ErrPermission):
+		return n, err
+	case err != nil:
+		return n, fmt.Errorf("%w: %w", errNote, err)
+	}
+	return parse(text)
 }
 
 func parseNote(text []byte) (n backupNote, err error) {
@@ -132,18 +146,20 @@ func (n backupNote) write(dir string) error {
 // remove removes files of a directory that are there.
 func remove(dir string, names ...string) error {
 	for _, name := range names {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// NoteWriter notes that a directory is the writer of the archive in a backup.
-func NoteWriter(dir string, to config.Backup) error { return noteBackup(dir, to, true) }
+// NoteWriter notes that a directory is the writer of the archive in a backup, since an epoch; 0 if that is to come.
+func NoteWriter(dir string, to config.Backup, epoch uint64) error {
+	return noteBackup(dir, to, true, epoch)
+}
 
 // noteBackup notes the backup of a directory. begun says that the directory is its writer.
-func noteBackup(dir string, to config.Backup, begun bool) error {
+func noteBackup(dir string, to config.Backup, begun bool, epoch uint64) error {
 	if _, err := HolderOf(dir); err != nil { // its age is part of the note
 		return err
 	}
@@ -151,7 +167,7 @@ func noteBackup(dir string, to config.Backup, begun bool) error {
 	if err != nil {
 		return fmt.Errorf("note the continuous backup: %w", err)
 	}
-	n := backupNote{To: to.To, Days: to.Days, Wait: to.Wait, Begun: begun, location: at}
+	n := backupNote{To: to.To, Days: to.Days, Wait: to.Wait, Begun: begun, Epoch: epoch, location: at}
 	if had, err := readNote(dir); err == nil && had == n {
 		return nil
 	}
@@ -179,6 +195,9 @@ func Attach(dir string) (to string, err error) {
 	if err == nil && n.To == "" {
 		err = fmt.Errorf("%s has written no continuous backup", dir)
 	}
+	if err == nil && !n.Replaced.IsZero() {
+		err = replacedBy(n.To, n.By)
+	}
 	if err == nil {
 		n.location, err = locationOf(dir)
 	}
@@ -186,6 +205,23 @@ func Attach(dir string) (to string, err error) {
 		return "", err
 	}
 	return n.To, n.write(dir)
+}
+
+// OwnIdentity gives the directory of a follower, which no process uses, an identity of its own if it may have that of another directory: it was
+// copied from one. A follower that has taken a backup notes that before.
+func OwnIdentity(dir string) (vault.Holder, error) {
+	n, err := readNote(dir)
+	if err != nil && !errors.Is(err, errNote) {
+		return "", err
+	}
+	if at, err := locationOf(dir); err != nil {
+		return "", err
+	} else if !n.Begun || !n.location.is(at) {
+		if err := remove(dir, noteFile, formerReplaced, holderFile); err != nil {
+			return "", err
+		}
+	}
+	return HolderOf(dir)
 }
 
 // Detach makes a directory, which no process uses, forget its continuous backup, for a copy that goes its own way, or where that

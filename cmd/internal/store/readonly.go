@@ -63,6 +63,9 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		s.ReadOnlyReason = "the archive is a replica, which only 'odarchive serve --follow' changes"
 	} else if reads == AlwaysReadOnly {
 		s.ReadOnlyReason = "the archive is open for reading only, because of --read-only"
+		if n, err := readNote(s.Config.Data); err == nil && !n.Replaced.IsZero() {
+			s.Log.Warn("what is shown may be out of date: " + replacedBy(n.To, n.By).Error())
+		}
 	} else if reads == IfHeld && !opts.Notes && s.readsBesideBackup() {
 		// ReadOnlyReason is set
 	} else if why, err := s.admit(ctx, reads == IfUnwritable); err != nil {
@@ -78,6 +81,9 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		s.prepareBackup(&options)
 		if err = s.raiseFormat(); err == nil {
 			s.DB, err = kv.Open(s.Config.Data, options)
+		}
+		if err == nil {
+			err = closedAfter(s.leave(ctx), s.DB)
 		}
 		if err == nil && s.Config.Backup.To == config.NoBackup { // not before it is known that no other process writes
 			_, err = Detach(s.Config.Data)

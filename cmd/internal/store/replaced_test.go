@@ -368,6 +368,108 @@ func TestABackupThatIsNotThereAnyMoreIsNotBegunUnasked(t *testing.T) {
 	w.mustWrite()
 }
 
+// A directory that goes on with another backup, or none, tells the former one; a copy of it has nothing to tell.
+func TestWhoLeavesItsBackupSaysSoThere(t *testing.T) {
+	w := newWorld(t)
+	former := "file://" + t.TempDir()
+	w.cfg.Backup.To = former
+	w.mustWrite()
+	left := func() string {
+		t.Helper()
+		is := AskWriter(t.Context(), w.cfg, slog.New(slog.DiscardHandler), former)
+		if is.Who != vault.ThisOne {
+			t.Fatalf("%+v", is)
+		}
+		return is.Left
+	}
+	copied := *w
+	copied.cfg.Data = filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(copied.cfg.Data, os.DirFS(w.cfg.Data)); err != nil {
+		t.Fatal(err)
+	}
+	copied.cfg.Backup.To = config.NoBackup
+	copied.mustWrite()
+	if to := left(); to != "" {
+		t.Errorf("by a copy: %q", to)
+	}
+	w.cfg.Backup.To = "file://" + t.TempDir()
+	w.mustWrite()
+	if to := left(); to != w.cfg.Backup.To {
+		t.Errorf("for another one: %q", to)
+	}
+	w.cfg.Backup.To = former
+	w.mustWrite()
+	if to := left(); to != "" {
+		t.Errorf("it has come back: %q", to)
+	}
+	w.cfg.Backup.To = config.NoBackup
+	w.mustWrite()
+	w.cfg.Backup.To = former
+	if to := left(); to != config.NoBackup {
+		t.Errorf("for none: %q", to)
+	}
+}
+
+// With a damaged note, nobody knows here whether the directory was replaced: it is not written before the backup has said so.
+func TestADamagedNoteWaitsForTheBackup(t *testing.T) {
+	w := newWorld(t)
+	at := filepath.Join(t.TempDir(), "backup")
+	w.cfg.Backup.To = "file://" + at
+	w.mustWrite()
+	name := filepath.Join(w.cfg.Data, noteFile)
+	for _, text := range []string{"", strings.Repeat("x", maxNote+1)} {
+		if err := os.WriteFile(name, []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(at, at+".away"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.write(); err == nil || !strings.Contains(err.Error(), "--detach") {
+			t.Errorf("without the backup: %v", err)
+		}
+		if err := errors.Join(os.RemoveAll(at), os.Rename(at+".away", at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(w.cfg.Data, formerReplaced), []byte("2026-11-24T20:00:00Z "+w.cfg.Backup.To+"\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	w.mustWrite() // the backup says that it is the writer
+}
+
+// A backup that is older than what the directory wrote names another one: that one did not replace it.
+func TestAnOlderBackupReplacesNobody(t *testing.T) {
+	w := newWorld(t)
+	at := filepath.Join(t.TempDir(), "backup")
+	w.cfg.Backup.To = "file://" + at
+	other := *w
+	other.cfg.Data = filepath.Join(t.TempDir(), "other")
+	other.mustWrite()
+	if err := os.CopyFS(at+".old", os.DirFS(at)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(w.cfg.Data, os.DirFS(other.cfg.Data)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Detach(w.cfg.Data); err != nil {
+		t.Fatal(err)
+	}
+	w.cfg.Backup.Promote = true
+	w.mustWrite()
+	w.cfg.Backup.Promote = false
+	if err := errors.Join(os.RemoveAll(at), os.Rename(at+".old", at)); err != nil {
+		t.Fatal(err)
+	}
+	if is := AskWriter(t.Context(), w.cfg, slog.New(slog.DiscardHandler), w.cfg.Backup.To); is.Who != vault.NobodyKnows || !strings.Contains(is.Err.Error(), "older") {
+		t.Errorf("%+v", is)
+	}
+	if _, err := w.write(); !errors.Is(err, vault.ErrUnknownWriter) {
+		t.Error(err)
+	}
+	w.cfg.Backup.Promote = true
+	w.mustWrite()
+}
+
 func FuzzNote(f *testing.F) {
 	f.Add([]byte("crc32c 00000000\n{}"))
 	f.Add([]byte("{}"))

@@ -16,7 +16,8 @@ import (
 // archive lacks, and bucket.ErrRefused or one of its own if the bucket cannot be used: it does not exist, the keys are wrong,
 // or it has other objects. If the process that wrote last has not ended well,
 // Begin waits for half of a lease to see whether it lives; the error is ErrInUse if it does, and Begin does not return before
-// that is known. If the object store cannot be reached at all, Begin returns nil after some seconds, and Run goes on trying.
+// that is known. If the object store cannot be reached at all, Begin returns nil after some seconds, and Run goes on trying, but not
+// with Options.Take.
 func (k *Keeper) Begin(ctx context.Context) error {
 	k.packs.start()
 	if k.opts.Wait {
@@ -25,7 +26,7 @@ func (k *Keeper) Begin(ctx context.Context) error {
 	for doubt := false; ; {
 		err := k.beginOnce(ctx, &doubt)
 		switch {
-		case err == nil || isPermanent(err) || isHopeless(err) && !k.opts.Begun:
+		case err == nil || isPermanent(err) || errors.Is(err, ErrNotThere) || isHopeless(err) && !k.opts.Begun:
 			return err
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -34,6 +35,9 @@ func (k *Keeper) Begin(ctx context.Context) error {
 		if errors.Is(err, errNotNoted) { // known to be the writer
 			k.log.Warn("nothing is acknowledged yet; trying again in the background", "error", err)
 			return nil
+		}
+		if !doubt && k.opts.Take { // who replaces another writer must be able to tell
+			return err
 		}
 		if !doubt {
 			k.log.Warn("the backup cannot be reached, or not be written; trying again in the background", "error", err)
@@ -94,6 +98,8 @@ func (k *Keeper) take(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.writer, k.taken = w, nil
+	k.state.Lost = false
+	k.last, k.files.last = snapshot{}, nil // they may be gone
 	if k.spoiled = nil; len(h.damaged) > 0 && w.IsNew() {
 		k.spoiled = h.damaged
 		k.log.Warn("an object of the backup is damaged, and its history begins anew: earlier moments may need what the object had", "objects", len(h.damaged), "first", h.damaged[0].text)
@@ -107,7 +113,7 @@ func (k *Keeper) take(ctx context.Context) error {
 	if !w.IsNew() {
 		k.gate.reach(w.At().Number)
 	}
-	k.log.Info("this process writes the backup", "epoch", w.Epoch(), "after", w.At().Number, "new", w.IsNew())
+	k.log.Info("this process writes the backup", "epoch", w.Epoch(), "after", w.At().Number, "new", w.IsNew(), "because", w.why)
 	return nil
 }
 
@@ -121,7 +127,8 @@ func (k *Keeper) becomeWriter(ctx context.Context) (*Writer, error) {
 			return nil, err
 		}
 	}
-	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx), was: k.was, Waiting: k.waiting})
+	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx),
+		Begun: k.opts.Begun && !k.opts.Take || k.was != "", was: k.was, Waiting: k.waiting})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +145,7 @@ func (k *Keeper) noteTaken() error {
 	if k.opts.Taken == nil {
 		return nil
 	}
-	err := k.opts.Taken()
+	err := k.opts.Taken(k.taken.Epoch())
 	k.gate.hold(err != nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotNoted, err)

@@ -10,23 +10,46 @@ import (
 	"time"
 
 	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/wal"
 )
 
 // decide finds out whether and where the candidate continues the log.
-func (w *Writer) decide(h *History) (f fence, err error) {
+func (w *Writer) decide(ctx context.Context, h *History) (f fence, err error) {
 	f = fence{Epoch: w.epoch, Holder: w.me.Holder, New: true}
 	end, when, ok := h.end()
-	isNew, at, err := w.me.Continue(end)
+	var isNew bool
+	var at wal.Position
+	if w.me.check != nil {
+		isNew, at, err = w.me.check(ctx, h)
+	} else {
+		isNew, at, err = w.me.Continue(end)
+	}
 	if err != nil {
 		return f, err
 	}
-	f.New = isNew || !ok || !h.isWhole() || len(h.damaged) > 0 // what a damaged object had is not known
+	w.why = h.unfit()
+	f.New = isNew || !ok || w.why != ""
 	if !f.New {
 		at = end
 	}
 	f.Log, f.Number, f.Sum = hex.EncodeToString(at.Log[:]), at.Number, at.Sum
 	f.Last, f.At = when, max(when, milliOf(time.Now()))
 	return f, nil
+}
+
+// unfit says why the newest history cannot be continued; "" if it can. What a damaged object had, and what a gap had, is not known.
+func (h *History) unfit() string {
+	switch {
+	case len(h.fences) == 0:
+		return "it has none yet"
+	case len(h.damaged) > 0:
+		return h.damaged[0].text
+	case !h.isWhole():
+		return "it has no complete copy of the archive"
+	case !h.leads():
+		return "records are missing"
+	}
+	return ""
 }
 
 // fence puts the object that begins the epoch into the place where the writer before would put its next one.
@@ -39,9 +62,9 @@ func (w *Writer) fence(ctx context.Context) error {
 		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch >= w.epoch {
 			return ErrFenced
 		}
-		f, err := w.decide(h)
+		f, err := w.decide(ctx, h)
 		if err != nil {
-			return err
+			return errors.Join(err, w.giveBack(ctx, h))
 		}
 		text, err := f.encode(w.nonce)
 		if err != nil {
@@ -91,11 +114,7 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 	if err != nil {
 		return err
 	}
-	o := bucket.PutOptions{IfMatch: w.tag}
-	if w.tag == "" {
-		o = bucket.PutOptions{IfAbsent: true}
-	}
-	err = w.b.Put(ctx, writerKey, int64(len(text)), bytes.NewReader(text), o)
+	err = putWriter(ctx, w.b, text, w.tag)
 	if err != nil && !errors.Is(err, bucket.ErrExists) && !errors.Is(err, bucket.ErrChanged) && !errors.Is(err, bucket.ErrNotFound) {
 		return err
 	}
@@ -113,12 +132,70 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 		return fmt.Errorf("%s: %w", writerKey, err)
 	}
 	if found.Nonce != state.Nonce {
-		if w.hasFence() && found.Epoch < w.epoch {
-			return w.signAgain(ctx, info.ETag) // an older copy of it came back
+		switch {
+		case !w.hasFence():
+			return w.setFenced(fencedBy(found))
+		case found.Epoch < w.epoch: // an older copy of it came back
+			return w.signAgain(ctx, info.ETag)
 		}
+		return w.contest(ctx, found, info.ETag)
+	}
+	w.tag, w.rival = info.ETag, ""
+	w.setYields(false)
+	return nil
+}
+
+// setYields sets whether the writer appends nothing, for a candidate that has signed.
+func (w *Writer) setYields(is bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.yields = is
+}
+
+// contest finds out whether a candidate that has signed writer.json is the writer. Only a fence makes it one: it may give up,
+// or have ended on its way. It cannot put its fence while this writer puts objects faster than it reads the tail, so this one appends
+// nothing meanwhile. If the signature stays there for a lease, this writer signs again, and goes on. The caller holds renewing.
+func (w *Writer) contest(ctx context.Context, found writerState, tag string) error {
+	h, err := read(ctx, w.b)
+	if err != nil {
+		return err
+	}
+	if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
 		return w.setFenced(fencedBy(found))
 	}
-	w.tag = info.ETag
+	if w.rival != found.Nonce {
+		w.rival, w.rivalAt = found.Nonce, time.Now()
+	}
+	if time.Since(w.rivalAt) < w.me.Lease {
+		w.setYields(true)
+		return fmt.Errorf("%w: epoch %d%s is about to replace it", errContested, found.Epoch, at(found.URL))
+	}
+	w.setYields(false)
+	return w.signAgain(ctx, tag)
+}
+
+// errContested is the error of a renewal, and of an append, while another process has signed, and is not the writer yet.
+var errContested = errors.New("the writer waits for one that may replace it")
+
+// giveBack restores the writer.json that this candidate has replaced, since it cannot be the writer: the one before goes on.
+func (w *Writer) giveBack(ctx context.Context, h *History) error {
+	text := w.before
+	if text == nil {
+		f := h.fences
+		if len(f) == 0 {
+			return nil // nobody was there
+		}
+		last := f[len(f)-1]
+		var err error
+		if text, err = sealJSON(writerState{Epoch: last.Epoch, Holder: last.Holder, At: last.At.time()}); err != nil {
+			return err
+		}
+	}
+	w.renewing.Lock()
+	defer w.renewing.Unlock()
+	if err := putWriter(ctx, w.b, text, w.tag); err != nil && !errors.Is(err, bucket.ErrChanged) && !errors.Is(err, bucket.ErrNotFound) {
+		return fmt.Errorf("give the archive back to the writer before: %w", err)
+	}
 	return nil
 }
 
@@ -126,14 +203,21 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 // writes is decided by fences, and a process that takes the archive, and has signed, is not replaced: its text is another.
 // The caller holds renewing.
 func (w *Writer) signAgain(ctx context.Context, tag string) error {
-	w.tag = tag
+	if w.hasFence() { // else there may be nothing to sign for
+		if err := w.isThere(ctx); err != nil {
+			return err
+		}
+	}
 	h, err := read(ctx, w.b)
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrNoVault) { // all but the tail is lost: the Keeper's next look at it says so
 		return err
 	}
-	if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
-		return w.setFenced(fencedBy(h.writer))
+	if err == nil {
+		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
+			return w.setFenced(fencedBy(h.writer))
+		}
 	}
+	w.tag = tag
 	return fmt.Errorf("%w: %s is missing, damaged or an older one", errSignAgain, writerKey)
 }
 
@@ -163,9 +247,12 @@ func (e *FencedError) Error() string { return ErrFenced.Error() + ": " + e.URL }
 func (e *FencedError) Unwrap() error { return ErrFenced }
 
 // Lives reads what changes in a vault as long as its writer lives, and the writer's address. A follower that sees no
-// change for the length of the lease, by its own clock, may take over.
+// change for the length of the lease, by its own clock, may take over. The error is ErrLeft if the writer has left the vault.
 func Lives(ctx context.Context, b bucket.Bucket) (sign, url string, lease time.Duration, err error) {
 	sign, s, _, err := look(ctx, b)
+	if err == nil && s.Left != "" {
+		err = leftFor(s)
+	}
 	if err != nil {
 		return "", "", 0, fmt.Errorf("backup: %w", err)
 	}

@@ -62,7 +62,7 @@ func (w *world) process(ctx context.Context, id int, seed uint64) {
 				done += n
 				if errors.Is(failed, ErrFenced) {
 					err = failed
-				} else if failed != nil && !errors.Is(failed, bucket.ErrUnavailable) && ctx.Err() == nil {
+				} else if failed != nil && !errors.Is(failed, bucket.ErrUnavailable) && !errors.Is(failed, errContested) && ctx.Err() == nil {
 					w.t.Errorf("append: %v", failed)
 				}
 				if failed != nil {

@@ -21,8 +21,10 @@ import (
 type History struct {
 	b         bucket.Bucket
 	created   time.Time
+	nameless  bool        // archive.json is missing
 	writer    writerState // who wrote last: findWriter
 	writerTag string      // ETag of writer.json; "" if there is none
+	writerRaw []byte      // its bytes
 	sign      string      // of the writer (Lives), as writer.json had it
 	unknown   bool        // there has been a writer, and nothing says which one
 	stale     bool        // writer.json is older than the last fence
@@ -58,46 +60,52 @@ func Open(ctx context.Context, b bucket.Bucket) (*History, error) {
 	return h, nil
 }
 
-// open is Open for those who need the whole tail: nothing of it may be damaged.
-func open(ctx context.Context, b bucket.Bucket) (*History, error) {
-	h, err := read(ctx, b)
-	if err == nil && len(h.damaged) > 0 {
-		err = fmt.Errorf("%w: %s", ErrBroken, h.damaged[0].text)
-	}
-	return h, err
-}
-
 func read(ctx context.Context, b bucket.Bucket) (*History, error) {
 	h, err := readOnce(ctx, b)
 	if err == nil && (h.unknown || h.stale) { // a process may have become the writer while the objects were read
 		h, err = readOnce(ctx, b)
 	}
+	// A list that is made while the writer puts and merges objects may have a later one and not an earlier one. What is missing
+	// twice is missing.
+	for try := 0; err == nil && try < maxReadings && h.want() != ""; try++ {
+		before := h.want()
+		if h, err = readOnce(ctx, b); err == nil && h.want() == before {
+			break
+		}
+	}
 	return h, err
+}
+
+// maxReadings bounds how often a vault is read that looks damaged, and each time otherwise.
+const maxReadings = 20
+
+// want says what the newest history lacks, to compare two readings; "" if nothing.
+func (h *History) want() string {
+	all := h.branches()
+	if len(all) == 0 || h.isWhole() && h.leads() {
+		return ""
+	}
+	b := all[len(all)-1]
+	text := fmt.Sprint(h.isWhole())
+	spans := h.spansOf(b)
+	for _, s := range h.snapshotsOf(b) {
+		_, last := path(spans, s.number)
+		text += fmt.Sprint(" ", s.number, " ", last)
+	}
+	return text
 }
 
 func readOnce(ctx context.Context, b bucket.Bucket) (*History, error) {
 	h := &History{b: b, next: 1}
-	raw, _, err := get(ctx, b, archiveKey, maxSmall)
-	if errors.Is(err, bucket.ErrNotFound) {
-		return nil, ErrNoVault
-	}
-	if err != nil {
+	if err := h.readDescription(ctx); err != nil {
 		return nil, err
 	}
-	var d description
-	if err := unsealJSON(raw, &d); err != nil || d.Format < 1 {
-		h.flaw("%s is damaged", archiveKey)
-	}
-	if d.Format > format {
-		return nil, ErrNewer
-	}
-	h.created = d.Created
 	if raw, info, err := get(ctx, b, writerKey, maxSmall); err == nil {
 		if err := unsealJSON(raw, &h.writer); err != nil {
 			h.writer = writerState{}
 			h.flaw("%s is damaged", writerKey)
 		}
-		h.writerTag, h.sign = info.ETag, signOf(info.ETag, h.writer)
+		h.writerTag, h.writerRaw, h.sign = info.ETag, raw, signOf(info.ETag, h.writer)
 	} else if !errors.Is(err, bucket.ErrNotFound) {
 		return nil, err
 	}
@@ -125,6 +133,33 @@ func readOnce(ctx context.Context, b bucket.Bucket) (*History, error) {
 		return cmp.Or(cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.first, b.first), cmp.Compare(a.last, b.last))
 	})
 	return h, h.findWriter(ctx)
+}
+
+// readDescription reads archive.json. A vault that has lost only that is one.
+func (h *History) readDescription(ctx context.Context) error {
+	raw, _, err := get(ctx, h.b, archiveKey, maxSmall)
+	if errors.Is(err, bucket.ErrNotFound) {
+		if _, err := h.b.Stat(ctx, writerKey); errors.Is(err, bucket.ErrNotFound) {
+			return ErrNoVault
+		} else if err != nil {
+			return err
+		}
+		h.nameless = true
+		h.flaw("%s is missing", archiveKey)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var d description
+	if err := unsealJSON(raw, &d); err != nil || d.Format < 1 {
+		h.flaw("%s is damaged", archiveKey)
+	}
+	if d.Format > format {
+		return ErrNewer
+	}
+	h.created = d.Created
+	return nil
 }
 
 func (h *History) flaw(form string, args ...any) {
@@ -286,6 +321,23 @@ func (h *History) hasBegun(b branch) bool {
 	return max(last, list[len(list)-1].number) >= b.epochs[0].Number
 }
 
+// leads reports whether the end of the newest history can be restored: some state file of it is followed by all records up to there.
+func (h *History) leads() bool {
+	all := h.branches()
+	end, _, ok := h.end()
+	if !ok {
+		return false
+	}
+	b := all[len(all)-1]
+	spans := h.spansOf(b)
+	for _, s := range h.snapshotsOf(b) {
+		if _, last := path(spans, s.number); max(last, s.number) >= end.Number {
+			return true
+		}
+	}
+	return false
+}
+
 // spansOf returns the objects of a branch, by first record. Overlapping ones have the same records.
 func (h *History) spansOf(b branch) (list []span) {
 	for _, s := range h.spans {
@@ -390,14 +442,6 @@ func (h *History) Moments() (list []Moments) {
 
 // Writer describes who writes the archive: its address, if it has told one, and its epoch.
 func (h *History) Writer() (url string, epoch uint64) { return h.writer.URL, h.writer.Epoch }
-
-// IsUnknown reports that the vault has had a writer, and says no more which one.
-func (h *History) IsUnknown() bool { return h.unknown }
-
-// WrittenBy reports whether a holder is the writer, or there has been none.
-func (h *History) WrittenBy(holder Holder) bool {
-	return !h.unknown && (h.writer.Holder == "" || h.writer.Holder == holder)
-}
 
 // Created returns when the vault was begun.
 func (h *History) Created() time.Time { return h.created }

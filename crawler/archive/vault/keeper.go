@@ -39,7 +39,7 @@ type Options struct {
 	// Taken, if not nil, is called each time this process has become the writer: by Begin, or by Run if the backup could be
 	// reached only then, and when the history begins anew. While it fails, it is called again, nothing is copied, and no
 	// commit is acknowledged, with or without Wait.
-	Taken func() error
+	Taken func(epoch uint64) error
 	// Begun says that this directory has been the writer, so that what is wrong with the bucket now can be mended.
 	Begun bool
 	// Check, if not nil, is called before the process becomes the writer. The error ends that; it may wrap ErrOtherArchive.
@@ -117,7 +117,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 	}
 	defer k.src.Content.SetKeep(nil)
 	defer k.closeReader()
-	for {
+	for said := (complaint{}); ; {
 		err := k.run(ctx)
 		switch {
 		case isPermanent(err):
@@ -131,7 +131,9 @@ func (k *Keeper) Run(ctx context.Context) error {
 			k.mu.Unlock()
 		}
 		k.failed(err)
-		k.log.Warn("backup interrupted; trying again", "error", err)
+		if said.isNews(err) {
+			k.log.Warn("backup interrupted; trying again", "error", err)
+		}
 		if !rest(ctx, retryEvery) {
 			return k.finish(ctx)
 		}
@@ -139,6 +141,21 @@ func (k *Keeper) Run(ctx context.Context) error {
 }
 
 const retryEvery = 2 * time.Second
+
+// complaint is what the log was told last of something that is tried again and again.
+type complaint struct {
+	text string
+	at   time.Time
+}
+
+// isNews reports whether an error is another one than the last, or that was a while ago.
+func (c *complaint) isNews(err error) bool {
+	if err.Error() == c.text && time.Since(c.at) < time.Minute {
+		return false
+	}
+	c.text, c.at = err.Error(), time.Now()
+	return true
+}
 
 // errEnded is the error of commits that wait for a Keeper that has ended.
 var errEnded = errors.New("the process stops, and the backup does not have the commit yet")
@@ -176,8 +193,9 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// errAgain says that the history in the vault must begin anew.
-var errAgain = errors.New("the backup begins anew")
+// errAgain says that what is in the vault is not what this process has put there: the archive must be taken again, and perhaps
+// begins a new history there.
+var errAgain = errors.New("the backup is looked at again")
 
 // run takes the archive, if it is not taken yet, and copies until something fails that is not tried again here.
 func (k *Keeper) run(ctx context.Context) error {
@@ -199,7 +217,7 @@ func (k *Keeper) run(ctx context.Context) error {
 	if k.opts.Wait {
 		k.gate.setWaiting(true)
 	}
-	group.Go(func() { k.maintain(ctx, func() { stop(errAgain) }) })
+	group.Go(func() { k.maintain(ctx, stop) })
 	return firstCause(ctx, k.appendAll(ctx))
 }
 
@@ -218,12 +236,17 @@ func (k *Keeper) isWhole() bool {
 	return k.last.epoch == k.writer.Epoch()
 }
 
-// renew renews the lease until ctx ends, and returns ErrFenced if another process has taken the archive.
+// renew renews the lease until ctx ends, and returns ErrFenced if another process has taken the archive, and errAgain if the
+// vault is gone.
 func (k *Keeper) renew(ctx context.Context) error {
-	for rest(ctx, k.opts.Lease/3) {
+	for pause := k.opts.Lease / 3; rest(ctx, pause); {
+		pause = k.opts.Lease / 3
 		switch err := k.writer.renew(ctx); {
-		case errors.Is(err, ErrFenced):
+		case errors.Is(err, ErrFenced), errors.Is(err, errAgain):
 			return err
+		case errors.Is(err, errContested):
+			k.log.Warn("another process is about to become the writer", "error", err)
+			pause = min(pause, time.Second)
 		case err != nil && ctx.Err() == nil:
 			k.log.Debug("lease not renewed", "error", err)
 		}

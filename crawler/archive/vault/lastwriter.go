@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"time"
 
 	"odarchive/triplestore/bucket"
 )
@@ -81,24 +79,8 @@ func newestEpoch(ctx context.Context, b bucket.Bucket) (newest uint64, others bo
 	return newest, others, nil
 }
 
-// LastWriter is the directory that wrote a vault last.
-type LastWriter struct {
-	Holder Holder // "" if there was none
-	URL    string // its address; "" if that is not known
-	At     time.Time
-}
-
-// LastWriterOf asks a vault which directory writes it, or wrote it last. The error wraps ErrNoVault if there is no vault, and
-// ErrUnknownWriter if the vault has had a writer and does not say any more which one. Usually it reads two small objects and
-// lists the tail.
-func LastWriterOf(ctx context.Context, b bucket.Bucket) (LastWriter, error) {
-	s, err := lastWriterOf(ctx, b)
-	if err != nil {
-		return LastWriter{}, fmt.Errorf("backup: %w", err)
-	}
-	return LastWriter{s.Holder, s.URL, s.At}, nil
-}
-
+// lastWriterOf asks a vault who writes it, or wrote it last. The error is ErrNoVault if there is no vault, and ErrUnknownWriter if
+// the vault has had a writer and does not say any more which one.
 func lastWriterOf(ctx context.Context, b bucket.Bucket) (s writerState, err error) {
 	_, s, _, err = look(ctx, b)
 	if err == nil {
@@ -113,7 +95,7 @@ func lastWriterOf(ctx context.Context, b bucket.Bucket) (s writerState, err erro
 		return s, err
 	}
 	if h.unknown {
-		return s, ErrUnknownWriter
+		return h.writer, ErrUnknownWriter
 	}
 	return h.writer, nil
 }

@@ -21,8 +21,8 @@ const (
 )
 
 // maintain does what is not urgent until ctx ends: it merges, copies closed packs and state files, and deletes what is old.
-// A failure is tried again. It calls again, and returns, if the history in the vault must begin anew.
-func (k *Keeper) maintain(ctx context.Context, again func()) {
+// A failure is tried again. It calls again, and returns, after errAgain.
+func (k *Keeper) maintain(ctx context.Context, again func(error)) {
 	retained := time.Time{}
 	pause := time.Duration(0)
 	for {
@@ -48,7 +48,7 @@ func (k *Keeper) maintain(ctx context.Context, again func()) {
 		}
 		if errors.Is(err, errAgain) {
 			k.log.Warn("the backup is damaged", "error", err)
-			again()
+			again(err)
 			return
 		}
 		if err != nil && ctx.Err() == nil {
@@ -59,6 +59,9 @@ func (k *Keeper) maintain(ctx context.Context, again func()) {
 }
 
 func (k *Keeper) maintainOnce(ctx context.Context) error {
+	if err := k.isThere(ctx); err != nil {
+		return err
+	}
 	if err := k.copyFiles(ctx); err != nil {
 		return err
 	}

@@ -19,52 +19,69 @@ import (
 // Promoted says what Promote did.
 type Promoted struct {
 	Epoch   uint64 `json:"epoch"`
-	Number  uint64 `json:"write_set"` // the last one
-	Fetched uint64 `json:"fetched"`   // write sets that the replica lacked
+	Number  uint64 `json:"write_set"`      // the last one
+	Fetched uint64 `json:"fetched"`        // write sets that the replica lacked
+	Anew    string `json:"anew,omitempty"` // why the backup begins anew with the replica as it was; "" if it goes on
+}
+
+// PromoteOptions configure Promote. The zero value is ready to use.
+type PromoteOptions struct {
+	// AsItIs makes the replica the writer with what it has, if the vault cannot tell what it lacks: the history in the vault begins
+	// anew with it. What only the vault or another directory has is lost for the archive; moments before stay in the vault.
+	AsItIs   bool
+	Log      *slog.Logger // nil discards
+	Progress Progress
 }
 
 // Promote makes the directory of a replica (triplestore/kv), which no process uses, one that can be written. First the
 // candidate becomes the writer of the vault, so that the writer before acknowledges nothing more. Then the replica gets
 // from the vault what it lacks: write sets and bytes of packs. What it has from the writer and the vault has not, it
-// keeps. If Promote fails or is interrupted, it can be called again.
-func Promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, log *slog.Logger, p Progress) (done Promoted, err error) {
-	done, err = promote(ctx, b, dir, me, cmp.Or(log, slog.New(slog.DiscardHandler)), p)
+// keeps. If Promote fails or is interrupted, it can be called again. Whether the vault has all that the replica lacks is known before
+// any writer is disturbed, and looked at again together with that.
+func Promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o PromoteOptions) (done Promoted, err error) {
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	done, err = promote(ctx, b, dir, me, o)
 	if err != nil {
 		return done, fmt.Errorf("promote: %w", err)
 	}
 	return done, nil
 }
 
-func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, log *slog.Logger, p Progress) (done Promoted, err error) {
+func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o PromoteOptions) (done Promoted, err error) {
 	if !kv.IsReplica(dir) {
 		return done, fmt.Errorf("%s is no replica", dir)
 	}
-	db, err := kv.Open(dir, kv.Options{Replica: true, Log: log})
+	db, err := kv.Open(dir, kv.Options{Replica: true, Log: o.Log})
 	if err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	h, err := open(ctx, b)
-	if err != nil {
+	if _, err := read(ctx, b); err != nil && !(o.AsItIs && errors.Is(err, ErrNoVault)) { // Take would begin one
 		return done, err
 	}
-	if _, err := h.lacks(ctx, db); err != nil { // before the present writer is disturbed
-		return done, err
-	}
+	var h *History // as it was when the writer before had put its last object
+	var t Target   // what the replica lacks; none if it goes on as it is
 	me.Force = true
-	me.Continue = func(end wal.Position) (bool, wal.Position, error) { return false, end, nil }
+	me.check = func(ctx context.Context, now *History) (isNew bool, at wal.Position, err error) {
+		h, done.Anew = now, ""
+		if t, err = now.lacks(ctx, db); err == nil {
+			at, _, _ = now.end()
+			return false, at, nil
+		}
+		if !o.AsItIs || !isForWant(err) {
+			return false, at, err
+		}
+		t, done.Anew = Target{}, err.Error()
+		return true, db.Position(), nil
+	}
 	w, err := Take(ctx, b, me)
 	if err != nil {
 		return done, err
 	}
-	if w.IsNew() {
-		return done, fmt.Errorf("%w: it has no complete copy of the archive", ErrNoMoment)
-	}
-	if h, err = open(ctx, b); err != nil {
-		return done, err
-	}
 	done.Epoch = w.Epoch()
-	if done.Fetched, err = h.catchUp(ctx, db, p); err != nil {
+	if done.Anew != "" {
+		o.Log.Warn("the replica becomes the writer as it is, and the backup begins anew", "because", done.Anew)
+	} else if done.Fetched, err = h.catchUp(ctx, w, db, t, o.Progress); err != nil {
 		return done, err
 	}
 	done.Number = db.Committed()
@@ -72,14 +89,17 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, log
 	if err != nil {
 		return done, err
 	}
-	if err := h.fillPacks(ctx, w.Epoch(), filepath.Join(dir, "packs"), need, log, p); err != nil {
-		return done, err
+	if err := h.fillPacks(ctx, w.Epoch(), filepath.Join(dir, "packs"), need, o.Log, o.Progress); err != nil {
+		if done.Anew == "" {
+			return done, err
+		}
+		o.Log.Error("the replica lacks bytes of files that the backup has not either: 'odarchive check' names them", "error", err)
 	}
 	if err := os.Remove(filepath.Join(dir, kv.ReplicaFile)); err != nil {
 		return done, err
 	}
 	if err := w.release(ctx); err != nil { // the server that starts now need not wait
-		log.Debug("lease not given back", "error", err)
+		o.Log.Debug("lease not given back", "error", err)
 	}
 	return done, disk.OS{}.SyncDir(dir)
 }
@@ -89,16 +109,22 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, log
 func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 	all := h.branches()
 	end, _, ok := h.end()
+	if len(h.damaged) > 0 {
+		return t, fmt.Errorf("%w: %s", ErrBroken, h.damaged[0].text)
+	}
 	if !ok || !h.isWhole() {
 		return t, fmt.Errorf("%w: it has no complete copy of the archive", ErrNoMoment)
 	}
 	b := all[len(all)-1]
 	at := db.Position()
 	if at.Log != b.epochs[0].position().Log {
-		return t, fmt.Errorf("%w: its log is not that in the vault, of which it has perhaps received nothing yet: let it follow the writer, or restore the backup to another directory", kv.ErrOtherHistory)
+		return t, fmt.Errorf("%w: its log is not that in the vault, of which it has perhaps received nothing yet: let it follow the writer", kv.ErrOtherHistory)
 	}
 	if at.Number >= end.Number {
 		for _, err := range db.Records(ctx, end, false) {
+			if errors.Is(err, kv.ErrOtherHistory) {
+				return t, fmt.Errorf("%w, up to %d", ErrParted, at.Number)
+			}
 			if err != nil && !errors.Is(err, kv.ErrLogTrimmed) { // a trimmed log cannot be compared, and its numbers suffice
 				return t, err
 			}
@@ -108,7 +134,11 @@ func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 	}
 	way, last := path(h.spansOf(b), at.Number)
 	if last < end.Number {
-		return t, fmt.Errorf("%w: the vault has no write sets after %d any more; restore from the vault instead", ErrNoMoment, at.Number)
+		if h.leads() { // it began anew behind what the replica has
+			return t, fmt.Errorf("%w: the vault has not all write sets after %d any more, but a state file of a later moment: 'odarchive restore' of the backup "+
+				"to an empty directory has all of it, and is served with --promote", ErrNoMoment, at.Number)
+		}
+		return t, fmt.Errorf("%w: the vault has not all write sets after %d any more", ErrNoMoment, at.Number)
 	}
 	t = Target{Number: last, from: snapshot{number: at.Number, sum: at.Sum}, way: way}
 	return t, h.continues(ctx, t)
@@ -133,15 +163,33 @@ func (h *History) continues(ctx context.Context, t Target) error {
 	return nil
 }
 
-// catchUp applies the records that a replica lacks.
-func (h *History) catchUp(ctx context.Context, db *kv.DB, p Progress) (n uint64, err error) {
-	t, err := h.lacks(ctx, db)
-	if err != nil {
-		return 0, err
+// catchUp applies the records that a replica lacks: t, unless the writer before has merged some since the vault was read.
+func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, p Progress) (n uint64, err error) {
+	if !w.IsNew() {
+		now, err := read(ctx, h.b)
+		if err != nil {
+			return 0, err
+		}
+		if t, err = now.lacks(ctx, db); err != nil {
+			return 0, err
+		}
 	}
 	before := db.Committed()
 	err = h.apply(ctx, t, db, p)
 	return db.Committed() - before, err
+}
+
+// isForWant reports whether an error of lacks says that the vault cannot tell what a replica lacks.
+func isForWant(err error) bool {
+	return errors.Is(err, ErrNoMoment) || errors.Is(err, ErrParted) || errors.Is(err, ErrBroken) || errors.Is(err, ErrUnknownWriter) || errors.Is(err, kv.ErrOtherHistory)
+}
+
+// WithAsItIs adds to an error of Promote how the replica can become the writer nevertheless, if it can.
+func WithAsItIs(err error) error {
+	if !isForWant(err) && !errors.Is(err, ErrNoVault) {
+		return err
+	}
+	return fmt.Errorf("%w; 'odarchive promote --as-it-is' makes it the writer with what it has, and the backup begins anew with that, if this is the best copy that is left", err)
 }
 
 // fillPacks gets packs of which a directory has fewer bytes than the database counts.

@@ -90,7 +90,7 @@ func TestAPromotedReplicaHasWhatWasAcknowledged(t *testing.T) {
 		}
 	}()
 	time.Sleep(20 * time.Millisecond)
-	p, err := Promote(t.Context(), b, behind, Candidate{Holder: Holder(behind), URL: "http://b/", Lease: time.Second}, testLog(t), nil)
+	p, err := Promote(t.Context(), b, behind, Candidate{Holder: Holder(behind), URL: "http://b/", Lease: time.Second}, PromoteOptions{Log: testLog(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestAPromotedReplicaHasWhatWasAcknowledged(t *testing.T) {
 	restored(t, b, m)
 
 	// What was a replica of the old writer at its end has records that the history does not have, or has it all.
-	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: "third", Lease: time.Second}, nil, nil); err != nil {
+	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: "third", Lease: time.Second}, PromoteOptions{Log: nil}); err != nil {
 		t.Fatal(err)
 	}
 	d := open4(t, dir)
@@ -150,7 +150,7 @@ func TestAReplicaWithAnotherHistoryIsNotPromoted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "replica")
 	other.replicate(dir)
 	other.follow(dir)
-	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: "x", Lease: time.Second}, nil, nil); !errors.Is(err, kv.ErrOtherHistory) {
+	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: "x", Lease: time.Second}, PromoteOptions{Log: nil}); !errors.Is(err, kv.ErrOtherHistory) {
 		t.Errorf("got %v", err)
 	}
 	if err := a.put(1); err != nil { // the writer was not disturbed
@@ -249,7 +249,7 @@ func TestOneOfTwoFollowersBecomesTheWriter(t *testing.T) {
 		}
 		errs, won := make([]error, 2), -1
 		promote := func(i int, silent string) error {
-			_, err := Promote(t.Context(), b, dirs[i], Candidate{Holder: Holder(dirs[i]), URL: "http://" + filepath.Base(dirs[i]) + "/", Lease: time.Second, Silent: silent}, testLog(t), nil)
+			_, err := Promote(t.Context(), b, dirs[i], Candidate{Holder: Holder(dirs[i]), URL: "http://" + filepath.Base(dirs[i]) + "/", Lease: time.Second, Silent: silent}, PromoteOptions{Log: testLog(t)})
 			return err
 		}
 		var group sync.WaitGroup
@@ -316,7 +316,7 @@ func TestAReplicaThatPartedIsNotPromoted(t *testing.T) {
 	a.replicate(parted)
 	a.follow(parted)
 	a.close()
-	if _, err := Promote(t.Context(), b, other, Candidate{Holder: Holder(other), Lease: time.Second}, testLog(t), nil); err != nil {
+	if _, err := Promote(t.Context(), b, other, Candidate{Holder: Holder(other), Lease: time.Second}, PromoteOptions{Log: testLog(t)}); err != nil {
 		t.Fatal(err)
 	}
 	c := open4(t, other)
@@ -331,7 +331,7 @@ func TestAReplicaThatPartedIsNotPromoted(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for range 2 {
-		if _, err := Promote(t.Context(), b, parted, Candidate{Holder: "parted", Lease: time.Second}, testLog(t), nil); !errors.Is(err, ErrParted) {
+		if _, err := Promote(t.Context(), b, parted, Candidate{Holder: "parted", Lease: time.Second}, PromoteOptions{Log: testLog(t)}); !errors.Is(err, ErrParted) {
 			t.Fatal(err)
 		}
 	}

@@ -81,7 +81,7 @@ func TestAPromotionReplacesAWriterThatLives(t *testing.T) {
 	b := buckettest.NewFaulty(memory, 1)
 	b.Hook(func(op, key string) error {
 		if op == "get" && key == tailKey(1) && a.Fenced() == nil {
-			if err := a.renew(t.Context()); err != nil && !errors.Is(err, ErrFenced) {
+			if err := a.renew(t.Context()); err != nil && !errors.Is(err, errContested) {
 				t.Error(err)
 			}
 		}
@@ -92,6 +92,9 @@ func TestAPromotionReplacesAWriterThatLives(t *testing.T) {
 	c, err := Take(t.Context(), b, other)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := a.renew(t.Context()); !errors.Is(err, ErrFenced) {
+		t.Errorf("the old writer renews: %v", err)
 	}
 	if a.Fenced() == nil || c.Fenced() != nil || c.renew(t.Context()) != nil {
 		t.Errorf("the old writer: %v, the new one: %v", a.Fenced(), c.Fenced())

@@ -72,6 +72,9 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 	if len(h.damaged) > 0 {
 		return errors.New("damaged objects are not set aside yet")
 	}
+	if h.isWhole() && !h.leads() { // before that, the first records may not be there yet
+		return fmt.Errorf("%w: records are missing", errAgain)
+	}
 	keep := h.needed(milliOf(before))
 	keep[tailKey(h.next-1)] = true // its place must stay taken
 	for _, s := range h.spans {

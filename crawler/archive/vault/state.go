@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"errors"
 	"time"
 )
 
@@ -11,6 +12,7 @@ type State struct {
 	Epoch       uint64 // 0 until this process is the writer
 	Whole       bool   // there is a complete copy; before that, nothing can be restored
 	Fenced      bool   // another process is the writer
+	Lost        bool   // the vault is not there any more
 	Lag         time.Duration
 	Behind      uint64    // write sets that are not in the vault
 	Last        time.Time // when the vault had everything for the last time
@@ -61,7 +63,7 @@ func (k *Keeper) failed(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.state.Failures++
-	k.state.Error = err.Error()
+	k.state.Error, k.state.Lost = err.Error(), errors.Is(err, ErrNotThere)
 	if k.state.Failing.IsZero() {
 		k.state.Failing = time.Now()
 	}

@@ -17,7 +17,7 @@ type notes struct {
 	failed error
 }
 
-func (n *notes) taken() error {
+func (n *notes) taken(uint64) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.calls++

@@ -42,11 +42,13 @@ var (
 	ErrExists   = errors.New("it exists already")
 	ErrBehind   = errors.New("the archive's directory does not continue its backup")
 	// ErrParted means that a replica has write sets of a writer that was replaced before they were in the vault.
-	ErrParted = errors.New("the replica has write sets of a former writer that the backup lacks: let it follow the present writer, which drops them, or restore the backup to another directory and start that with --promote")
+	ErrParted = errors.New("the replica has write sets of a former writer that the backup lacks: let it follow the present writer, which drops them")
 	// ErrOtherArchive means that the vault is that of another archive.
 	ErrOtherArchive = errors.New("the backup is that of another archive")
 	// ErrUnknownWriter means that the vault has had a writer, and that what says which one is lost.
 	ErrUnknownWriter = errors.New("the backup has lost what says which directory writes it; if no other directory does, start this one with --promote")
+	// ErrNotThere means that a vault which this directory has written is not in its place any more.
+	ErrNotThere = errors.New("the backup that this directory has written is not there")
 )
 
 // MustNotWrite reports whether an error says that the archive in a directory must not be written, since that in the vault is

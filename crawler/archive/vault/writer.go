@@ -29,6 +29,8 @@ type writerState struct {
 	Files []string `json:"files,omitempty"`
 	// Released says that the process has ended and given its lease back.
 	Released bool `json:"released,omitempty"`
+	// Left is the backup that the directory writes instead of this one, or "none", if it has left this one.
+	Left string `json:"left,omitempty"`
 }
 
 // Candidate is a process that wants to be the writer.
@@ -40,13 +42,20 @@ type Candidate struct {
 	// Silent, if not "", is the sign (Lives) that the writer has not changed for so long that it is to be replaced. If it has
 	// changed after all, because that writer lives or another candidate was faster, Take returns ErrInUse, also with Force.
 	Silent string
-	was    string // nonce of an earlier Writer of this process
+	// Instead, if not 0, is the epoch of the writer that is to be replaced (Standing.Epoch). If another one has become the writer
+	// since, Take returns ErrInUse, also with Force.
+	Instead uint64
+	// Begun says that the directory has written the vault: if that is not there, Take returns ErrNotThere, and begins none.
+	Begun bool
+	was   string // nonce of an earlier Writer of this process
 	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long; and
 	// with 0 when it has seen that none does.
 	Waiting func(time.Duration)
 	// Continue decides whether the archive of the candidate has the record at the end of the log: then its log continues
 	// there. If isNew is true, its history is a new one, and begins after at. It may be called several times.
 	Continue func(end wal.Position) (isNew bool, at wal.Position, err error)
+	// check, if not nil, decides like Continue, by more than the end of the log. at is the position of a new history.
+	check func(ctx context.Context, h *History) (isNew bool, at wal.Position, err error)
 }
 
 // Writer is a process that may append to the log. Its methods may be called concurrently.
@@ -55,12 +64,16 @@ type Writer struct {
 	me    Candidate
 	epoch uint64
 	isNew bool
+	why   string // why the vault's history could not be continued; "" if it could, or for another reason
 	began uint64 // number of the last record before the epoch
 	nonce [16]byte
 
-	renewing sync.Mutex // guards tag, beat
+	renewing sync.Mutex // guards the fields below
 	tag      string     // ETag of writer.json
 	beat     uint64
+	before   []byte    // writer.json of the writer before; nil if there was none
+	rival    string    // nonce of a candidate that has signed writer.json, and has no fence
+	rivalAt  time.Time // when it was first seen there
 
 	mu     sync.Mutex // guards the fields below
 	seq    uint64     // place of the next object
@@ -69,6 +82,7 @@ type Writer struct {
 	made   []span // objects of the tail that recent has not returned
 	files  []string
 	based  bool // the first state file of a new history is there
+	yields bool // nothing is appended, for a candidate (contest)
 	fenced error
 }
 
@@ -89,23 +103,20 @@ func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 func (w *Writer) take(ctx context.Context) error {
 	h, err := read(ctx, w.b)
 	if errors.Is(err, ErrNoVault) {
-		if err = begin(ctx, w.b); err == nil {
+		if w.me.Begun {
+			return notThere()
+		}
+		if err = begin(ctx, w.b, false); err == nil {
 			h, err = read(ctx, w.b)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if h.unknown && !w.me.Force {
-		return ErrUnknownWriter
+	if err := w.mayTake(h); err != nil {
+		return err
 	}
-	if other := h.writer; other.Holder != "" && other.Holder != w.me.Holder && !w.me.Force {
-		return fmt.Errorf("%w, which wrote to it last on %s%s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
-	}
-	if w.me.Silent != "" && h.sign != w.me.Silent {
-		return heardOf(h.writer)
-	}
-	if _, err := w.decide(h); err != nil { // before the present writer is disturbed
+	if _, err := w.decide(ctx, h); err != nil { // before the present writer is disturbed
 		return err
 	}
 	if !w.me.Force {
@@ -116,11 +127,16 @@ func (w *Writer) take(ctx context.Context) error {
 			return err
 		}
 	}
+	if h.nameless {
+		if err := begin(ctx, w.b, true); err != nil {
+			return err
+		}
+	}
 	w.epoch = h.writer.Epoch + 1
 	for _, f := range h.fences {
 		w.epoch = max(w.epoch, f.Epoch+1)
 	}
-	w.tag = h.writerTag
+	w.tag, w.before = h.writerTag, h.writerRaw
 	if err := w.signFirst(ctx); err != nil {
 		return err
 	}
@@ -136,9 +152,13 @@ func (w *Writer) signFirst(ctx context.Context) error {
 		if !errors.Is(err, ErrFenced) || !w.me.Force || try == tries {
 			return err
 		}
-		_, before, tag, err := look(ctx, w.b)
+		raw, info, err := get(ctx, w.b, writerKey, maxSmall)
 		if err != nil {
 			return err
+		}
+		var before writerState
+		if err := unsealJSON(raw, &before); err != nil {
+			return fmt.Errorf("%s: %w", writerKey, err)
 		}
 		if w.me.Silent != "" {
 			return heardOf(before)
@@ -147,8 +167,9 @@ func (w *Writer) signFirst(ctx context.Context) error {
 			return fencedBy(before)
 		}
 		w.mu.Lock()
-		w.fenced, w.tag = nil, tag
+		w.fenced = nil
 		w.mu.Unlock()
+		w.tag, w.before = info.ETag, raw
 	}
 }
 
@@ -162,13 +183,11 @@ func at(url string) string {
 // errOccupied is the error of a bucket that is no vault and not empty.
 var errOccupied = errors.New("the bucket has other objects below this prefix; use an empty prefix")
 
-// begin makes an empty bucket a vault.
-func begin(ctx context.Context, b bucket.Bucket) error {
-	empty, err := isEmpty(ctx, b)
-	if err != nil {
+// begin makes an empty bucket a vault. If again is true, it is one that has lost its description.
+func begin(ctx context.Context, b bucket.Bucket, again bool) error {
+	if empty, err := isEmpty(ctx, b); err != nil {
 		return err
-	}
-	if !empty {
+	} else if !empty && !again {
 		return errOccupied
 	}
 	text, err := sealJSON(description{Format: format, Created: time.Now().UTC().Truncate(time.Second)})
@@ -241,10 +260,13 @@ func (w *Writer) append(ctx context.Context, list []entry) (n int, err error) {
 
 func (w *Writer) appendOnce(ctx context.Context, list []entry) (n int, err error) {
 	w.mu.Lock()
-	at, seq, last, fenced := w.at, w.seq, w.last, w.fenced
+	at, seq, last, fenced, yields := w.at, w.seq, w.last, w.fenced, w.yields
 	w.mu.Unlock()
 	if fenced != nil {
 		return 0, fenced
+	}
+	if yields {
+		return 0, errContested
 	}
 	if list[0].Number != at.Number+1 {
 		return 0, fmt.Errorf("append record %d after record %d", list[0].Number, at.Number)
@@ -255,7 +277,7 @@ func (w *Writer) appendOnce(ctx context.Context, list []entry) (n int, err error
 	}
 	o := &batch{epoch: w.epoch, nonce: w.nonce, log: at.Log, before: at.Sum, entries: list}
 	raw := o.encode()
-	err = w.b.Put(ctx, tailKey(seq), int64(len(raw)), bytes.NewReader(raw), bucket.PutOptions{IfAbsent: true})
+	err = w.put(ctx, seq, raw)
 	if errors.Is(err, bucket.ErrExists) {
 		return w.occupied(ctx, seq, list)
 	}
@@ -305,6 +327,9 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 		n := len(o.batch.entries)
 		if n > len(list) || o.batch.entries[0].Number != list[0].Number || o.batch.entries[n-1].Sum != list[n-1].Sum {
 			return 0, fmt.Errorf("%w: %s has other records", ErrBroken, tailKey(seq))
+		}
+		if err := w.has(ctx, tailKey(seq-1)); err != nil {
+			return 0, err
 		}
 		w.advance(o.batch, len(o.batch.encode()))
 		return n, nil

@@ -1,0 +1,197 @@
+package vault
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/triplestore/bucket/buckettest"
+	"odarchive/triplestore/kv"
+)
+
+// empty deletes the objects that a function names.
+func empty(b *buckettest.Memory, which func(key string) bool) {
+	for _, key := range b.Keys() {
+		if which(key) {
+			_ = b.Delete(context.Background(), key)
+		}
+	}
+}
+
+// fill puts all objects of another bucket into one, last those that make it a vault.
+func fill(t *testing.T, b, from *buckettest.Memory) {
+	t.Helper()
+	isLast := func(key string) int { return cmp.Compare(strings.Index(key, "/"), 0) } // -1 for one without a folder
+	for _, key := range slices.SortedStableFunc(slices.Values(from.Keys()), func(a, b string) int { return cmp.Compare(isLast(b), isLast(a)) }) {
+		data, _, err := buckettest.Read(t.Context(), from, key, 0, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, b, key, string(data))
+	}
+}
+
+// acknowledged commits, and reports whether that was acknowledged within a time.
+func (a *archive) acknowledged(n int, within time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	err := a.db.Update(ctx, func(tx *kv.Txn) error { return tx.Set(kv.SpaceTest, keyOf(n), nil) })
+	return err == nil
+}
+
+// Somebody empties the bucket under a running writer, or its file system is not mounted any more: nothing is acknowledged that is put into the
+// void, and the Keeper says so. When the backup comes back, it has everything again.
+func TestNothingIsAcknowledgedIntoAnEmptiedBackup(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	for n := range 5 {
+		a.mustPut(n)
+	}
+	if err := a.keep(b, Options{Wait: true, Lease: 300 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	before := copyOf(t, b)
+	empty(b, func(string) bool { return true })
+	if a.acknowledged(1000, 500*time.Millisecond) {
+		t.Error("it was acknowledged, and there is no backup")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, _ = a.store.Put(ctx, strings.NewReader("bytes that are copied into the void"), noOptions)
+	for deadline := time.Now().Add(20 * time.Second); !a.keeper.State().Lost; {
+		if time.Now().After(deadline) {
+			t.Fatalf("nobody says so: %+v", a.keeper.State())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if s := a.keeper.State(); s.Whole || !strings.Contains(s.Error, "--detach") {
+		t.Errorf("%+v", s)
+	}
+	fill(t, b, before)
+	a.mustPut(5)
+	a.waitWhole()
+	if s := a.keeper.State(); s.Lost {
+		t.Errorf("%+v", s)
+	}
+	m := a.remember(6)
+	a.close()
+	restored(t, b, m)
+	if faults, err := verify(t, b); err != nil || len(faults) > 0 {
+		t.Errorf("verify: %v, %v", faults, err)
+	}
+}
+
+// The object store comes back as it was a while ago, or lacks some objects in between: later moments can be restored.
+func TestABackupThatWasRolledBackIsFilledAgain(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(b, early *buckettest.Memory, t *testing.T){
+		"rolled back": func(b, early *buckettest.Memory, t *testing.T) {
+			empty(b, func(string) bool { return true })
+			fill(t, b, early)
+		},
+		"a gap": func(b, early *buckettest.Memory, t *testing.T) {
+			there := map[string]bool{}
+			for _, key := range early.Keys() {
+				there[key] = true
+			}
+			var late []string
+			for _, key := range b.Keys() {
+				if strings.HasPrefix(key, tailDir) && !there[key] {
+					late = append(late, key)
+				}
+			}
+			for _, key := range late[:len(late)-1] {
+				_ = b.Delete(context.Background(), key)
+			}
+		},
+		"no state file": func(b, _ *buckettest.Memory, _ *testing.T) {
+			empty(b, func(key string) bool { return strings.HasPrefix(key, snapshotsDir) })
+		},
+		"no description": func(b, _ *buckettest.Memory, _ *testing.T) {
+			empty(b, func(key string) bool { return key == archiveKey })
+		},
+	} {
+		for _, running := range []bool{false, true} {
+			if running && name == "a gap" { // found within an hour
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				b := new(buckettest.Memory)
+				a := open4(t, filepath.Join(t.TempDir(), "data"))
+				a.mustPut(0)
+				if err := a.keep(b, Options{Wait: true}); err != nil {
+					t.Fatal(err)
+				}
+				a.waitWhole()
+				early := copyOf(t, b)
+				for n := 1; n < 5; n++ {
+					a.mustPut(n)
+				}
+				if running {
+					lose(b, early, t)
+					if err := a.keeper.isThere(t.Context()); !errors.Is(err, errAgain) {
+						t.Fatalf("the Keeper looks: %v", err)
+					}
+					if name != "rolled back" { // that is seen by the next commit
+						a.end()
+					}
+				} else {
+					a.end()
+					lose(b, early, t)
+				}
+				if a.stop == nil {
+					if err := a.keep(b, Options{Wait: true}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				a.mustPut(5)
+				a.waitWhole()
+				m := a.remember(6)
+				a.close()
+				restored(t, b, m)
+			})
+		}
+	}
+}
+
+func TestAGapIsFoundWhileTheWriterRuns(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	a.mustPut(0)
+	if err := a.keep(b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	for n := 1; n < 5; n++ {
+		a.mustPut(n)
+		a.waitWhole()
+	}
+	var tail []string
+	for _, key := range b.Keys() {
+		if strings.HasPrefix(key, tailDir) {
+			tail = append(tail, key)
+		}
+	}
+	_ = b.Delete(t.Context(), tail[len(tail)-2])
+	if err := a.keeper.retain(t.Context()); !errors.Is(err, errAgain) {
+		t.Errorf("it is found: %v", err)
+	}
+	a.end()
+	if err := a.keep(b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.mustPut(5)
+	a.waitWhole()
+	m := a.remember(6)
+	a.close()
+	restored(t, b, m)
+}
