@@ -283,9 +283,51 @@ func (c *tableDiff) pairAlike(sides [2][]*unmatched, width int) {
 		all = append(all, mine[:min(len(mine), alignedChoices)]...)
 	}
 	slices.SortFunc(all, compareLikeness)
-	for _, l := range all {
-		if !l.from.taken && !l.to.taken {
-			c.same(l.from, l.to)
+	for _, p := range matching(all) {
+		c.same(p.from, p.to)
+	}
+}
+
+// matching returns as many pairs as possible in which no row is twice, those of rows that are most alike first. Their number
+// depends on what the rows hold, not on where they are: of several equal rows, any may be among the unmatched ones.
+func matching(all []likeness) (pairs []likeness) {
+	of := map[*unmatched][]int{}     // likenesses of an added row, the best first
+	partner := map[*unmatched]int{}  // the one that a removed row is in
+	matched := map[*unmatched]bool{} // added rows
+	for i, l := range all {
+		of[l.to] = append(of[l.to], i)
+		if _, taken := partner[l.from]; !taken && !matched[l.to] {
+			partner[l.from], matched[l.to] = i, true
 		}
 	}
+	// An added row that is left takes another's partner if that one finds a new one (Kuhn's augmenting paths).
+	seen := map[*unmatched]bool{}
+	var find func(to *unmatched) bool
+	find = func(to *unmatched) bool {
+		for _, i := range of[to] {
+			from := all[i].from
+			if seen[from] {
+				continue
+			}
+			seen[from] = true
+			if old, taken := partner[from]; !taken || find(all[old].to) {
+				partner[from] = i
+				return true
+			}
+		}
+		return false
+	}
+	for _, l := range all {
+		if !matched[l.to] {
+			matched[l.to] = true // or looked for in vain
+			clear(seen)
+			find(l.to)
+		}
+	}
+	for i, l := range all {
+		if at, taken := partner[l.from]; taken && at == i {
+			pairs = append(pairs, l)
+		}
+	}
+	return pairs
 }
