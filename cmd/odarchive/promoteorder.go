@@ -86,8 +86,8 @@ func (c *cli) answerOrder(failed error) (err error) {
 }
 
 // sayWaiting tells the command that gave an order what this server waits for.
-func (c *cli) sayWaiting(for_ string) {
-	if err := disk.WriteFile(disk.OS{}, c.orderName(waitingSuffix), []byte(for_+"\n"), 0o640); err != nil {
+func (c *cli) sayWaiting(what string) {
+	if err := disk.WriteFile(disk.OS{}, c.orderName(waitingSuffix), []byte(what+"\n"), 0o640); err != nil {
 		c.log.Debug("not said to the command", "error", err)
 	}
 }

@@ -1,9 +1,6 @@
 package fetch
 
-import (
-	"net"
-	"sync"
-)
+import "sync"
 
 // manyConns is how many connections may be open before those without a request are closed. One to a host that speaks HTTP/2
 // takes 100 KB, and http.Transport bounds only the number of the others.
@@ -37,19 +34,4 @@ func (c *crowd) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open--
-}
-
-// counted is a connection of a crowd.
-type counted struct {
-	net.Conn
-	leave func()
-}
-
-func (c *crowd) count(conn net.Conn) net.Conn {
-	return &counted{Conn: conn, leave: sync.OnceFunc(c.leave)}
-}
-
-func (c *counted) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
 }

@@ -167,13 +167,16 @@ func (f *Fetcher) dialOne(ctx context.Context, network, address string) (net.Con
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.opts.Timeouts.Connect)
 	defer cancel()
-	conn, err := f.opts.Dial(ctx, network, address)
-	if err != nil {
+	leave := func() {
 		f.slots.release()
 		f.crowd.leave()
+	}
+	conn, err := f.opts.Dial(ctx, network, address)
+	if err != nil {
+		leave()
 		return nil, err
 	}
-	return f.crowd.count(f.slots.hold(conn)), nil
+	return hold(conn, leave), nil
 }
 
 func (f *Fetcher) resolve(ctx context.Context, host string) ([]netip.Addr, error) {

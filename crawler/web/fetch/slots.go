@@ -58,20 +58,17 @@ func (s slots) release() {
 	}
 }
 
-// hold returns a connection that releases the slot when it is closed.
-func (s slots) hold(conn net.Conn) net.Conn {
-	if s == nil {
-		return conn
-	}
-	return &slotConn{Conn: conn, leave: sync.OnceFunc(s.release)}
-}
-
-type slotConn struct {
+// heldConn is a connection that calls leave, once, when it is closed.
+type heldConn struct {
 	net.Conn
 	leave func()
 }
 
-func (c *slotConn) Close() error {
+func hold(conn net.Conn, leave func()) net.Conn {
+	return &heldConn{Conn: conn, leave: sync.OnceFunc(leave)}
+}
+
+func (c *heldConn) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
 }

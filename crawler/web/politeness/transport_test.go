@@ -133,7 +133,7 @@ func TestAnAnswerThatStallsIsGivenUp(t *testing.T) {
 	})
 }
 
-// Whoever mistypes the address of a portal is told at once, not after its back-off.
+// A mistyped portal is an error at once. Waiting for its back-off would take minutes.
 func TestAHostThatCannotBeAskedIsAnErrorAtOnce(t *testing.T) {
 	for class, permanent := range map[catalog.ErrorClass]bool{catalog.ErrDNS: false, catalog.ErrForbiddenTarget: true} {
 		synctest.Test(t, func(t *testing.T) {
