@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,9 +14,24 @@ import (
 )
 
 // holds returns the files in the store's folder that contain some bytes as they are. Noise is stored uncompressed.
-func (s *testStore) holds(part []byte) (names []string) {
+//
+// The store seals packs meanwhile: a parity file has another name while it is written. Where a name is gone when its turn
+// comes, all are read again, for what it became may have been passed by already.
+func (s *testStore) holds(part []byte) []string {
 	s.t.Helper()
-	err := filepath.WalkDir(s.dir, func(name string, e os.DirEntry, err error) error {
+	for {
+		names, err := filesWith(s.dir, part)
+		if err == nil {
+			return names
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+func filesWith(dir string, part []byte) (names []string, err error) {
+	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -25,10 +41,7 @@ func (s *testStore) holds(part []byte) (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return names
+	return names, err
 }
 
 func (s *testStore) purge(files ...[]byte) Purged {
