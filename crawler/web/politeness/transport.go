@@ -30,7 +30,7 @@ type Transport struct {
 	Check func(url string) error
 
 	Header  time.Duration // until the first byte of the response; default 5 min, since SPARQL endpoints may take long
-	Idle    time.Duration // between two bytes of a body; default 1 min
+	Idle    time.Duration // that a reader of the body waits for a byte; default 1 min
 	Longest time.Duration // that a request waits for a host; default 15 min
 
 	requests atomic.Int64
@@ -86,7 +86,8 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	idle := orElse(t.Idle, time.Minute)
 	watch.Stop()
 	stalled := time.AfterFunc(idle, func() { cancel(fmt.Errorf("%s sent nothing for %s", host, idle)) })
-	resp.Body = &body{from: resp.Body, transport: t, ctx: ctx, stalled: stalled, idle: idle,
+	stalled.Stop()
+	resp.Body = &body{from: resp.Body, transport: t, ctx: ctx, cancel: cancel, host: host, stalled: stalled, idle: idle, patience: header,
 		end: sync.OnceFunc(func() { stalled.Stop(); cancel(nil); leave(result) })}
 	return resp, nil
 }
@@ -139,22 +140,41 @@ func (t *Transport) enter(ctx context.Context, host string) (func(Result), error
 	}
 }
 
-// body is the body of a response, which holds the host.
+// body is the body of a response, which holds the host. Only the time that its reader waits for the host counts, not what
+// the reader does between two reads.
 type body struct {
 	from      io.ReadCloser
 	transport *Transport
 	ctx       context.Context // of this request
+	cancel    context.CancelCauseFunc
+	host      string
 	stalled   *time.Timer
 	idle      time.Duration
+	patience  time.Duration // how long a body may be slower than minRate
 	end       func()
+
+	waited   time.Duration
+	received int64
 }
 
+// minRate is what a body must bring on average, in bytes a second, once its reader has waited as long as for an answer to
+// begin. Otherwise a host that sends a byte now and then would be waited for without end.
+const minRate = 256
+
 func (b *body) Read(p []byte) (int, error) {
+	began := time.Now()
+	b.stalled.Reset(b.idle)
 	n, err := b.from.Read(p)
+	b.stalled.Stop()
+	b.waited += time.Since(began)
+	b.received += int64(n)
 	b.transport.bytes.Add(int64(n))
 	switch {
 	case err == nil:
-		b.stalled.Reset(b.idle)
+		if b.waited > b.patience && float64(b.received) < minRate*b.waited.Seconds() {
+			b.cancel(fmt.Errorf("%s sent only %d bytes in %s", b.host, b.received, b.waited.Round(time.Second)))
+			err = context.Cause(b.ctx)
+		}
 	case errors.Is(err, io.EOF):
 		b.end()
 	case context.Cause(b.ctx) != nil:

@@ -134,6 +134,59 @@ func TestAnAnswerThatStallsIsGivenUp(t *testing.T) {
 }
 
 // A mistyped portal is an error at once. Waiting for its back-off would take minutes.
+// dripping is a body that sends a blank each second and does not end.
+type dripping struct{ ctx context.Context }
+
+func (d dripping) Close() error { return nil }
+
+func (d dripping) Read(p []byte) (int, error) {
+	select {
+	case <-d.ctx.Done():
+		return 0, d.ctx.Err()
+	case <-time.After(time.Second):
+		return copy(p, " "), nil
+	}
+}
+
+func TestAnAnswerThatDripsIsGivenUpAfterTheTimeInWhichItMustBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := politeTo(func(r *http.Request) (*http.Response, error) {
+			resp := answering(200, "")
+			resp.Body = dripping{r.Context()}
+			return resp, nil
+		})
+		began := time.Now()
+		_, err := get(t, tr, "http://a.example/api")
+		if err == nil || !strings.Contains(err.Error(), "sent only 301 bytes in 5m1s") || time.Since(began) > 6*time.Minute {
+			t.Errorf("%v, after %v", err, time.Since(began))
+		}
+	})
+}
+
+func TestAReaderMayTakeItsTimeBetweenTwoReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := politeTo(func(*http.Request) (*http.Response, error) { return answering(200, "a list"), nil })
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://a.example/api", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var got []byte
+		for one := make([]byte, 1); err == nil; time.Sleep(10 * time.Minute) {
+			var n int
+			n, err = resp.Body.Read(one)
+			got = append(got, one[:n]...)
+		}
+		if string(got) != "a list" || !errors.Is(err, io.EOF) {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
+
 func TestAHostThatCannotBeAskedIsAnErrorAtOnce(t *testing.T) {
 	for class, permanent := range map[catalog.ErrorClass]bool{catalog.ErrDNS: false, catalog.ErrForbiddenTarget: true} {
 		synctest.Test(t, func(t *testing.T) {
