@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ type way struct {
 	global      bool          // the proxy is that of the whole program
 	login       *hosts.Secret // of the proxy
 	asked       bool          // the proxy is asked for the file itself, not for a tunnel
+	older       bool          // HTTP/1.1 only
 }
 
 type purpose byte
@@ -96,6 +98,9 @@ func (f *Fetcher) transport(w way) *http.Transport {
 	if !w.relaxed {
 		config.MinVersion = tls.VersionTLS12
 	}
+	if w.older {
+		config.NextProtos = []string{"http/1.1"}
+	}
 	if c := w.certificate.Certificate(); c != nil {
 		config.Certificates = []tls.Certificate{*c}
 	}
@@ -119,7 +124,7 @@ func (f *Fetcher) transport(w way) *http.Transport {
 		MaxIdleConnsPerHost:    w.conns,
 		MaxIdleConns:           512,
 		IdleConnTimeout:        20 * time.Second,
-		ForceAttemptHTTP2:      true,
+		ForceAttemptHTTP2:      !w.older,
 	}
 	if w.purpose == forPatient {
 		t.ResponseHeaderTimeout = 0
@@ -153,11 +158,38 @@ func (f *Fetcher) send(w way, req *http.Request) (*http.Response, error) {
 		}
 	}
 	resp, err := f.ways.of(f, w).RoundTrip(req)
+	if err != nil && requiresHTTP1(err) {
+		if again := repeated(req); again != nil {
+			w.older = true
+			resp, err = f.ways.of(f, w).RoundTrip(again)
+		}
+	}
 	if err == nil && w.asked && resp.StatusCode == http.StatusProxyAuthRequired {
 		_ = resp.Body.Close()
 		return nil, proxyTrouble(w.proxy, w.global, errors.New(resp.Status))
 	}
 	return resp, err
+}
+
+// requiresHTTP1 reports whether a server has refused a request of HTTP/2 because it answers it over HTTP/1.1 only, as some do
+// where a login is by connection (RFC 9113, section 7: HTTP_1_1_REQUIRED). The types of these errors are not exported.
+func requiresHTTP1(err error) bool { return strings.Contains(err.Error(), "HTTP_1_1_REQUIRED") }
+
+// repeated returns a request to be sent once more, or nil if its body cannot be.
+func repeated(req *http.Request) *http.Request {
+	if req.Body == nil || req.Body == http.NoBody {
+		return req
+	}
+	if req.GetBody == nil {
+		return nil
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil
+	}
+	again := req.Clone(req.Context())
+	again.Body = body
+	return again
 }
 
 // dialPlain connects for http.
