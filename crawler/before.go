@@ -16,6 +16,8 @@ import (
 type before interface {
 	// latest returns the latest version of a job's URL, nil for none.
 	latest(ctx context.Context, job frontier.Job) (*catalog.Version, error)
+	// belong reports whether a job's validators are those of the latest version.
+	belong(job frontier.Job, latest catalog.Version) bool
 	// stored reports whether the bytes of a version are stored.
 	stored(v catalog.Version) bool
 	// original returns the response that brought a version, for the tape; nil if there is no tape.
@@ -38,6 +40,8 @@ type ofArchive struct{ p *Pipeline }
 func (a *ofArchive) latest(ctx context.Context, job frontier.Job) (*catalog.Version, error) {
 	return a.p.latest(ctx, job)
 }
+
+func (a *ofArchive) belong(job frontier.Job, latest catalog.Version) bool { return belong(job, latest) }
 
 func (a *ofArchive) stored(v catalog.Version) bool { return a.p.stored(v) }
 

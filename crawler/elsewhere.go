@@ -142,6 +142,9 @@ func (a *asTold) latest(context.Context, frontier.Job) (*catalog.Version, error)
 	return v, nil
 }
 
+// belong is true, since the writer tells a worker no others.
+func (a *asTold) belong(frontier.Job, catalog.Version) bool { return true }
+
 // stored is true, since the writer visits URLs itself whose bytes are lost.
 func (a *asTold) stored(catalog.Version) bool { return true }
 

@@ -104,6 +104,9 @@ func (o *Office) Describe(ctx context.Context, job frontier.Job) (dispatch.Job, 
 	if latest.Withdrawn == nil && !o.Pipeline.stored(*latest) { // the whole file is wanted again
 		return d, nil
 	}
+	if !belong(job, *latest) {
+		d.ETag, d.LastModified = "", ""
+	}
 	d.Latest = &dispatch.Latest{Digests: latest.Digests, ErrorPage: latest.ErrorPage, Truncated: latest.Truncated, Withdrawn: latest.Withdrawn != nil}
 	return d, nil
 }
@@ -151,6 +154,10 @@ func (o *Office) sight(ctx context.Context, job frontier.Job, r *dispatch.Result
 	s.job.Accept = cmp.Or(f.Accept, job.Accept)
 	ex := s.exchange
 	s.found.Fault = f.Fault
+	if ex.Outcome == catalog.Unchanged {
+		s.latest, err = p.asked(ctx, job)
+		return s, err
+	}
 	if ex.Body == nil {
 		return s, nil
 	}
@@ -183,6 +190,21 @@ func (o *Office) sight(ctx context.Context, job frontier.Job, r *dispatch.Result
 	s.found.Examined = &digests.SHA256 // parts of it may be on disk from now on
 	s.found.Kept, err = o.kept(ctx, &s, r, open)
 	return s, err
+}
+
+// asked returns the version on which the request of a worker was conditional, which may no longer be the latest; nil if that
+// is not known.
+func (p *Pipeline) asked(ctx context.Context, job frontier.Job) (*catalog.Version, error) {
+	latest, err := p.latest(ctx, job)
+	if err != nil || latest == nil || belong(job, *latest) {
+		return latest, err
+	}
+	at := lastFound(job)
+	v, err := p.Archive.At(ctx, job.URL, at)
+	if err != nil || v.At.After(at) {
+		return nil, err
+	}
+	return &v, nil
 }
 
 // kept makes the bytes of a parcel durable, and compares them with the latest version.

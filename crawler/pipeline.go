@@ -181,7 +181,7 @@ func (p *Pipeline) keep(ctx context.Context, lease *frontier.Lease, s sight, fol
 	if exchange.ErrorClass == catalog.ErrDiskFull && p.Refused != nil {
 		p.Refused()
 	}
-	if found.Kept != nil && latest != nil && frontier.SameValidators(job.ETag, job.LastModified, exchange.ETag, exchange.LastModified) {
+	if found.Kept != nil && latest != nil && belong(job, *latest) && frontier.SameValidators(job.ETag, job.LastModified, exchange.ETag, exchange.LastModified) {
 		exchange.Why = liedAbout(exchange)
 		p.Log.Warn("the server sent the validators of other bytes; they are not used any more", "url", job.URL)
 	}
@@ -259,7 +259,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	}
 	request := fetch.Request{URL: job.URL, Accept: catalog.AcceptField(job.Accept), Check: check, Answered: answeredBefore(job), Hold: true}
 	limited := p.limitBody(&request, following)
-	if latest != nil && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && (latest.Withdrawn != nil || before.stored(*latest)) { // what is lost or not whole is fetched again
+	if latest != nil && before.belong(job, *latest) && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && (latest.Withdrawn != nil || before.stored(*latest)) { // what is lost or not whole is fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())
 		request.Original = before.original(ctx, *latest)
 	}

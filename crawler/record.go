@@ -43,6 +43,9 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	if ex.Unverified {
 		found.Activity.TLS = cmp.Or(ex.TLS, "certificate not verified")
 	}
+	if found.Kept == nil && latest != nil {
+		found.Confirms = latest.ID
+	}
 	expected := found.Activity
 	if found.Kept != nil {
 		found.Activity.Outcome = catalog.Archived
@@ -52,6 +55,7 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 		}
 	}
 	result := p.result(job, ex, expected) // here, because other writers wait for the transaction
+	result.Unrelated = latest != nil && !belong(job, *latest)
 	done := func(txn archive.Txn, act catalog.Activity) error {
 		if err := p.step(step+", in the transaction", job.URL); err != nil {
 			return err
@@ -63,6 +67,7 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 		}
 		if act.Outcome != expected.Outcome { // another version became the latest one in the meantime
 			result = p.result(job, ex, act)
+			result.Unrelated = true
 		}
 		if err := p.Frontier.Done(txn.KV(), lease, job, result); err != nil {
 			return err

@@ -5,8 +5,10 @@ import (
 	"hash/fnv"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/fetch"
 )
@@ -14,6 +16,25 @@ import (
 // One visit in doubtEvery is made without validators, since a server whose entity tag or Last-Modified never changes
 // hides all changes behind its answers 304.
 const doubtEvery = 10
+
+// belong reports whether a job's validators are of the bytes of the latest version: a version that was imported from another
+// archive, with a later date than the visit that last found the file, has others. An archive may move a visit by
+// milliseconds, hence the second.
+func belong(job frontier.Job, latest catalog.Version) bool {
+	at := lastFound(job)
+	return !at.IsZero() && !latest.At.After(at.Add(time.Second)) ||
+		frontier.SameValidators(job.ETag, job.LastModified, latest.ETag, latest.LastModified)
+}
+
+// lastFound returns when a visit of a job last found the file, the zero time if none of those that are remembered did.
+func lastFound(job frontier.Job) time.Time {
+	for _, visit := range slices.Backward(job.History) {
+		if visit.Known() {
+			return visit.At
+		}
+	}
+	return time.Time{}
+}
 
 // validators returns what makes the request for a job conditional: nothing at one visit in doubtEvery, and no
 // Last-Modified in the future, which a server that obeys RFC 9110 ignores and another one never leaves behind, or of

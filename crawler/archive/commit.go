@@ -34,6 +34,9 @@ type Visit struct {
 	// Examined is the digest of a body that was fetched and not refused, so that parts of it may be on disk although it is
 	// not kept. If it has been withdrawn meanwhile, it is purged again. nil if there is none.
 	Examined *[32]byte
+	// Confirms is the version that was the latest when the visit asked, if the answer was that it is unchanged, without its
+	// bytes. "" if that is not known: then it is the version that is the latest when the visit commits.
+	Confirms string
 	// Past places the version by its date, among versions that were stored before it: for what other archives fetched.
 	Past *Past
 	// Fault describes how this program failed to examine the bytes, which are kept nevertheless; "" if it did not fail.
@@ -69,6 +72,7 @@ type Kept struct {
 	// the transaction, which may be repeated, so the last call counts, and only once Commit has returned without an error.
 	Version func(catalog.Version)
 
+	lost      bool     // the bytes are not there, or those of an error page: there is no stored record
 	head      [32]byte // digest of the head, for the transparency log
 	leafFlags byte     // of the leaf there
 
@@ -238,8 +242,13 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	}
 	act.URL, act.ID = before.URL, ns.ActivityID(id, next.Start)
 	act.Start, act.End = next.Start, act.End.Add(next.Start.Sub(act.Start))
-	if visit.Past != nil && before.Versions > 0 && act.Start.Before(before.Changed) {
+	if visit.Past != nil && (act.Start.Before(before.LastVisit) || before.Versions > 0 && act.Start.Before(before.Changed)) {
 		return u.addPast(ctx, before, next, act, visit)
+	}
+	if visit.Kept == nil {
+		if visit.Kept, err = u.keptOf(before, *act, visit.Confirms); err != nil {
+			return err
+		}
 	}
 	after := visited(before, *act)
 

@@ -100,7 +100,7 @@ func (u *update) writeVersion(v catalog.Version, ref content.Ref, kept *Kept) er
 		}
 	}
 	resource, _, _ := ns.SplitVersionID(v.ID)
-	if v.Withdrawn == nil {
+	if v.Withdrawn == nil && !kept.lost {
 		if err := saveStored(u.records.Txn, resource, v, ref); err != nil {
 			return err
 		}

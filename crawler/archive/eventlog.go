@@ -34,7 +34,7 @@ func (a *Archive) LogVersions(ctx context.Context) (added int, err error) {
 		return added, err
 	}
 	return added, a.db.Update(ctx, func(txn *kv.Txn) error {
-		return txn.Set(kv.SpaceMeta, []byte(checkedMark), fmt.Appendf(nil, "%d %d", archived, logged+uint64(added)))
+		return txn.Set(kv.SpaceMeta, []byte(checkedMark), encodeCheckedMark(archived, logged+uint64(added)))
 	})
 }
 
@@ -101,14 +101,22 @@ func (a *Archive) loggedAll() (archived int, logged uint64, complete bool, err e
 		if logged, err = (events.Txn{Txn: t.Txn}).Versions(); err != nil {
 			return err
 		}
-		raw, _, err := t.Get(kv.SpaceMeta, []byte(checkedMark))
-		var archivedThen int
-		var loggedThen uint64
-		fmt.Sscan(string(raw), &archivedThen, &loggedThen) // both stay 0 if nothing is stored
+		archivedThen, loggedThen, err := readCheckedMark(t.Txn)
 		complete = uint64(archived-archivedThen) == logged-loggedThen
 		return err
 	})
 	return archived, logged, complete, err
+}
+
+// readCheckedMark returns the numbers at checkedMark, 0 if nothing is stored.
+func readCheckedMark(txn *kv.Txn) (archived int, logged uint64, err error) {
+	raw, _, err := txn.Get(kv.SpaceMeta, []byte(checkedMark))
+	fmt.Sscan(string(raw), &archived, &logged)
+	return archived, logged, err
+}
+
+func encodeCheckedMark(archived int, logged uint64) []byte {
+	return fmt.Appendf(nil, "%d %d", archived, logged)
 }
 
 // unlogged is a version without an event.

@@ -56,7 +56,7 @@ func fetched(t records.Txn, id string) (f Fetched, err error) {
 	}
 	f.Version = v
 	resource, _, _ := ns.SplitVersionID(id)
-	if f.Visit, _, err = (diary.Txn{Txn: t.Txn}).First(resource, v.At); err != nil {
+	if f.Visit, _, err = (diary.Txn{Txn: t.Txn}).Visit(resource, v.At); err != nil {
 		return f, err
 	}
 	if f.Exchange, err = t.Exchange(v); err != nil && !errors.Is(err, ErrBadRecord) {

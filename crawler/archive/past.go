@@ -11,31 +11,78 @@ import (
 	"odarchive/crawler/archive/events"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/diff"
 )
 
 // A version of another archive may be older than versions that this archive has already. Numbers are part of IRIs and
 // never change, so it gets the next number, but everything that follows time puts it in its place: lists of versions,
-// TimeMaps and TimeGates, prov:wasRevisionOf, changes, and the latest version, which stays what it was. The resource's
-// record says that its numbers do not follow dates (catalog.Resource.OutOfOrder).
+// TimeMaps and TimeGates, prov:wasRevisionOf, changes, and the latest version, which stays what it was. If numbers do not
+// follow dates, the resource's record says so (catalog.Resource.OutOfOrder).
+//
+// It may also fall between two visits that found the same bytes. Then the bytes changed and came back, as far as both
+// archives know, and the first visit after it that found them makes them a version again (again.go).
 
 // Past places a version by its date.
 type Past struct {
-	// Next is the id of the version after it by date, and Change how that one differs from it, nil if unknown. Commit
-	// ignores Change if another version comes next when it commits.
+	// Next is the id of the version whose bytes were found next (Around), and Change how it differs from this one, nil if
+	// unknown. Commit ignores Change if other bytes come next when it commits.
 	Next   string
 	Change *diff.Summary
 }
 
-// Around returns the versions of a URL before and after a time; either may be nil. A version of that time is
-// before.
+// Around returns the versions of a URL whose bytes were found last until a time, and first after it; either may be nil.
+// They are the same one if a visit found its bytes after that time, and before those of any other version.
 func (a *Archive) Around(ctx context.Context, url string, at time.Time) (before, after *catalog.Version, err error) {
-	all, err := a.Versions(ctx, url)
-	before, after = around(all, at)
-	return before, after, err
+	r, err := a.Resource(ctx, url)
+	if err != nil {
+		return nil, nil, err
+	}
+	var p place
+	err = a.view(func(t records.Txn) (err error) {
+		p, err = placeAt(ctx, t, r.ID, at)
+		return err
+	})
+	if p.again != nil {
+		return p.older, p.older, err
+	}
+	return p.older, p.newer, err
 }
 
-// around is Around in a list in the order of dates.
+// place is where a version of some date belongs.
+type place struct {
+	older, newer *catalog.Version  // the versions before and after it by date; nil for none
+	again        *catalog.Activity // the first visit between it and newer that found the bytes of older; nil for none
+}
+
+func placeAt(ctx context.Context, t records.Txn, resource string, at time.Time) (p place, err error) {
+	all, err := t.Versions(ctx, resource)
+	if err != nil {
+		return p, err
+	}
+	sortByDate(all)
+	p.older, p.newer = around(all, at)
+	if p.older == nil {
+		return p, nil
+	}
+	same := map[int]bool{}
+	for _, v := range all {
+		if v.Digests == p.older.Digests {
+			same[v.N] = true
+		}
+	}
+	var end time.Time
+	if p.newer != nil {
+		end = p.newer.At
+	}
+	found, ok, err := diary.Txn{Txn: t.Txn}.Found(ctx, resource, at, end, func(n int) bool { return same[n] })
+	if ok {
+		p.again = &found
+	}
+	return p, err
+}
+
+// around returns the versions before and after a time in a list in the order of dates. A version of that time is before.
 func around(all []catalog.Version, at time.Time) (before, after *catalog.Version) {
 	i := 0
 	for i < len(all) && !all[i].At.After(at) {
@@ -69,18 +116,23 @@ func (a *Archive) latestByDate(ctx context.Context, r catalog.Resource) (catalog
 	return catalog.Version{}, err
 }
 
-// addPast is addVisit for a version that is older than the latest one.
+// addPast is addVisit for a visit of another archive that is older than the last one of the resource. What that one found
+// stays what the record says.
 func (u *update) addPast(ctx context.Context, before records.Resource, next diary.Next, act *catalog.Activity, visit Visit) error {
 	after := before
 	after.Visits++
 	counted := after // as tallies count it: with the new version's type and size
+	var made pastVersions
 	if visit.Kept != nil {
-		v, err := u.keepPast(ctx, &after, act, visit)
-		if err != nil {
+		var err error
+		if made, err = u.keepPast(ctx, &after, act, visit); err != nil {
 			return err
 		}
-		counted = after
-		counted.MediaType, counted.Size = v.Type, v.Size
+		counted.Versions = before.Versions
+		if made.v.ID != "" {
+			counted.Versions++
+			counted.MediaType, counted.Size = made.v.Type, made.v.Size
+		}
 	}
 	if err := u.addToDiary(next, &after, act); err != nil {
 		return err
@@ -89,12 +141,25 @@ func (u *update) addPast(ctx context.Context, before records.Resource, next diar
 	if err := u.saveResource(before, after); err != nil {
 		return err
 	}
-	if after.Versions > before.Versions {
-		if err := u.logVersion(after, *act, events.Past); err != nil {
+	if err := u.tallies.AddVisit(before, counted, *act, visit.Kept.change()); err != nil || made.v.ID == "" {
+		return err
+	}
+	kinds := events.Past
+	if before.Versions == 0 {
+		kinds = events.New
+	}
+	if err := u.logVersion(after, *act, kinds); err != nil {
+		return err
+	}
+	if latestID(after) == made.v.ID {
+		if err := u.indexColumns(before, visit.Kept); err != nil {
 			return err
 		}
 	}
-	return u.tallies.AddVisit(before, counted, *act, visit.Kept.change())
+	if made.again == nil {
+		return nil
+	}
+	return u.countAgain(after, *made.again)
 }
 
 // change returns the change of a body, nil for none.
@@ -105,60 +170,95 @@ func (k *Kept) change() *diff.Summary {
 	return k.Change
 }
 
-// keepPast is keep for a version that is older than the latest one, which stays the latest.
-func (u *update) keepPast(ctx context.Context, r *records.Resource, act *catalog.Activity, visit Visit) (v catalog.Version, err error) {
+// pastVersions are the versions that keepPast made.
+type pastVersions struct {
+	v     catalog.Version  // ID is empty if the version before has the same bytes
+	again *catalog.Version // of the bytes before v, which were found once more after it; nil for none
+}
+
+// keepPast is keep for a visit of addPast.
+func (u *update) keepPast(ctx context.Context, r *records.Resource, act *catalog.Activity, visit Visit) (made pastVersions, err error) {
 	kept := visit.Kept
 	ref := kept.Ref
 	if kept.Placed != nil {
 		if ref, err = kept.Placed.Write(u.records.Txn); err != nil {
-			return v, err
+			return made, err
 		}
 	}
-	all, err := u.records.Versions(ctx, r.ID)
+	p, err := placeAt(ctx, u.records, r.ID, act.Start)
 	if err != nil {
-		return v, err
+		return made, err
 	}
-	sortByDate(all)
-	older, newer := around(all, act.Start)
 	digests := digestsOf(ref)
-	if older != nil && older.Digests == digests {
-		act.Outcome, act.Version = catalog.Unchanged, older.ID
-		return *older, nil
+	if p.older != nil && p.older.Digests == digests {
+		act.Outcome, act.Version = catalog.Unchanged, p.older.ID
+		return made, nil
 	}
-	v = kept.version(*r, *act, ref)
-	if older != nil {
-		v.Previous = older.ID
+	made.v = kept.version(*r, *act, ref)
+	if p.older != nil {
+		made.v.Previous = p.older.ID
 	} else {
-		r.FirstSeen = v.At
+		r.FirstSeen = made.v.At
 	}
-	act.Outcome, act.Version = catalog.Archived, v.ID
-	r.NewestN, r.OutOfOrder = r.LatestN(), true
+	act.Outcome, act.Version = catalog.Archived, made.v.ID
+	if p.newer != nil {
+		r.NewestN, r.OutOfOrder = r.LatestN(), true
+	}
 	r.Versions++
-	if err := u.writeVersion(v, ref, kept); err != nil {
-		return v, err
-	}
-	if err := u.markLatest(r.ID, r.NewestN); err != nil {
-		return v, err
+	if err := u.writeVersion(made.v, ref, kept); err != nil {
+		return made, err
 	}
 	if kept.Version != nil {
-		kept.Version(v)
+		kept.Version(made.v)
 	}
-	if newer == nil { // a version that was crawled with a clock that ran late
-		return v, nil
+	last, inside := made.v, kept.Inside
+	if p.again != nil {
+		if last, inside, err = u.again(r, *p.older, made.v, *p.again, visit.Past); err != nil {
+			return made, err
+		}
+		made.again = &last
 	}
-	return v, u.follow(*newer, v, visit.Past)
+	if p.newer == nil {
+		return made, u.becomeLatest(r, last, inside)
+	}
+	if err := u.markLatest(r.ID, r.NewestN); err != nil {
+		return made, err
+	}
+	if p.again != nil {
+		return made, u.follow(*p.newer, last, &Past{}, true)
+	}
+	return made, u.follow(*p.newer, made.v, visit.Past, false)
 }
 
-// follow makes v the version before newer.
-func (u *update) follow(newer, v catalog.Version, past *Past) error {
+// becomeLatest makes a version the latest one, after which no visit found anything.
+func (u *update) becomeLatest(r *records.Resource, v catalog.Version, inside *inspect.Inside) error {
+	r.Latest, r.Size, r.Changed, r.MediaType, r.FileName = v.Digests, v.Size, v.At, v.Type, v.FileName
+	if r.OutOfOrder {
+		r.NewestN = v.N
+		if err := u.dropLatestMark(r.ID); err != nil {
+			return err
+		}
+	}
+	if v.Withdrawn != nil {
+		return nil
+	}
+	return u.joining.Mark(u.records.Txn, r.ID, v.N, inside)
+}
+
+// follow makes v the version before newer. same says that v has the bytes of the version that was before newer.
+func (u *update) follow(newer, v catalog.Version, past *Past, same bool) error {
 	change, err := u.records.Change(newer.ID)
 	if err != nil {
 		return err
 	}
 	was := append(describe.Version(u.mint, newer), describe.Change(u.mint, newer, change)...)
-	newer.Previous, change = v.ID, nil
-	if past.Next == newer.ID {
+	newer.Previous = v.ID
+	switch {
+	case same:
+	case past.Next == newer.ID:
 		change = past.Change
+	default:
+		change = nil
 	}
 	if err := u.records.SetVersion(newer); err != nil {
 		return err

@@ -19,11 +19,14 @@ type Result struct {
 	Why          string    // the schedule's reason
 	ETag         string    // of the content; "" keeps the previous one
 	LastModified string
-	Accept       string        // what the server was asked for instead of Job.Accept, and is to be asked for from now on; "" for no change
-	Passing      bool          // a transient failure: counted, but not added to the history
-	Size         int64         // bytes of a new version
-	HostBackoff  time.Duration // how long the group must not be asked; more than a Moment ends the lease
-	HostWait     string        // the reason
+	// Unrelated says that the version before the visit was imported from another archive, so that the validators of the visit
+	// before are not those of its bytes, and prove no lie.
+	Unrelated   bool
+	Accept      string        // what the server was asked for instead of Job.Accept, and is to be asked for from now on; "" for no change
+	Passing     bool          // a transient failure: counted, but not added to the history
+	Size        int64         // bytes of a new version
+	HostBackoff time.Duration // how long the group must not be asked; more than a Moment ends the lease
+	HostWait    string        // the reason
 }
 
 // Moment is the longest pause between requests for which a lease is kept. For longer ones, the worker leases another
@@ -213,7 +216,7 @@ func (u *URL) explain(why string) {
 // setValidators sets ETag and LastModified for the next request. A server that once sent other bytes with the same
 // entity tag, or with the same time and no tag, is a liar: its validators are not used again.
 func (u *URL) setValidators(r Result) {
-	u.Liar = u.Liar || r.Visit.Changed && SameValidators(u.ETag, u.LastModified, r.ETag, r.LastModified)
+	u.Liar = u.Liar || r.Visit.Changed && !r.Unrelated && SameValidators(u.ETag, u.LastModified, r.ETag, r.LastModified)
 	switch {
 	case u.Liar:
 		u.ETag, u.LastModified = "", ""

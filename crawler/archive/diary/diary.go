@@ -14,6 +14,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -211,13 +212,53 @@ func badRecord(k []byte) error {
 	return fmt.Errorf("archive: record %q: %w", k, records.ErrBadRecord)
 }
 
-// First returns the first visit of the stretch that began at a time, without its URL; a version's visit is one.
-func (t Txn) First(resource string, start time.Time) (act catalog.Activity, ok bool, err error) {
+// Visit returns the visit that stored a version, by the time when it began, without its URL, unless it is forgotten. Its
+// status is 200 if the server answered 304: that is the answer which the version has.
+func (t Txn) Visit(resource string, start time.Time) (act catalog.Activity, ok bool, err error) {
 	s, ok, err := t.stretch(resource, start.UnixMilli())
+	v := visit{s.start, s.firstTook}
+	if !ok && err == nil {
+		s, v, ok, err = t.locate(context.Background(), resource, start.UnixMilli())
+	}
 	if !ok || err != nil {
 		return act, false, err
 	}
-	return s.activity("", visit{s.start, s.firstTook}), true, nil
+	if act = s.activity("", v); act.Status == http.StatusNotModified {
+		act.Status = http.StatusOK
+	}
+	return act, true, nil
+}
+
+// Found returns the first visit of a resource after a time, and before another one (zero: no end), that found a version of
+// which same is true unchanged, without its URL. Forgotten visits are skipped, except for the last one of a stretch.
+func (t Txn) Found(ctx context.Context, resource string, after, before time.Time, same func(n int) bool) (act catalog.Activity, ok bool, err error) {
+	from, end := after.UnixMilli(), int64(1)<<62-1
+	if !before.IsZero() {
+		end = before.UnixMilli()
+	}
+	err = t.scan(ctx, append([]byte{tableStretch}, resource...), nil, func(k, raw []byte) (bool, error) {
+		s, err := t.decode(k, raw)
+		if isBad(err) { // for checks to find
+			return true, nil
+		}
+		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.start >= end || s.last.start <= from || !same(s.version-1) {
+			return err == nil, err
+		}
+		visits, err := t.visits(ctx, s)
+		if err != nil {
+			return false, err
+		}
+		for _, v := range append(visits, s.last) {
+			if v.start > from && v.start < end {
+				if found := s.activity("", v); !ok || found.Start.Before(act.Start) {
+					act, ok = found, true
+				}
+				break
+			}
+		}
+		return true, nil
+	})
+	return act, ok, err
 }
 
 // Stretches calls f with all stretches, resource by resource, the newest of a resource first, until f

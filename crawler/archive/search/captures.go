@@ -70,7 +70,7 @@ func eachCapture(ctx context.Context, t records.Txn, key string, ids []string, f
 	}
 	slices.SortStableFunc(all, byTime) // an imported version may be older than those before it
 	for _, v := range all {
-		act, _, err := diary.Txn{Txn: t.Txn}.First(v.ID[:records.IDLen], v.At)
+		act, _, err := diary.Txn{Txn: t.Txn}.Visit(v.ID[:records.IDLen], v.At)
 		if err != nil {
 			return false, err
 		}

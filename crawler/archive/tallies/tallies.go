@@ -288,6 +288,15 @@ func (u *Update) AddVisit(before, after records.Resource, act catalog.Activity, 
 	})
 }
 
+// AddVersion counts a version, not the first of its resource, whose visit has been counted without it.
+func (u *Update) AddVersion(r records.Resource, v catalog.Version) error {
+	return u.change(ofVisit(r, v.At, v.Type), func(n *Tally) {
+		n.Versions++
+		n.Bytes += v.Size
+		n.Changes.add(nil)
+	})
+}
+
 // RemoveVersion takes a version that turned out to be an error page out of the figures; r is the record that says so.
 func (u *Update) RemoveVersion(r records.Resource, v catalog.Version) error {
 	return u.change(ofVisit(r, v.At, v.Type), func(n *Tally) {
