@@ -370,14 +370,14 @@ func (u *update) addToDiary(next diary.Next, r *records.Resource, act *catalog.A
 	if before.Visits == 0 {
 		return describe.Replace(u.triples, nil, describe.Activity(u.mint, after.Activity(r.URL)))
 	}
-	_, known, err := u.triples.Snapshot().Lookup(term.IRI(u.mint.Activity(act.ID)))
+	m, known, err := u.describedBelow(before)
 	if err != nil {
 		return err
 	}
-	if !known { // the archive had another base when the stretch began
+	if !known { // the triples were lost
 		return describe.Replace(u.triples, nil, describe.Activity(u.mint, after.Activity(r.URL)))
 	}
-	return describe.Extend(u.triples, u.mint, before.Activity(r.URL), after.Activity(r.URL))
+	return describe.Extend(u.triples, m, before.Activity(r.URL), after.Activity(r.URL))
 }
 
 // indexColumns puts the columns of a new version into the search index in place of the former version's.

@@ -77,6 +77,7 @@ type found struct {
 	wires   []catalog.Version         // whose record of the exchange is damaged
 	gone    []string                  // losses that no repair has reported
 	absent  bool                      // triples that follow from the records are missing
+	twice   bool                      // activities are described twice
 	graphs  []graphs.Fault            // of documents
 	dumps   []disk.Damage             // files with all triples
 	remote  []content.RemoteFault     // objects of the bucket
@@ -135,7 +136,7 @@ func (c *Checker) examine(ctx context.Context, since time.Time, progress Progres
 		run  func(context.Context, *found, func(done, total int64)) error
 	}{
 		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"bucket", c.checkBucket}, {"packs", c.checkPacks},
-		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"transparency log", c.checkLeaves}, {"frontier", c.checkFrontier}, {"dumps", c.checkDumps},
+		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"activities", c.checkActivities}, {"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"transparency log", c.checkLeaves}, {"frontier", c.checkFrontier}, {"dumps", c.checkDumps},
 	} {
 		if err := f.failed(stage.name, stage.run(ctx, f, progress.stage(stage.name))); err != nil {
 			return f, err

@@ -17,6 +17,8 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
+	"odarchive/crawler/archive"
+	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
@@ -87,6 +89,31 @@ func TestVersionsThatNoTripleNamesAreMissedAndDescribedAgain(t *testing.T) {
 	n.Mint.Base = "http://b.example/" // the archive is used below another base: what it holds is described all the same
 	if r := run(false); r.Err(false) != nil {
 		t.Errorf("below another base: %+v", r)
+	}
+	closeNode(t, n, nil)
+}
+
+func TestAStretchThatIsDescribedBelowTwoBasesIsDamageThatARepairMends(t *testing.T) {
+	t.Parallel()
+	n, host := crawled(t)
+	acts, err := n.Archive.Activities(t.Context(), catalog.ActivityQuery{URL: host + "/a.csv"})
+	if err != nil || len(acts) != 1 {
+		t.Fatalf("%+v, %v", acts, err)
+	}
+	err = n.Triples.Update(t.Context(), func(txn *triplestore.Txn) error {
+		return describe.Replace(txn, nil, describe.Activity(ns.Mint{Base: "http://b.example/"}, acts[0]))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Mint.Former = []string{"http://b.example/"}
+	n.Archive = archive.New(n.Mint, n.DB, n.Triples, n.Content)
+	r, err := n.Check(t.Context(), false, time.Time{}, nil)
+	if err != nil || !slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, "1 stretches of visits are described twice") }) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err = n.Check(t.Context(), true, time.Time{}, nil); err != nil || len(r.Damaged) > 0 || len(r.Repaired) != 1 {
+		t.Errorf("after the repair: %+v, %v", r, err)
 	}
 	closeNode(t, n, nil)
 }

@@ -43,6 +43,20 @@ func (c *Checker) checkDescribed(ctx context.Context, f *found, progress func(do
 	return nil // the archive is too busy to compare
 }
 
+// checkActivities looks for stretches of visits that are described twice, as older programs did when the archive's base
+// changed.
+func (c *Checker) checkActivities(ctx context.Context, f *found, _ func(done, total int64)) error {
+	if len(c.Store.Mint.Former) == 0 {
+		return nil
+	}
+	twice, one, err := c.Store.Archive.CheckActivities(ctx)
+	if twice > 0 {
+		f.twice = true
+		f.damage("triples: %d stretches of visits are described twice, such as %s", twice, one)
+	}
+	return err
+}
+
 // missingTriples counts the versions that no triple names, and returns one of them.
 func (c *Checker) missingTriples(ctx context.Context, progress func(done, total int64)) (missing int, some term.Quad, err error) {
 	err = c.eachMissing(ctx, progress, func(q term.Quad) bool {

@@ -124,6 +124,13 @@ func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
 	for _, d := range f.dumps {
 		r.Repaired = append(r.Repaired, d.File+" is removed; a server with --dump-every makes dumps again at once")
 	}
+	if f.twice {
+		mended, err := c.Store.Archive.MendActivities(ctx)
+		if err != nil {
+			return err
+		}
+		r.Repaired = append(r.Repaired, fmt.Sprintf("%d stretches of visits are described once", mended))
+	}
 	if !f.absent {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"odarchive/crawler/archive"
 	"odarchive/crawler/graphs"
 	"odarchive/ns"
 	"odarchive/triplestore/disk"
@@ -76,6 +77,10 @@ func (s *Store) rebase(ctx context.Context) (done Rebased, err error) {
 	})
 	if err != nil {
 		return done, fmt.Errorf("write IRIs anew below %s: %w", m.to, err)
+	}
+	// Activities that were described below several bases have several ends now.
+	if _, err := archive.New(ns.Mint{Base: m.to}, s.DB, s.Triples, s.Content).MendActivities(ctx); err != nil {
+		return done, err
 	}
 	if done.Graphs, err = contents.Rename(ctx, m.iri); err != nil {
 		return done, fmt.Errorf("rename content graphs: %w", err)

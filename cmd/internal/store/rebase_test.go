@@ -4,12 +4,17 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
+	"odarchive/crawler/archive"
+	description "odarchive/crawler/archive/describe"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/graphs"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/term"
+	"odarchive/vocab/arc"
 )
 
 func TestAnInterruptedRebaseIsCompletedWhenTheArchiveIsOpened(t *testing.T) {
@@ -75,5 +80,59 @@ func TestAnInterruptedRebaseIsCompletedWhenTheArchiveIsOpened(t *testing.T) {
 	}
 	if err := contents.Verify(t.Context(), s.Triples, func(f graphs.Fault) { t.Errorf("content graph: %+v", f) }); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestARebaseDescribesOnceWhatIsDescribedBelowTwoBases(t *testing.T) {
+	t.Parallel()
+	const from, to, url = "http://a.example/", "https://b.example/archive/", "http://x.example/a.csv"
+	dir := t.TempDir()
+	s, err := openIn(t, dir, from, Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	if _, err := s.Archive.Register(t.Context(), day, archive.Listing{Seeds: []catalog.Seed{{URL: url}}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var act catalog.Activity
+	for i := range 3 {
+		at := day.Add(time.Duration(i) * time.Hour)
+		act = catalog.Activity{URL: url, Start: at, End: at, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404}
+		if act, err = s.Archive.Commit(t.Context(), archive.Visit{Activity: act}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeStore(t, s, nil)
+
+	if s, err = openIn(t, dir, to, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { closeStore(t, s, nil) }()
+	act.Start, act.Visits = day, 2 // as an older program described it again
+	err = s.Triples.Update(t.Context(), func(txn *triplestore.Txn) error {
+		return description.Replace(txn, nil, description.Activity(ns.Mint{Base: to}, act))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if twice, _, err := s.Archive.CheckActivities(t.Context()); err != nil || twice != 1 {
+		t.Errorf("%d are described twice before, %v", twice, err)
+	}
+	if _, err := s.Rebase(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if twice, one, err := s.Archive.CheckActivities(t.Context()); err != nil || twice != 0 {
+		t.Errorf("%d are described twice, such as %s, %v", twice, one, err)
+	}
+	visits := map[string]bool{}
+	err = s.Triples.Dump(t.Context(), term.Pattern{}, func(q term.Quad) error {
+		if q.P == term.IRI(arc.Visits) {
+			visits[q.O.Value()] = true
+		}
+		return nil
+	})
+	if err != nil || len(visits) != 1 || !visits["3"] {
+		t.Errorf("visits: %v, %v", visits, err)
 	}
 }

@@ -264,12 +264,21 @@ func (t Txn) Found(ctx context.Context, resource string, after, before time.Time
 // Stretches calls f with all stretches, resource by resource, the newest of a resource first, until f
 // fails.
 func (t Txn) Stretches(ctx context.Context, f func(Stretch) error) error {
-	return t.scan(ctx, []byte{tableStretch}, nil, func(k, raw []byte) (bool, error) {
+	return t.StretchesAfter(ctx, Stretch{}, func(s Stretch) (bool, error) { return true, f(s) })
+}
+
+// StretchesAfter does the same for those after one, the zero Stretch for all, until f returns false or an error.
+func (t Txn) StretchesAfter(ctx context.Context, after Stretch, f func(Stretch) (more bool, err error)) error {
+	var from []byte
+	if after.Visits > 0 {
+		from = append(stretchKey(after.Resource, after.start), 0)
+	}
+	return t.scan(ctx, []byte{tableStretch}, from, func(k, raw []byte) (bool, error) {
 		s, err := t.decode(k, raw)
 		if err != nil {
 			return false, err
 		}
-		return true, f(s)
+		return f(s)
 	})
 }
 
