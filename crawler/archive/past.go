@@ -13,6 +13,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/ns"
 )
 
 // A version of another archive may be older than versions that this archive has already. Numbers are part of IRIs and
@@ -103,6 +104,10 @@ func sortByDate(all []catalog.Version) {
 
 // latestByDate is Latest for a resource whose numbers do not follow dates.
 func (a *Archive) latestByDate(ctx context.Context, r catalog.Resource) (catalog.Version, error) {
+	newest, err := a.Version(ctx, ns.VersionID(r.ID, r.LatestN()))
+	if err != nil || newest.IsData() {
+		return newest, err
+	}
 	all, err := a.Versions(ctx, r.ID)
 	for _, v := range slices.Backward(all) {
 		if v.IsData() {

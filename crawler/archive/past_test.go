@@ -121,3 +121,31 @@ func TestThePastIsPutInItsPlaceByDate(t *testing.T) {
 		t.Errorf("by date: %s", s)
 	}
 }
+
+func TestAVersionOfAClockThatWasBehindIsListedByItsDateAndStaysTheLatest(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	register(t, a, catalog.Seed{URL: file})
+	visit(t, a, file, "a\n10\n", hours(10)) // version 0
+	visit(t, a, file, "a\n20\n", hours(20)) // version 1
+	visit(t, a, file, "a\n30\n", hours(-9)) // version 2
+	latest, err := a.Latest(t.Context(), file)
+	newest, err2 := a.Newest(t.Context(), file)
+	if err != nil || err2 != nil || latest.N != 2 || newest.N != 2 {
+		t.Errorf("the latest version is %d and %d, want 2; %v %v", latest.N, newest.N, err, err2)
+	}
+	visit(t, a, file, "a\n40\n", hours(40)) // version 3
+	order := ""
+	all, err := a.Versions(t.Context(), file)
+	for _, v := range all {
+		order += string(rune('0' + v.N))
+	}
+	if err != nil || order != "2013" {
+		t.Errorf("by date: %s, %v", order, err)
+	}
+	for at, n := range map[int]int{-20: 2, -9: 2, 0: 2, 10: 0, 19: 0, 20: 1, 39: 1, 40: 3} {
+		if v, err := a.At(t.Context(), file, hours(at)); err != nil || v.N != n {
+			t.Errorf("at hour %d: version %d, want %d, %v", at, v.N, n, err)
+		}
+	}
+}

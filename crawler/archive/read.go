@@ -41,7 +41,8 @@ func (a *Archive) Resource(ctx context.Context, urlOrID string) (catalog.Resourc
 	return r.Resource, err
 }
 
-// Versions returns the versions of a URL or resource id, oldest first. A known resource may have none.
+// Versions returns the versions of a URL or resource id in the order of their dates, oldest first. Numbers do not follow
+// dates where a version was imported (past.go), or a clock was wrong. A known resource may have none.
 func (a *Archive) Versions(ctx context.Context, urlOrID string) ([]catalog.Version, error) {
 	r, err := a.Resource(ctx, urlOrID)
 	if err != nil {
@@ -52,9 +53,7 @@ func (a *Archive) Versions(ctx context.Context, urlOrID string) ([]catalog.Versi
 		all, err = t.Versions(ctx, r.ID)
 		return err
 	})
-	if r.OutOfOrder {
-		sortByDate(all)
-	}
+	sortByDate(all)
 	return all, err
 }
 

@@ -130,11 +130,14 @@ type Gone struct {
 // are all of the file, in the order of their dates.
 func Decide(rules []Rule, file catalog.Resource, versions []catalog.Version, now time.Time) (gone []Gone) {
 	left := slices.DeleteFunc(slices.Clone(versions), func(v catalog.Version) bool { return v.Withdrawn != nil })
-	latest := len(left) - 1
-	for i, v := range slices.Backward(left) {
-		if v.IsData() {
-			latest = i
-			break
+	latest := slices.IndexFunc(left, func(v catalog.Version) bool { return v.N == file.LatestN() && v.IsData() })
+	if latest < 0 { // the last by date otherwise
+		latest = len(left) - 1
+		for i, v := range slices.Backward(left) {
+			if v.IsData() {
+				latest = i
+				break
+			}
 		}
 	}
 	for i, v := range left {
