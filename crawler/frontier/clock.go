@@ -21,8 +21,8 @@ func (f *Frontier) latest(due time.Time) time.Time {
 	return due
 }
 
-// Straighten repairs what a clock that was ahead has left behind: no URL is due, and no host is left alone, for longer than
-// Options.MaxWait from now. Visits that lie in the future are moved into the past, with the intervals between them kept, and
+// Straighten repairs what a clock that was ahead has left behind: no URL is due for longer than Options.MaxWait from now, and no
+// host is left alone for longer than maxHostWait. Visits that lie in the future are moved into the past, with the intervals between them kept, and
 // next, as in Replan, plans the URL again. It returns the number of URLs that it moved, and does nothing without MaxWait.
 func (f *Frontier) Straighten(ctx context.Context, next func(*URL) (time.Time, string)) (moved int, err error) {
 	if f.opts.MaxWait <= 0 {
@@ -93,10 +93,13 @@ func (u *URL) straighten(now time.Time, next func(*URL) (time.Time, string)) {
 	u.Due, u.Why = next(u)
 }
 
-// straightenHosts ends waits of hosts that end later than Options.MaxWait from now: no host asks for as much.
+// maxHostWait is longer than any wait of a host: settings, Crawl-delay and Retry-After hold it for a day at most.
+const maxHostWait = 25 * time.Hour
+
+// straightenHosts ends waits of hosts that are longer than maxHostWait.
 func (f *Frontier) straightenHosts(ctx context.Context) error {
 	now := f.opts.Now()
-	most := ms(now.Add(f.opts.MaxWait))
+	most := ms(now.Add(min(maxHostWait, f.opts.MaxWait)))
 	for after := (place{at: most}); ; {
 		var groups []string
 		err := f.db.View(func(txn *kv.Txn) error {

@@ -77,3 +77,44 @@ func TestAClockThatWasAheadStarvesNothing(t *testing.T) {
 		t.Errorf("check: %+v, %v", report, err)
 	}
 }
+
+func TestAClockThatWasSomeDaysAheadHoldsNoHost(t *testing.T) {
+	t.Parallel()
+	db := memory(t)
+	c := &clock{noon}
+	f := open(t, db, c, Options{MaxWait: 30 * 24 * time.Hour, LeaseJobs: 1})
+	for i := range 4 {
+		add(t, f, fmt.Sprintf("http://a.example/%d", i))
+	}
+	c.now = noon.AddDate(0, 0, 20)
+	visit := func(wait time.Duration) {
+		t.Helper()
+		l := lease(t, f)
+		if l == nil {
+			t.Fatal("the host is not leased")
+		}
+		job, _ := l.Next()
+		r := Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged}, NextDue: c.now.Add(24 * time.Hour), HostBackoff: wait, HostWait: "politeness"}
+		if err := done(t, f, l, job, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	visit(2 * time.Second)
+	c.now = noon
+	plan := func(u *URL) (time.Time, string) { return u.Due, "as it was" }
+	if _, err := f.Straighten(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	visit(24 * time.Hour) // one that was never visited, and the host asks for a day
+	if _, err := f.Straighten(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	if l := lease(t, f); l != nil {
+		t.Error("a wait of a day is not kept")
+	}
+	c.now = noon.Add(25 * time.Hour)
+	visit(0)
+	if report, err := f.Check(t.Context(), false); err != nil || report.Found > 0 {
+		t.Errorf("check: %+v, %v", report, err)
+	}
+}
