@@ -65,7 +65,11 @@ func BenchmarkUnchangedVisits(b *testing.B) {
 		for d := range days {
 			for i := range urls {
 				at := day.Add(time.Duration(d+1)*24*time.Hour + time.Duration(i*(100+i*(d+7)%101))*time.Millisecond)
-				commit(catalog.Activity{URL: url(i), Start: at, End: at.Add(time.Duration(80+i) * time.Millisecond), Outcome: catalog.Unchanged, Status: 304}, nil)
+				status := 304
+				if (d+i)%10 == 7 { // a crawl asks for the bytes at one visit in ten
+					status = 200
+				}
+				commit(catalog.Activity{URL: url(i), Start: at, End: at.Add(time.Duration(80+i) * time.Millisecond), Outcome: catalog.Unchanged, Status: status}, nil)
 			}
 		}
 		spent := cputime.Used() - cpu

@@ -26,7 +26,7 @@ func TestFiftyUnchangedVisitsAreOneActivity(t *testing.T) {
 			visit(t, a, file, "a,b\n1,2\n", at)
 			continue
 		}
-		act := catalog.Activity{URL: file, Start: at, End: at.Add(time.Second), Outcome: catalog.Unchanged, Status: 200}
+		act := catalog.Activity{URL: file, Start: at, End: at.Add(time.Second), Outcome: catalog.Unchanged, Status: 304}
 		if _, err := a.Commit(t.Context(), Visit{Activity: act}, nil); err != nil {
 			t.Fatal(err)
 		}

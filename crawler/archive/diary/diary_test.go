@@ -219,6 +219,20 @@ func TestWhatDiffersBetweenVisitsBeginsAStretch(t *testing.T) {
 	}
 }
 
+func TestAnUnchangedFileIsOneStretchWhetherItsBytesAreSentOrNot(t *testing.T) {
+	t.Parallel()
+	b := newBook(t, 1)
+	defer b.close()
+	for i, status := range []int{304, 304, 200, 304, 200} {
+		act := unchanged(day.Add(time.Duration(i) * time.Hour))
+		act.Status = status
+		b.add(0, act)
+	}
+	if all := b.stretches(); len(all) != 1 || all[0].Visits != 5 || all[0].Activity("u").Status != 304 {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestAnExceptionFromRobotsIsKeptAndOtherRecordsStayAsTheyWere(t *testing.T) {
 	t.Parallel()
 	id, err := records.ResourceID("http://data.example/a.csv")
