@@ -18,15 +18,20 @@ import (
 //   - A fetch that fails because of this machine (fetch.OwnTrouble) is not recorded. Its lease is returned and the
 //     crawl pauses, for 1 s at first, doubled each time up to 1 min; for a network that is down, from 30 s to 10 min.
 //     The next answer of any host ends the trouble.
+//
 //   - A host that answered at its last visit and cannot be reached now is in doubt: nothing is recorded, and it is
 //     tried again after 5 s. If it fails again, that is the host's failure, and recorded. But if three different hosts
 //     fail in a row, and none answers in between, the network is down: nothing is recorded of them, or of other hosts
 //     that cannot be reached, until some host answers. A refused connection is an answer.
+//
 //   - A host to which this machine has no route is in doubt even if it never answered. The failure of any other host
 //     that never answered, or failed at its last visit, says little about the network and is recorded at once. But where
 //     hosts answered until a few minutes ago, and then such hosts fail in a row with no answer in between, they are in
 //     doubt from the third on, and from the sixteenth on the network is down, for an hour at most: all that is due may be
 //     dead.
+//
+//   - When the network is taken to be down, one of the hosts that answered last is asked for its robots.txt (probe.go). If it
+//     answers, the network is up, and what failed is the hosts' failure: at the end of a long list, only dead hosts are left.
 //
 // So a crawl records the failure of one or two hosts after 5 s, and records nothing on a machine whose network fails,
 // however many workers it has. A crawl --once gives up with the reason after 2 min of trouble (patience).
@@ -56,6 +61,10 @@ type outage struct {
 	darkness time.Time           // when the first of them failed
 	byDark   bool                // trouble is that of dark
 
+	recent  []witness     // hosts that answered, the last one last
+	probing chan struct{} // is closed when the hosts that are being asked whether they still answer have been; nil for none
+	probed  time.Time     // the end of the pause in which hosts were asked last
+
 	trouble *fetch.OwnTrouble // the latest, unless an answer ended it; nil for none
 	since   time.Time         // when the trouble began
 	pause   time.Duration     // the last one
@@ -72,6 +81,7 @@ func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.
 	defer o.mu.Unlock()
 	if !ex.Unreachable || len(ex.Redirects) > 0 { // a redirect is an answer
 		if !ex.Reached.IsZero() {
+			o.witnessed(host, ex.URL)
 			o.noteAnswer(host, ex.Reached)
 		}
 		return nil
@@ -211,7 +221,11 @@ func (p *Pipeline) Fetch(ctx context.Context, r fetch.Request) (*fetch.Exchange,
 	if err != nil { // nothing was requested
 		return ex, nil
 	}
-	if err := p.outage.weigh(host, ex, r.Answered, time.Now()); err != nil {
+	err = p.outage.weigh(host, ex, r.Answered, time.Now())
+	if errors.As(err, &own) && p.probe(ctx) {
+		err = p.outage.weigh(host, ex, r.Answered, time.Now())
+	}
+	if err != nil {
 		return nil, errors.Join(err, ex.Body.Remove())
 	}
 	return ex, nil

@@ -83,7 +83,8 @@ func (r *run) pause(ctx context.Context, lease *frontier.Lease, own *fetch.OwnTr
 	r.mu.Lock()
 	r.started-- // nothing was recorded
 	r.mu.Unlock()
-	if _, _, since := r.outage.state(time.Now()); since.IsZero() { // the content store had the trouble, or a host has answered since
+	// Without trouble, the content store had it, or a host has answered since, which shows that the network is up.
+	if _, _, since := r.outage.state(time.Now()); since.IsZero() && own.Kind != fetch.TroubleNetwork {
 		r.outage.note(own, time.Now())
 	}
 	_, until, since := r.outage.state(time.Now())

@@ -1,0 +1,94 @@
+package crawler
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/web/hosts"
+)
+
+func TestACrawlAtWhoseEndOnlyDeadHostsAreLeftRecordsThemAndEnds(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	const good = 3
+	s, urls := sites(t, n, good+2*darkHosts)
+	answers := map[string]bool{}
+	for _, url := range urls[:good] {
+		host, _, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+		answers[host] = true
+	}
+	dial := func(address string) error {
+		if answers[address] {
+			return nil
+		}
+		for s.asked("/a.csv") < good { // the dead time out after the others have answered
+			time.Sleep(time.Millisecond)
+		}
+		return dialError(syscall.ETIMEDOUT)
+	}
+	n.dial.Store(&dial)
+	n.Workers = len(urls)
+	n.Pipeline.Settings = func(string) hosts.Settings { return hosts.Settings{Parallel: 1} } // no retries
+	failed := map[string]bool{}
+	archived := 0
+	_, err := n.Run(t.Context(), RunOptions{Once: true, Report: func(r Report) {
+		if failed[r.URL] = r.Outcome == catalog.NoVersion; r.Outcome == catalog.Archived {
+			archived++
+		}
+	}})
+	for _, url := range urls[good:] {
+		if !failed[url] {
+			t.Errorf("the failure of %s is not recorded", url)
+		}
+	}
+	if err != nil || archived != good {
+		t.Errorf("%d of %d archived, %v", archived, good, err)
+	}
+	if why := n.Pipeline.Outage(); why != "" {
+		t.Errorf("the crawl is held: %s", why)
+	}
+	if asked := s.asked("/robots.txt"); asked <= good || asked > 10*good {
+		t.Errorf("%d requests for robots.txt of %d hosts", asked, good)
+	}
+}
+
+func TestHostsAreAskedOnceInAPauseWhetherTheNetworkIsUp(t *testing.T) {
+	t.Parallel()
+	n := newNetwork()
+	n.answer(t, "a.example")
+	if ask, _ := n.beginProbe(); ask != nil {
+		t.Errorf("without trouble, %v are asked", ask)
+	}
+	for i := range 20 {
+		n.witnessed(string(rune('b'+i))+".example", "http://"+string(rune('b'+i))+".example/x.csv")
+	}
+	for _, host := range []string{"1.example", "2.example", "3.example"} {
+		n.fail(host, true)
+	}
+	ask, _ := n.beginProbe()
+	if len(ask) != maxWitnesses || ask[0].host != "u.example" {
+		t.Errorf("%v are asked", ask)
+	}
+	if again, underWay := n.beginProbe(); again != nil || underWay == nil {
+		t.Errorf("while they are asked, %v are, too", again)
+	}
+	if n.endProbe(); n.isOver() {
+		t.Error("the trouble is over without an answer")
+	}
+	n.fail("4.example", true)
+	if again, _ := n.beginProbe(); again != nil {
+		t.Errorf("in the same pause, %v are asked again", again)
+	}
+	n.now = n.now.Add(minOutagePause)
+	n.fail("4.example", true)
+	if ask, _ := n.beginProbe(); len(ask) != maxWitnesses {
+		t.Errorf("in the next pause, %v are asked", ask)
+	}
+	n.answer(t, "u.example")
+	if n.endProbe(); !n.isOver() || n.why() != "" {
+		t.Errorf("after an answer: %q", n.why())
+	}
+}
