@@ -1,8 +1,11 @@
 package archive
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -207,4 +210,107 @@ func TestAnAnswerThatNothingChangedConfirmsTheVersionThatWasAskedFor(t *testing.
 		t.Errorf("the history is %s", s)
 	}
 	holds(t, a, file)
+}
+
+func TestAWithdrawnVersionThatVisitsFoundAfterACaptureStaysWithdrawn(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	register(t, a, catalog.Seed{URL: file})
+	own := visit(t, a, file, ours, hours(1)).Version
+	unchangedVisits(t, a, file, 3, 5)
+	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{own}}, catalog.Withdrawal{At: hours(6), Reason: "by law", Status: 451}); err != nil {
+		t.Fatal(err)
+	}
+	importPast(t, a, file, "another,archive\nfound,this\n", hours(4))
+	if s := history(t, a, file); s != "0@1=ours 1@4=theirs 2@5=ours " {
+		t.Errorf("the history is %s", s)
+	}
+	newest, err := a.Newest(t.Context(), file)
+	if err != nil || newest.N != 2 || newest.Withdrawn == nil {
+		t.Errorf("%+v, %v", newest, err)
+	}
+	if _, err := a.Open(t.Context(), newest.ID); !errors.Is(err, catalog.ErrWithdrawn) {
+		t.Errorf("its bytes: %v", err)
+	}
+	derived := map[term.Quad]bool{}
+	err = a.Quads(t.Context(), func(quads []term.Quad) error {
+		for _, q := range quads {
+			derived[q] = true
+		}
+		return nil
+	})
+	if err != nil || !maps.Equal(derived, triplesOf(t, a)) {
+		t.Errorf("the triples do not follow from the records, %v", err)
+	}
+	if c, err := a.CheckLeaves(t.Context()); err != nil || c.Found != 0 {
+		t.Errorf("%q, %v", c.Faults, err)
+	}
+}
+
+// Whatever the order in which visits and imports come, the version of any moment has the bytes that were found last until
+// then, and the latest those that were found last.
+func TestImportsInAnyOrderTellTheSameHistory(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(30) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 3))
+			a := newArchive(t)
+			register(t, a, catalog.Seed{URL: file})
+			found := map[int]string{} // by hour
+			check := func(now int) {
+				t.Helper()
+				bytes := ""
+				for hour := range now + 1 {
+					if body, ok := found[hour]; ok {
+						bytes = body
+					}
+					if bytes == "" {
+						continue
+					}
+					v, err := a.At(t.Context(), file, hours(hour).Add(time.Minute))
+					if err != nil || v.Digests.SHA256 != sha256.Sum256([]byte(bytes)) {
+						t.Fatalf("at hour %d: version %d of %s, want %q, %v\n%v\n%s", hour, v.N, v.At, bytes, err, found, history(t, a, file))
+					}
+				}
+				if bytes != "" {
+					if v, err := a.Latest(t.Context(), file); err != nil || v.Digests.SHA256 != sha256.Sum256([]byte(bytes)) {
+						t.Fatalf("the latest version is %d of %s, want %q, %v\n%v", v.N, v.At, bytes, err, found)
+					}
+				}
+			}
+			body, now := "a\n1\n", 0
+			for range 40 {
+				switch now++; r.IntN(6) {
+				case 0:
+					body = fmt.Sprintf("a\n%d\n", r.IntN(3))
+					fallthrough
+				case 1:
+					visit(t, a, file, body, hours(now))
+					found[now] = body
+				case 2:
+					act := catalog.Activity{URL: file, Start: hours(now), End: hours(now), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404}
+					if _, err := a.Commit(t.Context(), Visit{Activity: act}, nil); err != nil {
+						t.Fatal(err)
+					}
+				case 3:
+					if latest, err := a.Latest(t.Context(), file); err == nil && latest.Digests.SHA256 == sha256.Sum256([]byte(body)) {
+						unchangedVisits(t, a, file, now)
+						found[now] = body
+					}
+				default:
+					hour := r.IntN(now + 1)
+					if _, taken := found[hour]; !taken {
+						found[hour] = fmt.Sprintf("a\n%d\n", r.IntN(3))
+						importPast(t, a, file, found[hour], hours(hour))
+					}
+				}
+				check(now)
+			}
+			if len(found) > 0 {
+				history(t, a, file)
+				holds(t, a, file)
+			}
+		})
+	}
 }

@@ -19,7 +19,7 @@ const loggedBatch = 500
 
 // checkedMark is the key of two numbers that LogVersions stores when no version is missing in the log: how many visits
 // have archived a version, and how many events have one. While both have grown by the same number since then, the log
-// is still complete.
+// is still complete. A version that no visit archived (again.go) counts in the second one at once.
 const checkedMark = "archive/events"
 
 // LogVersions adds events to the log for the versions that an older program, which had no such log, stored; oldest
