@@ -126,6 +126,9 @@ func (l *seedList) next() (catalog.Seed, error) {
 	if i := strings.IndexFunc(strings.TrimSpace(seed.URL), unicode.IsControl); i >= 0 { // another column, or lines that end in CR
 		return seed, &badLine{at, fmt.Errorf("expected one URL; found a tab or another control character after %.100q", strings.TrimSpace(seed.URL)[:i])}
 	}
+	if more := afterURL(strings.TrimSpace(seed.URL)); more != "" {
+		return seed, &badLine{at, fmt.Errorf("expected one URL; found %.100q after it", more)}
+	}
 	for _, text := range []string{seed.URL, seed.Portal, seed.Dataset, seed.Title, seed.Format} {
 		if err := notUTF8(text); err != nil {
 			return seed, &badLine{at, err}
@@ -140,6 +143,22 @@ func (l *seedList) next() (catalog.Seed, error) {
 	}
 	l.text.found(seed.URL)
 	return seed, nil
+}
+
+// afterURL returns what a line has behind its URL that cannot be a part of it: another URL or a comment, after a blank, or
+// a character that nobody sees, as pages put into what is copied from them. Blanks alone are parts of many URLs of portals.
+func afterURL(url string) string {
+	if i := strings.IndexAny(url, "\u200b\u2060\ufeff"); i >= 0 {
+		return url[i:]
+	}
+	words := strings.Fields(url)
+	for _, word := range words[min(1, len(words)):] {
+		scheme, _, ok := strings.Cut(strings.ToLower(word), "://")
+		if strings.HasPrefix(word, "#") || ok && (scheme == "http" || scheme == "https" || scheme == "ftp") {
+			return word
+		}
+	}
+	return ""
 }
 
 // notUTF8 returns an error if a text is in another encoding, as spreadsheets save umlauts. What replaced them in titles

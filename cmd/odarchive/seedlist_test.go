@@ -85,6 +85,7 @@ func TestABadLineOfAListHidesNoOther(t *testing.T) {
 		{"list.csv", "url,x\nhttp://a.example/1,\"" + strings.Repeat("\nhttp://a.example/2,y", 3) + "\n" + long + "\nhttp://a.example/3,\n", "2 2 2 3", "[2 6]"},
 		{"list.csv", "url\nhttp://a.example/1\na,b\n\"http://a.example/2\"x\nhttp://a.example/3\n", "1 3", "[3 4]"},
 		{"list.txt", "http://a.example/1\tTrees\nhttp://a.example/2\t\nhttp://a.example/3\rhttp://a.example/4\rhttp://a.example/5\n", "2", "[1 3]"},
+		{"list.txt", "http://a.example/1 http://a.example/2\nhttp://a.example/3 # trees\nhttp://a.example/4\u200b\nhttp://a.example/5?of=a b\n", "5?of=a b", "[1 2 3]"},
 		{"-", long + "\nhttp://a.example/1\n", "1", "[1]"},
 		{"-", "x,url\n1,http://a.example/1\n", "1", "[]"},
 		{"-", "{\"url\":\"http://a.example/1\"}\n{", "1", "[2]"},
