@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
 )
 
 // oneFile is a server of a file that does not change, and what it was asked.
@@ -151,5 +152,34 @@ func TestACaptureThatIsImportedDuringARequestIsNotWhatTheAnswerConfirms(t *testi
 	n.latestIsOwn(t, f.url())
 	if u, err := n.Pipeline.Frontier.Get(f.url()); err != nil || u.Liar {
 		t.Errorf("the server is called a liar: %v, %v", u.Liar, err)
+	}
+}
+
+func TestAWorkerIsToldNoValidatorsOfOtherBytesAndConfirmsWhatItAskedFor(t *testing.T) {
+	t.Parallel()
+	n, f := newNode(t), newOneFile(t)
+	n.add(t, f.url())
+	n.crawl(t, RunOptions{})
+	own, err := n.Pipeline.Archive.Latest(t.Context(), f.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := n.Pipeline.Frontier.Get(f.url())
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := frontier.Job{URL: u.URL, Key: u.Key, ETag: u.ETag, LastModified: u.LastModified, History: u.History, Fetches: u.Fetches}
+	office := &Office{Pipeline: n.Pipeline}
+	told, err := office.Describe(t.Context(), job)
+	if err != nil || told.ETag != `"own"` || told.Latest == nil || told.Latest.Digests != own.Digests {
+		t.Errorf("before the import, a worker is told %+v, %v", told, err)
+	}
+	n.clock.advance(48 * time.Hour)
+	n.importForeign(t, f.url(), foreign, n.clock.now().Add(-time.Hour))
+	if told, err = office.Describe(t.Context(), job); err != nil || told.ETag != "" || told.Latest == nil || told.Latest.Digests == own.Digests {
+		t.Errorf("after the import, a worker is told %+v, %v", told, err)
+	}
+	if v, err := n.Pipeline.asked(t.Context(), job); err != nil || v == nil || v.ID != own.ID {
+		t.Errorf("a worker that asked before the import confirms %+v, %v; want %s", v, err, own.ID)
 	}
 }

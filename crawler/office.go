@@ -199,7 +199,7 @@ func (p *Pipeline) asked(ctx context.Context, job frontier.Job) (*catalog.Versio
 	if err != nil || latest == nil || belong(job, *latest) {
 		return latest, err
 	}
-	at := lastFound(job)
+	at := lastFound(job).Add(sameVisit)
 	v, err := p.Archive.At(ctx, job.URL, at)
 	if err != nil || v.At.After(at) {
 		return nil, err

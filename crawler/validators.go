@@ -18,13 +18,16 @@ import (
 const doubtEvery = 10
 
 // belong reports whether a job's validators are of the bytes of the latest version: a version that was imported from another
-// archive, with a later date than the visit that last found the file, has others. An archive may move a visit by
-// milliseconds, hence the second.
+// archive, with a later date than the visit that last found the file, has others.
 func belong(job frontier.Job, latest catalog.Version) bool {
 	at := lastFound(job)
-	return !at.IsZero() && !latest.At.After(at.Add(time.Second)) ||
+	return !at.IsZero() && !latest.At.After(at.Add(sameVisit)) ||
 		frontier.SameValidators(job.ETag, job.LastModified, latest.ETag, latest.LastModified)
 }
+
+// sameVisit is more than the moments of a visit and of its version differ by: an archive moves a visit by milliseconds if
+// another began at its moment, and the frontier keeps no parts of one.
+const sameVisit = time.Second
 
 // lastFound returns when a visit of a job last found the file, the zero time if none of those that are remembered did.
 func lastFound(job frontier.Job) time.Time {
