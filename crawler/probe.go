@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/scope"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 )
@@ -101,6 +102,9 @@ func (p *Pipeline) ask(ctx context.Context, w witness) {
 		return
 	}
 	robots := (&url.URL{Scheme: link.Scheme, Host: link.Host, Path: "/robots.txt"}).String()
+	if p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: robots, Size: -1}) != "" { // the scope has changed since
+		return
+	}
 	pass, verdict, err := p.Gate.Visit(ctx, robots, frontier.Moment)
 	if err != nil || !verdict.Allowed {
 		return
