@@ -222,7 +222,7 @@ func (p *Pipeline) Fetch(ctx context.Context, r fetch.Request) (*fetch.Exchange,
 		return ex, nil
 	}
 	err = p.outage.weigh(host, ex, r.Answered, time.Now())
-	if errors.As(err, &own) && p.probe(ctx) {
+	for errors.As(err, &own) && p.probe(ctx) { // again, if as many have failed since that answer
 		err = p.outage.weigh(host, ex, r.Answered, time.Now())
 	}
 	if err != nil {

@@ -74,12 +74,16 @@ func (p *Pipeline) probe(ctx context.Context) (up bool) {
 		return false
 	}
 	ask, underWay := p.outage.beginProbe()
-	if underWay != nil {
+	for underWay != nil {
 		select {
 		case <-underWay:
 		case <-ctx.Done():
+			return false
 		}
-		return p.outage.isOver()
+		if p.outage.isOver() {
+			return true
+		}
+		ask, underWay = p.outage.beginProbe() // other trouble may have begun since the answer
 	}
 	if len(ask) == 0 {
 		return p.outage.isOver()
