@@ -59,12 +59,16 @@ func (w *Writer) fence(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch >= w.epoch {
+		before, is := h.newest()
+		if is && before.Epoch >= w.epoch {
 			return ErrFenced
 		}
 		f, err := w.decide(ctx, h)
 		if err != nil {
 			return errors.Join(err, w.giveBack(ctx, h))
+		}
+		if is {
+			f.Prev = before.id()
 		}
 		text, err := f.encode(w.nonce)
 		if err != nil {
@@ -80,7 +84,10 @@ func (w *Writer) fence(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.seq, w.at, w.last, w.isNew, w.began = h.next+1, f.position(), f.Last, f.New, f.Number
+		if err := w.confirm(ctx, h.next); err != nil {
+			return err
+		}
+		w.seq, w.prev, w.at, w.last, w.isNew, w.began = h.next+1, w.nonce, f.position(), f.Last, f.New, f.Number
 		return nil
 	}
 }
@@ -160,7 +167,7 @@ func (w *Writer) contest(ctx context.Context, found writerState, tag string) err
 	if err != nil {
 		return err
 	}
-	if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
+	if f, ok := h.newest(); ok && f.Epoch > w.epoch {
 		return w.setFenced(fencedBy(found))
 	}
 	if w.rival != found.Nonce {
@@ -181,11 +188,10 @@ var errContested = errors.New("the writer waits for one that may replace it")
 func (w *Writer) giveBack(ctx context.Context, h *History) error {
 	text := w.before
 	if text == nil {
-		f := h.fences
-		if len(f) == 0 {
+		last, ok := h.newest()
+		if !ok {
 			return nil // nobody was there
 		}
-		last := f[len(f)-1]
 		var err error
 		if text, err = sealJSON(writerState{Epoch: last.Epoch, Holder: last.Holder, At: last.At.time()}); err != nil {
 			return err
@@ -213,7 +219,7 @@ func (w *Writer) signAgain(ctx context.Context, tag string) error {
 		return err
 	}
 	if err == nil {
-		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
+		if f, ok := h.newest(); ok && f.Epoch > w.epoch {
 			return w.setFenced(fencedBy(h.writer))
 		}
 	}

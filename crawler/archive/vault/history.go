@@ -23,10 +23,14 @@ type History struct {
 	writerTag string      // ETag of writer.json; "" if there is none
 	writerRaw []byte      // its bytes
 	sign      string      // of the writer (Lives), as writer.json had it
+	signed    uint64      // the epoch in writer.json: of the writer, or of a candidate
 	unknown   bool        // there has been a writer, and nothing says which one
 	stale     bool        // writer.json is older than the last fence
-	fences    []fence
-	spans     []span // of the log and of the tail, by epoch and first record
+	candidate bool        // writer.json is that of a process that has no fence
+	fences    []fence     // that began epochs
+	late      []fence     // that began none: settle
+	moved     bool        // an object of the tail was merged while the tail was read
+	spans     []span      // of the log and of the tail, by epoch and first record
 	snapshots []snapshot
 	next      uint64    // place in the tail after the last object
 	damaged   []spoiled // objects of the tail that cannot be read
@@ -59,7 +63,10 @@ func Open(ctx context.Context, b bucket.Bucket) (*History, error) {
 
 func read(ctx context.Context, b bucket.Bucket) (*History, error) {
 	h, err := readOnce(ctx, b)
-	if err == nil && (h.unknown || h.stale) { // a process may have become the writer while the objects were read
+	if err == nil && (h.unknown || h.stale || h.candidate) { // a process may have become the writer while the objects were read
+		h, err = readOnce(ctx, b)
+	}
+	for try := 0; err == nil && try < maxReadings && h.moved; try++ { // what was merged may say which fences began epochs
 		h, err = readOnce(ctx, b)
 	}
 	// A list that is made while the writer puts and merges objects may have a later one and not an earlier one. What is missing
@@ -102,7 +109,7 @@ func readOnce(ctx context.Context, b bucket.Bucket) (*History, error) {
 			h.writer = writerState{}
 			h.flaw("%s is damaged", writerKey)
 		}
-		h.writerTag, h.writerRaw, h.sign = info.ETag, raw, signOf(info.ETag, h.writer)
+		h.writerTag, h.writerRaw, h.sign, h.signed = info.ETag, raw, signOf(info.ETag, h.writer), h.writer.Epoch
 	} else if !errors.Is(err, bucket.ErrNotFound) {
 		return nil, err
 	}
@@ -214,6 +221,7 @@ func (h *History) readTail(ctx context.Context) error {
 			list = append(list, tailObject{seq: seq, info: info})
 		}
 	}
+	var put placed
 	for some := range slices.Chunk(list, tailAtOnce) {
 		var group sync.WaitGroup
 		for i := range some {
@@ -221,18 +229,20 @@ func (h *History) readTail(ctx context.Context) error {
 		}
 		group.Wait()
 		for i := range some {
-			if err := h.noteTail(some[i]); err != nil {
+			if err := h.noteTail(some[i], &put); err != nil {
 				return err
 			}
 			some[i].object = object{} // only what is noted is kept
 		}
 	}
+	h.settle(put)
 	return nil
 }
 
-func (h *History) noteTail(o tailObject) error {
+func (h *History) noteTail(o tailObject, put *placed) error {
 	switch {
 	case errors.Is(o.err, bucket.ErrNotFound): // merged meanwhile
+		h.moved = true
 		return nil
 	case errors.Is(o.err, ErrBroken):
 		h.next = o.seq + 1
@@ -242,21 +252,13 @@ func (h *History) noteTail(o tailObject) error {
 		return o.err
 	}
 	h.next = o.seq + 1
-	h.note(o.seq, o.info, o.object)
-	return nil
-}
-
-func (h *History) note(seq uint64, info bucket.Info, o object) {
-	if o.fence != nil {
-		o.fence.seq = seq
-		if len(h.fences) == 0 || h.fences[len(h.fences)-1].Epoch < o.fence.Epoch {
-			h.fences = append(h.fences, *o.fence)
-		}
-		return
+	put.note(o.seq, o.object)
+	if o.batch != nil {
+		s := o.batch.span(0)
+		s.key, s.size = o.info.Key, o.info.Size
+		h.spans = append(h.spans, s)
 	}
-	s := o.batch.span(0)
-	s.key, s.size = info.Key, info.Size
-	h.spans = append(h.spans, s)
+	return nil
 }
 
 // isEmpty reports whether a bucket has no objects.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,6 +78,7 @@ type Writer struct {
 
 	mu     sync.Mutex // guards the fields below
 	seq    uint64     // place of the next object
+	prev   [16]byte   // nonce of the process that put the object before it: this one, unless that was a fence in vain
 	at     wal.Position
 	last   milli  // time of the last record
 	made   []span // objects of the tail that recent has not returned
@@ -94,11 +96,18 @@ func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 	if _, err := rand.Read(w.nonce[:]); err != nil {
 		return nil, err
 	}
-	if err := w.take(ctx); err != nil {
+	err := w.take(ctx)
+	for try := 1; errors.Is(err, errLate) && try < lateTries; try++ {
+		err = w.take(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
 	return w, nil
 }
+
+// lateTries is how often a candidate begins again that was stopped for so long that the writer went on.
+const lateTries = 3
 
 func (w *Writer) take(ctx context.Context) error {
 	h, err := read(ctx, w.b)
@@ -132,8 +141,8 @@ func (w *Writer) take(ctx context.Context) error {
 			return err
 		}
 	}
-	w.epoch = h.writer.Epoch + 1
-	for _, f := range h.fences {
+	w.epoch = max(h.writer.Epoch, h.signed) + 1
+	for _, f := range slices.Concat(h.fences, h.late) {
 		w.epoch = max(w.epoch, f.Epoch+1)
 	}
 	w.tag, w.before = h.writerTag, h.writerRaw
@@ -296,6 +305,7 @@ func (w *Writer) advance(o *batch, size int) {
 	s.key, s.size = tailKey(w.seq), int64(size)
 	w.made = append(w.made, s)
 	w.seq++
+	w.prev = w.nonce
 	w.at.Number, w.at.Sum, w.last = end.Number, end.Sum, end.at
 }
 
@@ -328,16 +338,22 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 		if n > len(list) || o.batch.entries[0].Number != list[0].Number || o.batch.entries[n-1].Sum != list[n-1].Sum {
 			return 0, fmt.Errorf("%w: %s has other records", ErrBroken, tailKey(seq))
 		}
-		if err := w.has(ctx, tailKey(seq-1)); err != nil {
+		if err := w.hasBefore(ctx, seq); err != nil {
 			return 0, err
 		}
 		w.advance(o.batch, len(o.batch.encode()))
 		return n, nil
 	case o.fence != nil && o.fence.Epoch < w.epoch: // of a process that lost the race to become the writer
 		w.mu.Lock()
-		w.seq++
+		w.seq, w.prev = w.seq+1, o.nonce
 		w.mu.Unlock()
 		return 0, nil
+	case o.batch != nil: // the writer after this one would have put a fence here
+		if h, err := read(ctx, w.b); err != nil {
+			return 0, err
+		} else if f, _ := h.newest(); f.nonce == w.nonce {
+			return 0, moveAside(ctx, w.b, tailKey(seq))
+		}
 	}
 	var other writerState
 	if raw, _, err := get(ctx, w.b, writerKey, maxSmall); err != nil || json.Unmarshal(raw, &other) != nil || other.Nonce == w.id() {
