@@ -84,6 +84,7 @@ type replacing struct {
 	instead uint64 // epoch of the writer, if not 0
 	silent  string // sign of the writer that has been silent, if not ""
 	asItIs  bool
+	stands  func() error // says whether it is still wanted; nil if it is
 }
 
 // promoteDirectory makes the directory of a follower one that can be written.
@@ -102,7 +103,7 @@ func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.
 	bar := c.progress(-1, "bytes")
 	defer bar.done()
 	var read int64
-	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead}
+	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead, Stands: what.stands}
 	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0); err != nil { // before the directory can be written
 		return done, err
 	}

@@ -67,10 +67,12 @@ func (c *cli) readOrder() (o order, ok bool, err error) {
 	return o, true, nil
 }
 
-// orderStands reports whether an order is still waited for.
-func (c *cli) orderStands() bool {
-	_, ok, err := c.readOrder()
-	return ok && err == nil
+// orderStands returns errTakenBack if nobody waits for an order any more.
+func (c *cli) orderStands() error {
+	if _, ok, err := c.readOrder(); !ok || err != nil {
+		return errTakenBack
+	}
+	return nil
 }
 
 // answerOrder removes the order to become the writer, if there is one. failed is why it was not followed; nil if it was.

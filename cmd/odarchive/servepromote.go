@@ -55,6 +55,9 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 		if err == nil || !followed || c.cfg.Follow.Writer == "" || c.cfg.Backup.Promote || cmd.Context().Err() != nil {
 			return err
 		}
+		if errors.Is(err, kv.ErrLocked) { // by this process itself, if the disk was full when it closed the database
+			return fmt.Errorf("this server could not become the writer, and has to be started again: %w", err)
+		}
 		if !kv.IsReplica(c.cfg.Data) {
 			if !vault.MustNotWrite(err) {
 				return err
@@ -117,7 +120,7 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	if !promoted || served != nil {
 		return false, true, served
 	}
-	return true, true, c.becomeWriter(ctx, flags, why.replaces())
+	return true, true, c.becomeWriter(ctx, flags, c.replacesBy(why))
 }
 
 // writes reports whether the archive's directory, with --follow and --backup-to, is that of the writer: it was promoted before. If another

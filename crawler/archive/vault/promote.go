@@ -33,11 +33,11 @@ type PromoteOptions struct {
 	Progress Progress
 }
 
-// Promote makes the directory of a replica (triplestore/kv), which no process uses, one that can be written. First the
-// candidate becomes the writer of the vault, so that the writer before acknowledges nothing more. Then the replica gets
-// from the vault what it lacks: write sets and bytes of packs. What it has from the writer and the vault has not, it
-// keeps. If Promote fails or is interrupted, it can be called again. Whether the vault has all that the replica lacks is known before
-// any writer is disturbed, and looked at again together with that.
+// Promote makes the directory of a replica (triplestore/kv), which no process uses, one that can be written. First the replica gets from
+// the vault what it lacks: write sets and bytes of packs. If the vault has not all of that, or some is damaged, Promote fails, and no
+// writer is disturbed. Then the candidate becomes the writer of the vault, so that the writer before acknowledges nothing more, and the
+// replica gets what that one has put meanwhile. What it has from the writer and the vault has not, it keeps. If Promote fails or is
+// interrupted, it can be called again.
 func Promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o PromoteOptions) (done Promoted, err error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	done, err = promote(ctx, b, dir, me, o)
@@ -56,15 +56,33 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 		return done, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := read(ctx, b); err != nil && !(o.AsItIs && errors.Is(err, ErrNoVault)) { // Take would begin one
+	done.Fetched, err = getAhead(ctx, b, dir, db, o)
+	if err != nil && !(o.AsItIs && (isForWant(err) || errors.Is(err, ErrNoVault))) { // Take would begin a vault
 		return done, err
+	}
+	var want error // what the replica lacks and the vault has not, as far as only getting it shows
+	if errors.Is(err, errPacks) {
+		want = err
 	}
 	var h *History // as it was when the writer before had put its last object
 	var t Target   // what the replica lacks; none if it goes on as it is
 	me.Force = true
 	me.check = func(ctx context.Context, now *History) (isNew bool, at wal.Position, err error) {
 		h, done.Anew = now, ""
-		if t, err = now.lacks(ctx, db); err == nil {
+		if t, err = now.lacks(ctx, db); errors.Is(err, bucket.ErrNotFound) { // the writer has merged it since
+			if now, err = read(ctx, b); err == nil {
+				t, err = now.lacks(ctx, db)
+			}
+		}
+		if err == nil && want != nil {
+			if o.AsItIs { // records are there, and only bytes are not
+				if err := now.apply(ctx, t, db, o.Progress); err != nil {
+					return false, at, err
+				}
+			}
+			err = want
+		}
+		if err == nil {
 			at, _, _ = now.end()
 			return false, at, nil
 		}
@@ -81,8 +99,11 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	done.Epoch = w.Epoch()
 	if done.Anew != "" {
 		o.Log.Warn("the replica becomes the writer as it is, and the backup begins anew", "because", done.Anew)
-	} else if done.Fetched, err = h.catchUp(ctx, w, db, t, o.Progress); err != nil {
-		return done, err
+	} else {
+		n, err := h.catchUp(ctx, w, db, t, o.Progress)
+		if done.Fetched += n; err != nil {
+			return done, err
+		}
 	}
 	done.Number = db.Committed()
 	need, err := content.PacksOf(db)
@@ -102,6 +123,46 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 		o.Log.Debug("lease not given back", "error", err)
 	}
 	return done, disk.OS{}.SyncDir(dir)
+}
+
+// errPacks is the error for bytes of packs that a replica lacks, and the vault, too.
+var errPacks = errors.New("the backup has not all bytes of files that the replica lacks")
+
+// getAhead gives a replica what it lacks and the vault has now. n is the number of records.
+func getAhead(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, o PromoteOptions) (n uint64, err error) {
+	before := db.Committed()
+	for try := 1; ; try++ {
+		err = getAheadOnce(ctx, b, dir, db, o)
+		if !errors.Is(err, bucket.ErrNotFound) || try == aheadTries { // the writer merges what is being read
+			return db.Committed() - before, err
+		}
+	}
+}
+
+const aheadTries = 5
+
+func getAheadOnce(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, o PromoteOptions) error {
+	h, err := read(ctx, b)
+	if err != nil {
+		return err
+	}
+	t, err := h.lacks(ctx, db)
+	if err != nil {
+		return err
+	}
+	if err := h.apply(ctx, t, db, o.Progress); err != nil {
+		return err
+	}
+	need, err := content.PacksOf(db)
+	if err != nil {
+		return err
+	}
+	last, _ := h.newest()
+	err = h.fillPacks(ctx, last.Epoch, filepath.Join(dir, "packs"), need, o.Log, o.Progress)
+	if errors.Is(err, ErrBroken) {
+		err = fmt.Errorf("%w: %w", errPacks, err)
+	}
+	return err
 }
 
 // lacks returns the records that a replica lacks, as a target. It has none if the replica has all of them, and perhaps
@@ -125,7 +186,10 @@ func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 			if errors.Is(err, kv.ErrOtherHistory) {
 				return t, fmt.Errorf("%w, up to %d", ErrParted, at.Number)
 			}
-			if err != nil && !errors.Is(err, kv.ErrLogTrimmed) { // a trimmed log cannot be compared, and its numbers suffice
+			if errors.Is(err, kv.ErrLogTrimmed) && at != end { // it began with a state file of a later moment
+				return t, fmt.Errorf("%w: the log of the replica does not reach back to the end of the backup, write set %d, so nobody can tell whether it has what the backup has", ErrParted, end.Number)
+			}
+			if err != nil && !errors.Is(err, kv.ErrLogTrimmed) {
 				return t, err
 			}
 			break
@@ -144,21 +208,26 @@ func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 	return t, h.continues(ctx, t)
 }
 
-// continues reads the first object of a target's way. The error is ErrParted if its records do not follow those that the replica has.
+// continues reads the records of a target. The error is ErrParted if they do not follow those that the replica has, and ErrBroken if they
+// cannot be read.
 func (h *History) continues(ctx context.Context, t Target) error {
 	if len(t.way) == 0 {
 		return nil
 	}
 	o, err := getObject(ctx, h.b, t.way[0].key)
-	if err != nil || o.batch == nil {
-		return err // or the reader of the records says so
-	}
-	before := o.batch.before
-	for _, e := range o.batch.entries {
-		if e.Number == t.from.number && e.Sum != t.from.sum || e.Number == t.from.number+1 && before != t.from.sum {
-			return fmt.Errorf("%w, up to %d", ErrParted, t.from.number)
+	if err == nil && o.batch != nil {
+		before := o.batch.before
+		for _, e := range o.batch.entries {
+			if e.Number == t.from.number && e.Sum != t.from.sum || e.Number == t.from.number+1 && before != t.from.sum {
+				return fmt.Errorf("%w, up to %d", ErrParted, t.from.number)
+			}
+			before = e.Sum
 		}
-		before = e.Sum
+	}
+	for _, err := range h.records(ctx, t) {
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -181,7 +250,7 @@ func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, p
 
 // isForWant reports whether an error of lacks says that the vault cannot tell what a replica lacks.
 func isForWant(err error) bool {
-	return errors.Is(err, ErrNoMoment) || errors.Is(err, ErrParted) || errors.Is(err, ErrBroken) || errors.Is(err, ErrUnknownWriter) || errors.Is(err, kv.ErrOtherHistory)
+	return errors.Is(err, errPacks) || errors.Is(err, ErrNoMoment) || errors.Is(err, ErrParted) || errors.Is(err, ErrBroken) || errors.Is(err, ErrUnknownWriter) || errors.Is(err, kv.ErrOtherHistory)
 }
 
 // WithAsItIs adds to an error of Promote how the replica can become the writer nevertheless, if it can.

@@ -46,6 +46,9 @@ type Candidate struct {
 	// Instead, if not 0, is the epoch of the writer that is to be replaced (Standing.Epoch). If another one has become the writer
 	// since, Take returns ErrInUse, also with Force.
 	Instead uint64
+	// Stands, if not nil, is asked just before the writer before is disturbed, and each time the candidate begins again: its error ends
+	// that, and says that nobody wants this process to become the writer any more.
+	Stands func() error
 	// Begun says that the directory has written the vault: if that is not there, Take returns ErrNotThere, and begins none.
 	Begun bool
 	was   string // nonce of an earlier Writer of this process
@@ -146,6 +149,11 @@ func (w *Writer) take(ctx context.Context) error {
 		w.epoch = max(w.epoch, f.Epoch+1)
 	}
 	w.tag, w.before = h.writerTag, h.writerRaw
+	if w.me.Stands != nil {
+		if err := w.me.Stands(); err != nil {
+			return err
+		}
+	}
 	if err := w.signFirst(ctx); err != nil {
 		return err
 	}
