@@ -20,9 +20,9 @@ func (c *cli) promote() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "promote",
 		Short: "Make the directory of a follower one that can be written",
-		Long: `Make the directory of a follower ('odarchive serve --follow') one that can be written. First the writer in
---backup-to is replaced: it acknowledges nothing more, goes on answering, and cannot be started with this backup again. Then the
-directory gets what it lacks from the backup. Start it with 'odarchive serve' and the same --backup-to. If a server follows in the
+		Long: `Make the directory of a follower ('odarchive serve --follow') one that can be written. It gets what it lacks
+from --backup-to, whose writer is replaced: that one acknowledges nothing more, goes on answering, and cannot be started with this
+backup again. If the backup has not all that the directory lacks, the command fails, and the writer goes on. Start it with 'odarchive serve' and the same --backup-to. If a server follows in the
 directory, which must have been started with --backup-to, too, the command tells it to do all that, and waits until it is done.
 
 An archive that was restored from the backup is no follower: start it with 'odarchive serve --promote'.`,
