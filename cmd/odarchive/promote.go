@@ -96,6 +96,9 @@ func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.
 	if err := kv.Held(c.cfg.Data); err != nil { // by a server that follows: it does all this when it is ordered to
 		return done, err
 	}
+	if err := c.sameArchive(ctx); err != nil { // also with --as-it-is, which no mistyped address may need
+		return done, err
+	}
 	holder, err := store.OwnIdentity(c.cfg.Data)
 	if err != nil {
 		return done, err
