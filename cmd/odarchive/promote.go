@@ -85,11 +85,16 @@ type replacing struct {
 	silent  string // sign of the writer that has been silent, if not ""
 	asItIs  bool
 	stands  func() error // says whether it is still wanted; nil if it is
+	server  bool         // readers of this process wait for the end of it
 }
 
 // promoteDirectory makes the directory of a follower one that can be written.
 func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.Promoted, err error) {
-	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log})
+	o := bucket.Options{Logger: c.log}
+	if what.server {
+		o.Attempts, o.Stall = 2, 10*time.Second
+	}
+	b, err := bucket.Open(ctx, c.cfg.Backup.To, o)
 	if err != nil {
 		return done, usagef("--backup-to: %v", err)
 	}

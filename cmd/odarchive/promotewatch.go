@@ -22,12 +22,12 @@ type occasion struct {
 	silent string // the sign of the writer that is silent
 }
 
-// replaces returns what limits a promotion to its occasion.
+// replacesBy returns what limits a promotion to its occasion.
 func (c *cli) replacesBy(o occasion) replacing {
 	if o.order != nil {
-		return replacing{instead: o.order.Epoch, asItIs: o.order.AsItIs, stands: c.orderStands}
+		return replacing{instead: o.order.Epoch, asItIs: o.order.AsItIs, stands: c.orderStands, server: true}
 	}
-	return replacing{silent: o.silent}
+	return replacing{silent: o.silent, server: true}
 }
 
 // awaitOccasion returns when the follower in the archive's directory shall become the writer, and can. ok is false when ctx has ended. What
@@ -220,6 +220,10 @@ func (s *silence) heard(at time.Time, sign string, err error) bool {
 
 // promoteFollower makes the archive's directory, in which this process has followed, one that can be written.
 func (c *cli) promoteFollower(ctx context.Context, what replacing) error {
+	if what.server {
+		c.log.Warn("this server becomes the writer, and answers nobody meanwhile")
+		c.sayWaiting("what it lacks from the backup, and answers nobody meanwhile")
+	}
 	done, err := c.promoteDirectory(ctx, what)
 	if err == nil {
 		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched)

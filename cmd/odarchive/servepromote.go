@@ -23,7 +23,7 @@ import (
 )
 
 // serveFollower serves a replica, and the archive itself once this server shall be the writer. Where it cannot become that, or
-// another server has become the writer at the same time, it is a replica again: readers are answered whatever happens.
+// another server has become the writer at the same time, it is a replica again: readers are answered, but while the directory is promoted.
 func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signal) error {
 	defer func() { e.close() }()
 	renew := func() (err error) { // the edge ends with the server that used it

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/bucket/buckettest"
+	"odarchive/triplestore/wal"
 )
 
 // Each answer to the question who writes a vault, and what a directory may do then.
@@ -140,6 +142,41 @@ func TestASignatureIsNoFence(t *testing.T) {
 		}
 		if is := Ask(t.Context(), b, "b"); is.Who != ThisOne {
 			t.Errorf("%+v", is)
+		}
+	})
+}
+
+// Candidates sign again and again, and none of them puts its fence: the writer goes on for half of the time.
+func TestCandidatesThatNeverComeDoNotStopTheWriter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, _, second := twoWriters(t)
+		const seconds = 600
+		went := 0
+		for at := range seconds {
+			if at%6 == 0 {
+				text, err := sealJSON(writerState{Epoch: second.Epoch() + 1, Holder: "c", Nonce: fmt.Sprint("c", at)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				put(t, b, writerKey, string(text))
+			}
+			if at%5 == 0 {
+				if err := second.renew(t.Context()); err != nil && !errors.Is(err, errContested) {
+					t.Fatal(err)
+				}
+			}
+			number := second.At().Number + 1
+			switch n, err := second.append(t.Context(), []entry{{Record: wal.Record{Number: number, Body: []byte("x")}, at: milliOf(time.Now())}}); {
+			case n == 1:
+				went++
+			case !errors.Is(err, errContested):
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		if went < seconds/2 {
+			t.Errorf("it could append in %d of %d seconds", went, seconds)
 		}
 	})
 }

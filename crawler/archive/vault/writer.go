@@ -75,9 +75,10 @@ type Writer struct {
 	renewing sync.Mutex // guards the fields below
 	tag      string     // ETag of writer.json
 	beat     uint64
-	before   []byte    // writer.json of the writer before; nil if there was none
-	rival    string    // nonce of a candidate that has signed writer.json, and has no fence
-	rivalAt  time.Time // when it was first seen there
+	before   []byte // writer.json of the writer before; nil if there was none
+	// Since when there is the signature of a candidate in writer.json that has no fence, of one or of several in turn; zero if there is none.
+	rivalAt   time.Time
+	patientAt time.Time // when the writer had waited for candidates for a lease, in vain
 
 	mu     sync.Mutex // guards the fields below
 	seq    uint64     // place of the next object
@@ -110,7 +111,7 @@ func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 }
 
 // lateTries is how often a candidate begins again that was stopped for so long that the writer went on.
-const lateTries = 3
+const lateTries = 5
 
 func (w *Writer) take(ctx context.Context) error {
 	h, err := read(ctx, w.b)
@@ -149,10 +150,8 @@ func (w *Writer) take(ctx context.Context) error {
 		w.epoch = max(w.epoch, f.Epoch+1)
 	}
 	w.tag, w.before = h.writerTag, h.writerRaw
-	if w.me.Stands != nil {
-		if err := w.me.Stands(); err != nil {
-			return err
-		}
+	if err := w.stands(); err != nil {
+		return err
 	}
 	if err := w.signFirst(ctx); err != nil {
 		return err
