@@ -129,6 +129,7 @@ func (c *cli) orderPromotion(ctx context.Context, o order) error {
 		}
 		select {
 		case <-ctx.Done():
+			fmt.Fprintf(c.stderr, "the order is taken back: the server of %s goes on following, unless it has replaced the writer by now\n", c.cfg.Data)
 			return errors.Join(c.takeBack(), context.Cause(ctx))
 		case <-look.C:
 			if abandoned++; kv.Held(c.cfg.Data) != nil {

@@ -59,7 +59,7 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 			return fmt.Errorf("this server could not become the writer, and has to be started again: %w", err)
 		}
 		if !kv.IsReplica(c.cfg.Data) {
-			if !vault.MustNotWrite(err) {
+			if !errors.Is(err, vault.ErrFenced) && !errors.Is(err, vault.ErrNotOwner) && !errors.Is(err, vault.ErrInUse) { // nobody else is known to be the writer
 				return err
 			}
 			if err := replica.Demote(c.cfg.Data, c.cfg.Follow.Address()); err != nil { // it has acknowledged nothing

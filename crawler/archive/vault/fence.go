@@ -152,7 +152,7 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 	if found.Nonce != state.Nonce {
 		switch {
 		case !w.hasFence():
-			return w.setFenced(fencedBy(found))
+			return w.setFenced(w.fencedBy(found))
 		case found.Epoch < w.epoch: // an older copy of it came back
 			return w.signAgain(ctx, info.ETag)
 		}
@@ -180,7 +180,7 @@ func (w *Writer) contest(ctx context.Context, found writerState, tag string) err
 		return err
 	}
 	if f, ok := h.newest(); ok && f.Epoch > w.epoch {
-		return w.setFenced(fencedBy(found))
+		return w.setFenced(w.fencedBy(found))
 	}
 	if now := time.Now(); now.After(w.patientAt.Add(w.me.Lease)) {
 		if w.rivalAt.IsZero() {
@@ -248,7 +248,7 @@ func (w *Writer) signAgain(ctx context.Context, tag string) error {
 	}
 	if err == nil {
 		if f, ok := h.newest(); ok && f.Epoch > w.epoch {
-			return w.setFenced(fencedBy(h.writer))
+			return w.setFenced(w.fencedBy(h.writer))
 		}
 	}
 	w.tag = tag
@@ -265,8 +265,9 @@ func (w *Writer) hasFence() bool {
 // errSignAgain is the error of a renewal that is to be tried again at once.
 var errSignAgain = errors.New("the lease was not renewed")
 
-func fencedBy(other writerState) error {
-	if other.URL == "" {
+// fencedBy returns the error for a writer that another process has replaced. Both may have the address of the archive.
+func (w *Writer) fencedBy(other writerState) error {
+	if other.URL == "" || other.URL == w.me.URL {
 		return ErrFenced
 	}
 	return &FencedError{URL: other.URL}

@@ -60,9 +60,10 @@ type Target struct {
 	Holes []string
 	GoOn  bool
 
-	log  [16]byte
-	from snapshot
-	way  []span
+	moment bool // a time was named, not the end
+	log    [16]byte
+	from   snapshot
+	way    []span
 }
 
 // At returns the last commit that is not after a time; the zero time stands for the last commit of all.
@@ -80,6 +81,7 @@ func (h *History) At(ctx context.Context, t time.Time) (Target, error) {
 		*h = *fresh
 		target, err = h.at(ctx, when)
 	}
+	target.moment = !t.IsZero()
 	return target, err
 }
 

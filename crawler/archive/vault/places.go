@@ -102,7 +102,7 @@ func (w *Writer) confirm(ctx context.Context, seq uint64) error {
 	case f.nonce == w.nonce:
 		return nil
 	case h.hasBegunBy(w.nonce):
-		return fencedBy(h.writer)
+		return w.fencedBy(h.writer)
 	}
 	if of, err := nonceOf(ctx, w.b, seq); err == nil && of == w.nonce {
 		if err := w.b.Delete(ctx, tailKey(seq)); err != nil {

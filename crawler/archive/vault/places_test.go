@@ -127,7 +127,7 @@ func TestALateFenceBeginsNoEpoch(t *testing.T) {
 		lateFence(t, b, last, second.Epoch()+1)
 		isSecond := func(when string) {
 			t.Helper()
-			if is := Ask(t.Context(), b, "b"); is.Who != ThisOne || is.Epoch != second.Epoch() {
+			if is := Ask(t.Context(), b, "b", 0); is.Who != ThisOne || is.Epoch != second.Epoch() {
 				t.Errorf("%s: %+v", when, is)
 			}
 		}
@@ -151,7 +151,7 @@ func TestALateFenceBeginsNoEpoch(t *testing.T) {
 			t.Errorf("two processes have epoch %d", third.Epoch())
 		}
 		appendMany(t, third, b, 40)
-		if is := Ask(t.Context(), b, "c"); is.Who != ThisOne {
+		if is := Ask(t.Context(), b, "c", 0); is.Who != ThisOne {
 			t.Errorf("%+v", is)
 		}
 		if !hasAll(t, b, 181) {
@@ -171,7 +171,7 @@ func TestASignatureReplacesNobodyWhoIsAway(t *testing.T) {
 		}
 		put(t, b, writerKey, string(text))
 		for holder, who := range map[Holder]Who{"b": ThisOne, "dead": AnotherOne, "a": AnotherOne} {
-			if is := Ask(t.Context(), b, holder); is.Who != who {
+			if is := Ask(t.Context(), b, holder, 0); is.Who != who {
 				t.Errorf("%s: %s, want %s", holder, is.Who, who)
 			}
 		}
@@ -215,7 +215,7 @@ func TestAnotherVaultWithTheSamePlacesIsNotBelieved(t *testing.T) {
 		t.Errorf("%d records are acknowledged: %v", n, err)
 	}
 	appendMany(t, other, b, 2)
-	if is := Ask(t.Context(), b, "other"); is.Who != ThisOne {
+	if is := Ask(t.Context(), b, "other", 0); is.Who != ThisOne {
 		t.Errorf("%+v", is)
 	}
 }

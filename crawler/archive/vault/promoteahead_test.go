@@ -68,7 +68,7 @@ func TestWhatThePromotionCannotGetIsKnownBeforeTheWriterIsDisturbed(t *testing.T
 				if _, err := Promote(t.Context(), b, dir, me, PromoteOptions{Log: testLog(t)}); err == nil || !strings.Contains(WithAsItIs(err).Error(), "--as-it-is") || !kv.IsReplica(dir) {
 					t.Fatalf("nobody said so: %v", err)
 				}
-				if is := Ask(t.Context(), b, a.keeper.opts.Holder); is.Who != ThisOne {
+				if is := Ask(t.Context(), b, a.keeper.opts.Holder, 0); is.Who != ThisOne {
 					t.Fatalf("the writer is %+v", is)
 				}
 			}

@@ -77,6 +77,9 @@ func (h *History) restore(ctx context.Context, t Target, dir string, log *slog.L
 	if err := h.restoreFiles(ctx, t, work, log); err != nil {
 		return err
 	}
+	if err := t.noteRestored(work); err != nil {
+		return err
+	}
 	if err := (disk.OS{}).SyncDir(work); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (w *Writer) lacks(ctx context.Context, what string) error {
 		return err
 	}
 	if f, ok := h.newest(); ok && f.Epoch > w.epoch {
-		return w.setFenced(fencedBy(h.writer))
+		return w.setFenced(w.fencedBy(h.writer))
 	}
 	if !h.hasBegunBy(w.nonce) {
 		return errors.Join(again, errElsewhere)

@@ -49,7 +49,7 @@ func TestWhoWritesIsOneOfSixCases(t *testing.T) {
 		{"one that has lost who writes", lost, "b", NobodyKnows, ErrUnknownWriter},
 		{"one that is away", away, "b", CannotAsk, bucket.ErrUnavailable},
 	} {
-		is := Ask(t.Context(), one.b, one.holder)
+		is := Ask(t.Context(), one.b, one.holder, 0)
 		if is.Who != one.who || (is.Err != nil) != (one.who == NoVault || one.who == NobodyKnows || one.who == CannotAsk) {
 			t.Errorf("%s, for %s: %s, %v", one.what, one.holder, is.Who, is.Err)
 		}
@@ -110,7 +110,7 @@ func TestWhoLeavesABackupIsNotTakenForDead(t *testing.T) {
 	if _, err := Take(t.Context(), b, me); !errors.Is(err, ErrLeft) {
 		t.Errorf("a follower that looked before takes it: %v", err)
 	}
-	if is := Ask(t.Context(), b, "b"); is.Who != ThisOne || is.Left != "file:///new" {
+	if is := Ask(t.Context(), b, "b", 0); is.Who != ThisOne || is.Left != "file:///new" {
 		t.Errorf("%+v", is)
 	}
 	if _, err := Take(t.Context(), b, candidate("b")); err != nil { // it comes back
@@ -140,7 +140,7 @@ func TestASignatureIsNoFence(t *testing.T) {
 		if err := second.renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if is := Ask(t.Context(), b, "b"); is.Who != ThisOne {
+		if is := Ask(t.Context(), b, "b", 0); is.Who != ThisOne {
 			t.Errorf("%+v", is)
 		}
 	})

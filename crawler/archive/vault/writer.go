@@ -51,6 +51,7 @@ type Candidate struct {
 	Stands func() error
 	// Begun says that the directory has written the vault: if that is not there, Take returns ErrNotThere, and begins none.
 	Begun bool
+	Epoch uint64 // the last one in which the directory wrote the vault; 0 if that is not known
 	was   string // nonce of an earlier Writer of this process
 	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long; and
 	// with 0 when it has seen that none does.
@@ -145,7 +146,7 @@ func (w *Writer) take(ctx context.Context) error {
 			return err
 		}
 	}
-	w.epoch = max(h.writer.Epoch, h.signed) + 1
+	w.epoch = max(h.writer.Epoch, h.signed, w.me.Epoch) + 1
 	for _, f := range slices.Concat(h.fences, h.late) {
 		w.epoch = max(w.epoch, f.Epoch+1)
 	}
@@ -180,7 +181,7 @@ func (w *Writer) signFirst(ctx context.Context) error {
 			return heardOf(before)
 		}
 		if before.Epoch >= w.epoch { // another candidate
-			return fencedBy(before)
+			return w.fencedBy(before)
 		}
 		w.mu.Lock()
 		w.fenced = nil
@@ -366,5 +367,5 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 	if raw, _, err := get(ctx, w.b, writerKey, maxSmall); err != nil || json.Unmarshal(raw, &other) != nil || other.Nonce == w.id() {
 		other = writerState{} // its address is only for people
 	}
-	return 0, w.setFenced(fencedBy(other))
+	return 0, w.setFenced(w.fencedBy(other))
 }
