@@ -63,7 +63,7 @@ func (w *Writer) fence(ctx context.Context) error {
 		if try > maxCollisions {
 			return errLate
 		}
-		h, err := read(ctx, w.b) // again each time: the writer before may have appended
+		h, err := readAgain(ctx, w.b, &w.known) // again each time: the writer before may have appended
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (w *Writer) setYields(is bool) {
 // nothing meanwhile. If there are signatures for a lease, of one candidate or of several in turn, this writer signs again, and goes on for at
 // least as long before it waits for another one. The caller holds renewing.
 func (w *Writer) contest(ctx context.Context, found writerState, tag string) error {
-	h, err := read(ctx, w.b)
+	h, err := readAgain(ctx, w.b, &w.known)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (w *Writer) signAgain(ctx context.Context, tag string) error {
 			return err
 		}
 	}
-	h, err := read(ctx, w.b)
+	h, err := readAgain(ctx, w.b, &w.known)
 	if err != nil && !errors.Is(err, ErrNoVault) { // all but the tail is lost: the Keeper's next look at it says so
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"odarchive/triplestore/bucket"
@@ -62,6 +61,12 @@ func Open(ctx context.Context, b bucket.Bucket) (*History, error) {
 }
 
 func read(ctx context.Context, b bucket.Bucket) (*History, error) {
+	return readAgain(ctx, b, &tailCache{})
+}
+
+// readAgain is read with what earlier readings have read of the tail.
+func readAgain(ctx context.Context, b bucket.Bucket, known *tailCache) (*History, error) {
+	readOnce := func(ctx context.Context, b bucket.Bucket) (*History, error) { return readOnce(ctx, b, known) }
 	h, err := readOnce(ctx, b)
 	if err == nil && (h.unknown || h.stale || h.candidate) { // a process may have become the writer while the objects were read
 		h, err = readOnce(ctx, b)
@@ -99,7 +104,7 @@ func (h *History) want() string {
 	return text
 }
 
-func readOnce(ctx context.Context, b bucket.Bucket) (*History, error) {
+func readOnce(ctx context.Context, b bucket.Bucket, known *tailCache) (*History, error) {
 	h := &History{b: b, next: 1}
 	if err := h.readDescription(ctx); err != nil {
 		return nil, err
@@ -114,7 +119,7 @@ func readOnce(ctx context.Context, b bucket.Bucket) (*History, error) {
 		return nil, err
 	}
 	// The tail first: what is merged, and deleted from it, meanwhile is in the log afterwards.
-	if err := h.readTail(ctx); err != nil {
+	if err := h.readTail(ctx, known); err != nil {
 		return nil, err
 	}
 	for info, err := range b.List(ctx, logDir, "") {
@@ -197,68 +202,6 @@ func getObject(ctx context.Context, b bucket.Bucket, key string) (object, error)
 		return o, fmt.Errorf("%s: %w", key, err)
 	}
 	return o, nil
-}
-
-// tailAtOnce is how many objects of the tail are read at a time: there may be hundreds, and each takes a round trip.
-const tailAtOnce = 16
-
-// tailObject is an object of the tail, or why it cannot be read.
-type tailObject struct {
-	seq  uint64
-	info bucket.Info
-	object
-	err error
-}
-
-// readTail reads the objects of the tail.
-func (h *History) readTail(ctx context.Context) error {
-	var list []tailObject
-	for info, err := range h.b.List(ctx, tailDir, "") {
-		if err != nil {
-			return err
-		}
-		if seq, ok := parseTailKey(info.Key); ok {
-			list = append(list, tailObject{seq: seq, info: info})
-		}
-	}
-	var put placed
-	for some := range slices.Chunk(list, tailAtOnce) {
-		var group sync.WaitGroup
-		for i := range some {
-			group.Go(func() { some[i].object, some[i].err = getObject(ctx, h.b, some[i].info.Key) })
-		}
-		group.Wait()
-		for i := range some {
-			if err := h.noteTail(some[i], &put); err != nil {
-				return err
-			}
-			some[i].object = object{} // only what is noted is kept
-		}
-	}
-	h.settle(put)
-	return nil
-}
-
-func (h *History) noteTail(o tailObject, put *placed) error {
-	switch {
-	case errors.Is(o.err, bucket.ErrNotFound): // merged meanwhile
-		h.moved = true
-		return nil
-	case errors.Is(o.err, ErrBroken):
-		h.next = o.seq + 1
-		h.damaged = append(h.damaged, spoiled{o.info.Key, o.err.Error()})
-		return nil
-	case o.err != nil:
-		return o.err
-	}
-	h.next = o.seq + 1
-	put.note(o.seq, o.object)
-	if o.batch != nil {
-		s := o.batch.span(0)
-		s.key, s.size = o.info.Key, o.info.Size
-		h.spans = append(h.spans, s)
-	}
-	return nil
 }
 
 // isEmpty reports whether a bucket has no objects.

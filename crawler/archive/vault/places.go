@@ -23,16 +23,17 @@ type placed struct {
 }
 
 // note adds an object. Objects are noted in the order of their places.
-func (p *placed) note(seq uint64, o object) {
+func (p *placed) note(o tailObject) {
 	if o.fence != nil {
-		o.fence.seq = seq
-		p.fences = append(p.fences, *o.fence)
+		f := *o.fence
+		f.seq = o.seq
+		p.fences = append(p.fences, f)
 		return
 	}
 	if p.last == nil {
 		p.last = make(map[[16]byte]uint64)
 	}
-	p.last[o.nonce] = seq
+	p.last[o.nonce] = o.seq
 }
 
 // settle finds out which fences began epochs. Those did not that are
@@ -57,6 +58,9 @@ func (h *History) settle(p placed) {
 		case n == 0 || h.fences[n-1].Epoch < f.Epoch:
 			h.fences = append(h.fences, f)
 		}
+	}
+	if f, _ := h.newest(); p.last[f.nonce] > f.seq { // nothing that was merged since can say otherwise
+		h.moved = false
 	}
 }
 
@@ -94,7 +98,7 @@ func (w *Writer) confirm(ctx context.Context, seq uint64) error {
 	if last == seq {
 		return nil
 	}
-	h, err := read(ctx, w.b)
+	h, err := readAgain(ctx, w.b, &w.known)
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,8 @@ type Writer struct {
 	began uint64 // number of the last record before the epoch
 	nonce [16]byte
 
+	known tailCache
+
 	renewing sync.Mutex // guards the fields below
 	tag      string     // ETag of writer.json
 	beat     uint64
@@ -115,13 +117,13 @@ func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 const lateTries = 5
 
 func (w *Writer) take(ctx context.Context) error {
-	h, err := read(ctx, w.b)
+	h, err := readAgain(ctx, w.b, &w.known)
 	if errors.Is(err, ErrNoVault) {
 		if w.me.Begun {
 			return notThere()
 		}
 		if err = begin(ctx, w.b, false); err == nil {
-			h, err = read(ctx, w.b)
+			h, err = readAgain(ctx, w.b, &w.known)
 		}
 	}
 	if err != nil {
@@ -137,7 +139,7 @@ func (w *Writer) take(ctx context.Context) error {
 		if err := w.awaitSilence(ctx, h); err != nil {
 			return err
 		}
-		if h, err = read(ctx, w.b); err != nil {
+		if h, err = readAgain(ctx, w.b, &w.known); err != nil {
 			return err
 		}
 	}
@@ -357,7 +359,7 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 		w.mu.Unlock()
 		return 0, nil
 	case o.batch != nil: // the writer after this one would have put a fence here
-		if h, err := read(ctx, w.b); err != nil {
+		if h, err := readAgain(ctx, w.b, &w.known); err != nil {
 			return 0, err
 		} else if f, _ := h.newest(); f.nonce == w.nonce {
 			return 0, moveAside(ctx, w.b, tailKey(seq))
