@@ -170,11 +170,11 @@ func (h *History) fullLast(of span) uint64 {
 func (h *History) records(ctx context.Context, t Target) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		at, sum := t.from.number, t.from.sum
-		for _, s := range t.way {
+		for s, get := range h.objects(ctx, t.way) {
 			if s.first > t.Number {
 				return
 			}
-			o, err := getObject(ctx, h.b, s.key)
+			o, err := get()
 			if err == nil && o.batch == nil {
 				err = fmt.Errorf("%w: %s has no records", ErrBroken, s.key)
 			}

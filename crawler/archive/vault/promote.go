@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -56,7 +57,8 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 		return done, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	done.Fetched, err = getAhead(ctx, b, dir, db, o)
+	known := make(sums)
+	done.Fetched, err = getAhead(ctx, b, dir, db, known, o)
 	if err != nil && !(o.AsItIs && (isForWant(err) || errors.Is(err, ErrNoVault))) { // Take would begin a vault
 		return done, err
 	}
@@ -69,9 +71,9 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	me.Force = true
 	me.check = func(ctx context.Context, now *History) (isNew bool, at wal.Position, err error) {
 		h, done.Anew = now, ""
-		if t, err = now.lacks(ctx, db); errors.Is(err, bucket.ErrNotFound) { // the writer has merged it since
+		if t, err = now.lacks(ctx, db, known); errors.Is(err, bucket.ErrNotFound) { // the writer has merged it since
 			if now, err = read(ctx, b); err == nil {
-				t, err = now.lacks(ctx, db)
+				t, err = now.lacks(ctx, db, known)
 			}
 		}
 		if err == nil && want != nil {
@@ -100,7 +102,7 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	if done.Anew != "" {
 		o.Log.Warn("the replica becomes the writer as it is, and the backup begins anew", "because", done.Anew)
 	} else {
-		n, err := h.catchUp(ctx, w, db, t, o.Progress)
+		n, err := h.catchUp(ctx, w, db, t, known, o.Progress)
 		if done.Fetched += n; err != nil {
 			return done, err
 		}
@@ -129,24 +131,37 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 var errPacks = errors.New("the backup has not all bytes of files that the replica lacks")
 
 // getAhead gives a replica what it lacks and the vault has now. n is the number of records.
-func getAhead(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, o PromoteOptions) (n uint64, err error) {
+func getAhead(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, known sums, o PromoteOptions) (n uint64, err error) {
 	before := db.Committed()
-	for try := 1; ; try++ {
-		err = getAheadOnce(ctx, b, dir, db, o)
-		if !errors.Is(err, bucket.ErrNotFound) || try == aheadTries { // the writer merges what is being read
-			return db.Committed() - before, err
+	var tail tailCache
+	last := uint64(math.MaxUint64)
+	for range aheadTries {
+		had := db.Committed()
+		err = getAheadOnce(ctx, b, &tail, known, dir, db, o)
+		if err != nil && !errors.Is(err, bucket.ErrNotFound) { // else the writer merges what is being read
+			break
 		}
+		got := db.Committed() - had
+		if err == nil && (got == 0 || got > last/2) { // a writer that goes on is never at its end
+			break
+		}
+		last = got
 	}
+	if errors.Is(err, bucket.ErrNotFound) { // it is faster; it will wait for whoever has signed
+		err = nil
+	}
+	return db.Committed() - before, err
 }
 
-const aheadTries = 5
+// aheadTries bounds how often getAhead looks what there is.
+const aheadTries = 8
 
-func getAheadOnce(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, o PromoteOptions) error {
-	h, err := read(ctx, b)
+func getAheadOnce(ctx context.Context, b bucket.Bucket, tail *tailCache, known sums, dir string, db *kv.DB, o PromoteOptions) error {
+	h, err := readAgain(ctx, b, tail)
 	if err != nil {
 		return err
 	}
-	t, err := h.lacks(ctx, db)
+	t, err := h.lacks(ctx, db, known)
 	if err != nil {
 		return err
 	}
@@ -167,7 +182,7 @@ func getAheadOnce(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, o
 
 // lacks returns the records that a replica lacks, as a target. It has none if the replica has all of them, and perhaps
 // more. The error is kv.ErrOtherHistory if the replica is not one of the archive in the vault.
-func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
+func (h *History) lacks(ctx context.Context, db *kv.DB, known sums) (t Target, err error) {
 	all := h.branches()
 	end, _, ok := h.end()
 	if len(h.damaged) > 0 {
@@ -205,41 +220,68 @@ func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 		return t, fmt.Errorf("%w: the vault has not all write sets after %d any more", ErrNoMoment, at.Number)
 	}
 	t = Target{Number: last, from: snapshot{number: at.Number, sum: at.Sum}, way: way}
-	return t, h.continues(ctx, t)
+	return t, h.continues(ctx, t, known)
 }
 
-// continues reads the records of a target. The error is ErrParted if they do not follow those that the replica has, and ErrBroken if they
-// cannot be read.
-func (h *History) continues(ctx context.Context, t Target) error {
-	if len(t.way) == 0 {
-		return nil
-	}
-	o, err := getObject(ctx, h.b, t.way[0].key)
-	if err == nil && o.batch != nil {
-		before := o.batch.before
-		for _, e := range o.batch.entries {
-			if e.Number == t.from.number && e.Sum != t.from.sum || e.Number == t.from.number+1 && before != t.from.sum {
-				return fmt.Errorf("%w, up to %d", ErrParted, t.from.number)
-			}
-			before = e.Sum
+// sums has the checksum of the record before the first one of objects of the log that were read, and are sound, by key.
+type sums map[string]uint32
+
+// continues reads the records of a target, as far as they were not read before. The error is ErrParted if they do not follow those that the
+// replica has, and ErrBroken if they cannot be read.
+func (h *History) continues(ctx context.Context, t Target, known sums) error {
+	var unread []span
+	for i, s := range t.way {
+		if s.sound {
+			known[s.key] = s.before
+		}
+		if _, ok := known[s.key]; !ok || s.clipped || i == 0 && s.first <= t.from.number {
+			unread = append(unread, s)
 		}
 	}
-	for _, err := range h.records(ctx, t) {
+	sumOf := make(map[uint64]uint32) // of single records: the replica's last one, and the last ones that count of objects with more
+	for s, get := range h.objects(ctx, unread) {
+		o, err := get()
 		if err != nil {
 			return err
+		}
+		if o.batch == nil {
+			return fmt.Errorf("%w: %s has no records", ErrBroken, s.key)
+		}
+		known[s.key] = o.batch.before
+		for _, e := range o.batch.entries {
+			if e.Number == t.from.number || e.Number == s.last {
+				sumOf[e.Number] = e.Sum
+			}
+		}
+	}
+	at, sum := t.from.number, t.from.sum
+	for i, s := range t.way {
+		before := known[s.key]
+		if i == 0 && s.first <= at {
+			before = sumOf[at]
+		}
+		switch {
+		case i > 0 && s.first <= at: // it has records of the one before, too
+		case before != sum && i == 0:
+			return fmt.Errorf("%w, up to %d", ErrParted, at)
+		case before != sum:
+			return fmt.Errorf("%w: %s does not follow record %d", ErrBroken, s.key, at)
+		}
+		if at, sum = s.last, s.sum; s.clipped {
+			sum = sumOf[at]
 		}
 	}
 	return nil
 }
 
 // catchUp applies the records that a replica lacks: t, unless the writer before has merged some since the vault was read.
-func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, p Progress) (n uint64, err error) {
+func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, known sums, p Progress) (n uint64, err error) {
 	if !w.IsNew() {
-		now, err := read(ctx, h.b)
+		now, err := readAgain(ctx, h.b, &w.known)
 		if err != nil {
 			return 0, err
 		}
-		if t, err = now.lacks(ctx, db); err != nil {
+		if t, err = now.lacks(ctx, db, known); err != nil {
 			return 0, err
 		}
 	}

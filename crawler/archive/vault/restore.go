@@ -184,6 +184,9 @@ func (h *History) apply(ctx context.Context, t Target, db *kv.DB, p Progress) er
 	size := 0
 	for e, err := range h.records(ctx, t) {
 		if err != nil {
+			if len(list) > 0 {
+				err = errors.Join(err, db.Apply(ctx, list))
+			}
 			return err
 		}
 		list, size = append(list, e.Record), size+len(e.Body)

@@ -101,6 +101,7 @@ func (o *tailObject) read(ctx context.Context, b bucket.Bucket) {
 	}
 	if o.nonce, o.fence = all.nonce, all.fence; all.batch != nil {
 		o.span = all.batch.span(0)
+		o.span.before, o.span.sound = all.batch.before, true
 	}
 }
 
