@@ -20,9 +20,9 @@ func (c *cli) promote() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "promote",
 		Short: "Make the directory of a follower one that can be written",
-		Long: `Make the directory of a follower ('odarchive serve --follow') one that can be written. First the writer in
---backup-to is replaced: it acknowledges nothing more, goes on answering, and cannot be started with this backup again. Then the
-directory gets what it lacks from the backup. Start it with 'odarchive serve' and the same --backup-to. If a server follows in the
+		Long: `Make the directory of a follower ('odarchive serve --follow') one that can be written. It gets what it lacks
+from --backup-to, whose writer is replaced: that one acknowledges nothing more, goes on answering, and cannot be started with this
+backup again. If the backup has not all that the directory lacks, the command fails, and the writer goes on. Start it with 'odarchive serve' and the same --backup-to. If a server follows in the
 directory, which must have been started with --backup-to, too, the command tells it to do all that, and waits until it is done.
 
 An archive that was restored from the backup is no follower: start it with 'odarchive serve --promote'.`,
@@ -84,15 +84,24 @@ type replacing struct {
 	instead uint64 // epoch of the writer, if not 0
 	silent  string // sign of the writer that has been silent, if not ""
 	asItIs  bool
+	stands  func() error // says whether it is still wanted; nil if it is
+	server  bool         // readers of this process wait for the end of it
 }
 
 // promoteDirectory makes the directory of a follower one that can be written.
 func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.Promoted, err error) {
-	b, err := bucket.Open(ctx, c.cfg.Backup.To, bucket.Options{Logger: c.log})
+	o := bucket.Options{Logger: c.log}
+	if what.server {
+		o.Attempts, o.Stall = 2, 10*time.Second
+	}
+	b, err := bucket.Open(ctx, c.cfg.Backup.To, o)
 	if err != nil {
 		return done, usagef("--backup-to: %v", err)
 	}
 	if err := kv.Held(c.cfg.Data); err != nil { // by a server that follows: it does all this when it is ordered to
+		return done, err
+	}
+	if err := c.sameArchive(ctx); err != nil { // also with --as-it-is, which no mistyped address may need
 		return done, err
 	}
 	holder, err := store.OwnIdentity(c.cfg.Data)
@@ -102,7 +111,7 @@ func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.
 	bar := c.progress(-1, "bytes")
 	defer bar.done()
 	var read int64
-	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead}
+	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead, Stands: what.stands}
 	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0); err != nil { // before the directory can be written
 		return done, err
 	}

@@ -67,10 +67,12 @@ func (c *cli) readOrder() (o order, ok bool, err error) {
 	return o, true, nil
 }
 
-// orderStands reports whether an order is still waited for.
-func (c *cli) orderStands() bool {
-	_, ok, err := c.readOrder()
-	return ok && err == nil
+// orderStands returns errTakenBack if nobody waits for an order any more.
+func (c *cli) orderStands() error {
+	if _, ok, err := c.readOrder(); !ok || err != nil {
+		return errTakenBack
+	}
+	return nil
 }
 
 // answerOrder removes the order to become the writer, if there is one. failed is why it was not followed; nil if it was.
@@ -127,6 +129,7 @@ func (c *cli) orderPromotion(ctx context.Context, o order) error {
 		}
 		select {
 		case <-ctx.Done():
+			fmt.Fprintf(c.stderr, "the order is taken back: the server of %s goes on following, unless it has replaced the writer by now\n", c.cfg.Data)
 			return errors.Join(c.takeBack(), context.Cause(ctx))
 		case <-look.C:
 			if abandoned++; kv.Held(c.cfg.Data) != nil {

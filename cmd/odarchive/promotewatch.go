@@ -10,6 +10,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/vault"
 	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/kv"
 )
 
 // signEvery is how often the sign of the writer is looked at.
@@ -21,12 +22,12 @@ type occasion struct {
 	silent string // the sign of the writer that is silent
 }
 
-// replaces returns what limits a promotion to its occasion.
-func (o occasion) replaces() replacing {
+// replacesBy returns what limits a promotion to its occasion.
+func (c *cli) replacesBy(o occasion) replacing {
 	if o.order != nil {
-		return replacing{instead: o.order.Epoch, asItIs: o.order.AsItIs}
+		return replacing{instead: o.order.Epoch, asItIs: o.order.AsItIs, stands: c.orderStands, server: true}
 	}
-	return replacing{silent: o.silent}
+	return replacing{silent: o.silent, server: true}
 }
 
 // awaitOccasion returns when the follower in the archive's directory shall become the writer, and can. ok is false when ctx has ended. What
@@ -36,6 +37,12 @@ func (c *cli) awaitOccasion(ctx context.Context) (why occasion, ok bool) {
 		why, err := c.awaitPromotion(ctx)
 		if err == nil {
 			err = c.awaitBytes(ctx, why)
+		}
+		if err == nil { // on a full disk, the database could be closed and not be opened again
+			err = kv.RoomIn(c.cfg.Data, 0, 0)
+		}
+		if err == nil && why.order != nil {
+			err = c.orderStands()
 		}
 		switch {
 		case err == nil:
@@ -153,8 +160,10 @@ func (c *cli) awaitBytes(ctx context.Context, why occasion) error {
 		for _, err = range b.List(ctx, "", "") {
 			break
 		}
-		if why.order != nil && !c.orderStands() {
-			return errTakenBack
+		if why.order != nil {
+			if err := c.orderStands(); err != nil {
+				return err
+			}
 		}
 		if !errors.Is(err, bucket.ErrUnavailable) {
 			return nil // what else is wrong is found out, and said, by opening the archive
@@ -211,6 +220,10 @@ func (s *silence) heard(at time.Time, sign string, err error) bool {
 
 // promoteFollower makes the archive's directory, in which this process has followed, one that can be written.
 func (c *cli) promoteFollower(ctx context.Context, what replacing) error {
+	if what.server {
+		c.log.Warn("this server becomes the writer, and answers nobody meanwhile")
+		c.sayWaiting("what it lacks from the backup, and answers nobody meanwhile")
+	}
 	done, err := c.promoteDirectory(ctx, what)
 	if err == nil {
 		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched)

@@ -23,7 +23,7 @@ import (
 )
 
 // serveFollower serves a replica, and the archive itself once this server shall be the writer. Where it cannot become that, or
-// another server has become the writer at the same time, it is a replica again: readers are answered whatever happens.
+// another server has become the writer at the same time, it is a replica again: readers are answered, but while the directory is promoted.
 func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signal) error {
 	defer func() { e.close() }()
 	renew := func() (err error) { // the edge ends with the server that used it
@@ -55,8 +55,11 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 		if err == nil || !followed || c.cfg.Follow.Writer == "" || c.cfg.Backup.Promote || cmd.Context().Err() != nil {
 			return err
 		}
+		if errors.Is(err, kv.ErrLocked) { // by this process itself, if the disk was full when it closed the database
+			return fmt.Errorf("this server could not become the writer, and has to be started again: %w", err)
+		}
 		if !kv.IsReplica(c.cfg.Data) {
-			if !vault.MustNotWrite(err) {
+			if !errors.Is(err, vault.ErrFenced) && !errors.Is(err, vault.ErrNotOwner) && !errors.Is(err, vault.ErrInUse) { // nobody else is known to be the writer
 				return err
 			}
 			if err := replica.Demote(c.cfg.Data, c.cfg.Follow.Address()); err != nil { // it has acknowledged nothing
@@ -117,7 +120,7 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	if !promoted || served != nil {
 		return false, true, served
 	}
-	return true, true, c.becomeWriter(ctx, flags, why.replaces())
+	return true, true, c.becomeWriter(ctx, flags, c.replacesBy(why))
 }
 
 // writes reports whether the archive's directory, with --follow and --backup-to, is that of the writer: it was promoted before. If another

@@ -181,13 +181,13 @@ func AskWriter(ctx context.Context, cfg config.Config, log *slog.Logger, url str
 	if err != nil {
 		return vault.Standing{Err: err}
 	}
-	is = vault.Ask(ctx, b, mine)
+	epoch := uint64(0)
+	if n, err := readNote(cfg.Data); err == nil && n.To == url && n.Begun && n.Replaced.IsZero() {
+		epoch = n.Epoch
+	}
+	is = vault.Ask(ctx, b, mine, epoch)
 	if is.Who == vault.AnotherOne && is.URL == cfg.Base { // of both
 		is.URL = ""
-	}
-	if n, err := readNote(cfg.Data); is.Who == vault.AnotherOne && err == nil && n.To == url && n.Begun && n.Replaced.IsZero() && is.Epoch < n.Epoch {
-		is.Who = vault.NobodyKnows // an older copy of the backup came back, and who wrote after it is not in there
-		is.Err = fmt.Errorf("backup: it is older than what this directory wrote (epoch %d, and now %d): %w", n.Epoch, is.Epoch, vault.ErrUnknownWriter)
 	}
 	return is
 }

@@ -95,9 +95,13 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 		return err
 	}
 	src := vault.Source{DB: s.DB, Content: s.Content, Dir: s.Config.Data, Files: []string{directoryFile, directoryCopy}, Withdrawn: s.ToForget, Forgotten: s.forgotten}
+	of := noted // what is noted of this backup
+	if of.To != to.To {
+		of = backupNote{}
+	}
 	k := vault.New(b, src, s.backedUp.gate, vault.Options{
 		Keep: time.Duration(to.Days) * 24 * time.Hour, Every: to.Every, Lease: BackupLease, Wait: to.Wait, Holder: holder, URL: url, Take: to.Promote,
-		Log: s.Log, Written: s.backedUp.written, Taken: s.taken, Begun: noted.Begun && noted.To == to.To,
+		Log: s.Log, Written: s.backedUp.written, Taken: s.taken, Begun: of.Begun, Epoch: of.Epoch,
 		Check: func(ctx context.Context, b bucket.Bucket) error { return SameArchive(ctx, s.Config.Data, b) },
 	})
 	if err := k.Begin(ctx); err != nil {

@@ -94,6 +94,9 @@ func (k *Keeper) take(ctx context.Context) error {
 	if err := k.noteTaken(); err != nil {
 		return err
 	}
+	if err := forgetRestored(k.src.Dir); err != nil {
+		return err
+	}
 	k.merger.begin(h)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -128,7 +131,8 @@ func (k *Keeper) becomeWriter(ctx context.Context) (*Writer, error) {
 		}
 	}
 	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx),
-		Begun: k.opts.Begun && !k.opts.Take || k.was != "", was: k.was, Waiting: k.waiting})
+		Begun: k.opts.Begun && !k.opts.Take || k.was != "", was: k.was, Waiting: k.waiting,
+		Epoch: max(k.opts.Epoch, k.State().Epoch)})
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +177,9 @@ func (k *Keeper) continues(ctx context.Context) func(end wal.Position) (bool, wa
 		case errors.Is(err, kv.ErrOtherHistory) && end.Log == at.Log && !k.opts.Take:
 			return false, at, parted(at.Number, end.Number)
 		case errors.Is(err, kv.ErrOtherHistory):
+			if err := lacksSince(k.src.Dir, end); err != nil {
+				return false, at, err
+			}
 			k.log.Warn("the archive has another history than the backup, which begins anew", "error", err)
 			return true, at, nil
 		}

@@ -87,7 +87,9 @@ func (h *History) leads() bool {
 func (h *History) spansOf(b branch) (list []span) {
 	for _, s := range h.spans {
 		if limit, ok := b.limit(s.epoch); ok && s.first <= limit {
-			s.last = min(s.last, limit)
+			if s.last > limit {
+				s.last, s.clipped = limit, true
+			}
 			list = append(list, s)
 		}
 	}

@@ -52,18 +52,33 @@ func (h *History) unfit() string {
 	return ""
 }
 
-// fence puts the object that begins the epoch into the place where the writer before would put its next one.
+// maxCollisions is how often the writer before may be faster than a candidate that puts its fence. Then the candidate signs again, so that
+// the writer waits for it.
+const maxCollisions = 20
+
+// fence puts the object that begins the epoch into the place where the writer before would put its next one. If that fails, the writer
+// before is told that it goes on.
 func (w *Writer) fence(ctx context.Context) error {
-	for {
-		h, err := read(ctx, w.b) // again each time: the writer before may have appended
+	for try := 1; ; try++ {
+		if try > maxCollisions {
+			return errLate
+		}
+		h, err := readAgain(ctx, w.b, &w.known) // again each time: the writer before may have appended
 		if err != nil {
 			return err
 		}
-		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch >= w.epoch {
+		before, is := h.newest()
+		if is && before.Epoch >= w.epoch {
 			return ErrFenced
 		}
 		f, err := w.decide(ctx, h)
 		if err != nil {
+			return errors.Join(err, w.giveBack(ctx, h))
+		}
+		if is {
+			f.Prev = before.id()
+		}
+		if err := w.stands(); err != nil {
 			return errors.Join(err, w.giveBack(ctx, h))
 		}
 		text, err := f.encode(w.nonce)
@@ -78,9 +93,12 @@ func (w *Writer) fence(ctx context.Context) error {
 			err = nil // it is this writer's own, of an attempt whose answer was lost
 		}
 		if err != nil {
+			return errors.Join(err, w.giveBack(ctx, h))
+		}
+		if err := w.confirm(ctx, h.next); err != nil {
 			return err
 		}
-		w.seq, w.at, w.last, w.isNew, w.began = h.next+1, f.position(), f.Last, f.New, f.Number
+		w.seq, w.prev, w.at, w.last, w.isNew, w.began = h.next+1, w.nonce, f.position(), f.Last, f.New, f.Number
 		return nil
 	}
 }
@@ -134,13 +152,13 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 	if found.Nonce != state.Nonce {
 		switch {
 		case !w.hasFence():
-			return w.setFenced(fencedBy(found))
+			return w.setFenced(w.fencedBy(found))
 		case found.Epoch < w.epoch: // an older copy of it came back
 			return w.signAgain(ctx, info.ETag)
 		}
 		return w.contest(ctx, found, info.ETag)
 	}
-	w.tag, w.rival = info.ETag, ""
+	w.tag, w.rivalAt = info.ETag, time.Time{}
 	w.setYields(false)
 	return nil
 }
@@ -154,21 +172,25 @@ func (w *Writer) setYields(is bool) {
 
 // contest finds out whether a candidate that has signed writer.json is the writer. Only a fence makes it one: it may give up,
 // or have ended on its way. It cannot put its fence while this writer puts objects faster than it reads the tail, so this one appends
-// nothing meanwhile. If the signature stays there for a lease, this writer signs again, and goes on. The caller holds renewing.
+// nothing meanwhile. If there are signatures for a lease, of one candidate or of several in turn, this writer signs again, and goes on for at
+// least as long before it waits for another one. The caller holds renewing.
 func (w *Writer) contest(ctx context.Context, found writerState, tag string) error {
-	h, err := read(ctx, w.b)
+	h, err := readAgain(ctx, w.b, &w.known)
 	if err != nil {
 		return err
 	}
-	if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
-		return w.setFenced(fencedBy(found))
+	if f, ok := h.newest(); ok && f.Epoch > w.epoch {
+		return w.setFenced(w.fencedBy(found))
 	}
-	if w.rival != found.Nonce {
-		w.rival, w.rivalAt = found.Nonce, time.Now()
-	}
-	if time.Since(w.rivalAt) < w.me.Lease {
-		w.setYields(true)
-		return fmt.Errorf("%w: epoch %d%s is about to replace it", errContested, found.Epoch, at(found.URL))
+	if now := time.Now(); now.After(w.patientAt.Add(w.me.Lease)) {
+		if w.rivalAt.IsZero() {
+			w.rivalAt = now
+		}
+		if now.Sub(w.rivalAt) < w.me.Lease {
+			w.setYields(true)
+			return fmt.Errorf("%w: epoch %d%s is about to replace it", errContested, found.Epoch, at(found.URL))
+		}
+		w.rivalAt, w.patientAt = time.Time{}, now
 	}
 	w.setYields(false)
 	return w.signAgain(ctx, tag)
@@ -177,15 +199,25 @@ func (w *Writer) contest(ctx context.Context, found writerState, tag string) err
 // errContested is the error of a renewal, and of an append, while another process has signed, and is not the writer yet.
 var errContested = errors.New("the writer waits for one that may replace it")
 
+// giveBackFor bounds giveBack, also of a candidate that was told to end.
+const giveBackFor = 5 * time.Second
+
+// stands asks Candidate.Stands.
+func (w *Writer) stands() error {
+	if w.me.Stands == nil {
+		return nil
+	}
+	return w.me.Stands()
+}
+
 // giveBack restores the writer.json that this candidate has replaced, since it cannot be the writer: the one before goes on.
 func (w *Writer) giveBack(ctx context.Context, h *History) error {
 	text := w.before
 	if text == nil {
-		f := h.fences
-		if len(f) == 0 {
+		last, ok := h.newest()
+		if !ok {
 			return nil // nobody was there
 		}
-		last := f[len(f)-1]
 		var err error
 		if text, err = sealJSON(writerState{Epoch: last.Epoch, Holder: last.Holder, At: last.At.time()}); err != nil {
 			return err
@@ -193,6 +225,8 @@ func (w *Writer) giveBack(ctx context.Context, h *History) error {
 	}
 	w.renewing.Lock()
 	defer w.renewing.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackFor)
+	defer cancel()
 	if err := putWriter(ctx, w.b, text, w.tag); err != nil && !errors.Is(err, bucket.ErrChanged) && !errors.Is(err, bucket.ErrNotFound) {
 		return fmt.Errorf("give the archive back to the writer before: %w", err)
 	}
@@ -208,13 +242,13 @@ func (w *Writer) signAgain(ctx context.Context, tag string) error {
 			return err
 		}
 	}
-	h, err := read(ctx, w.b)
+	h, err := readAgain(ctx, w.b, &w.known)
 	if err != nil && !errors.Is(err, ErrNoVault) { // all but the tail is lost: the Keeper's next look at it says so
 		return err
 	}
 	if err == nil {
-		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
-			return w.setFenced(fencedBy(h.writer))
+		if f, ok := h.newest(); ok && f.Epoch > w.epoch {
+			return w.setFenced(w.fencedBy(h.writer))
 		}
 	}
 	w.tag = tag
@@ -231,8 +265,9 @@ func (w *Writer) hasFence() bool {
 // errSignAgain is the error of a renewal that is to be tried again at once.
 var errSignAgain = errors.New("the lease was not renewed")
 
-func fencedBy(other writerState) error {
-	if other.URL == "" {
+// fencedBy returns the error for a writer that another process has replaced. Both may have the address of the archive.
+func (w *Writer) fencedBy(other writerState) error {
+	if other.URL == "" || other.URL == w.me.URL {
 		return ErrFenced
 	}
 	return &FencedError{URL: other.URL}

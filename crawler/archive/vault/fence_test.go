@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,16 +36,25 @@ func (w *world) process(ctx context.Context, id int, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, uint64(id)))
 	b := buckettest.NewFaulty(w.memory, seed+uint64(id))
 	pause := func(most time.Duration) { rest(ctx, time.Duration(r.Int64N(int64(most)))) }
+	var taking atomic.Bool
+	b.Hook(func(op, key string) error { // it is stopped between reading the tail and putting its fence
+		if op == "put" && taking.Load() && strings.HasPrefix(key, tailDir) && id%2 == 0 {
+			pause(time.Minute)
+		}
+		return nil
+	})
 	for ctx.Err() == nil {
 		b.Break(buckettest.Faults{Fail: 0.01, Lose: 0.05, Cut: 0.01, Stall: 0.02, For: time.Duration(r.IntN(20)) * time.Second})
 		pause(5 * time.Second)
+		taking.Store(true)
 		me, err := Take(ctx, b, Candidate{Holder: Holder(fmt.Sprint(id % 3)), Lease: time.Second, Force: id < 3, Continue: func(end wal.Position) (bool, wal.Position, error) {
 			return false, end, nil // it has applied what the vault has
 		}})
+		taking.Store(false)
 		if err != nil {
 			continue
 		}
-		m := &merger{b: b}
+		m := &merger{b: b, count: 2} // soon, so that places of the tail are free again
 		if h, err := Open(ctx, b); err == nil {
 			m.begin(h)
 		}
@@ -81,10 +92,10 @@ func (w *world) process(ctx context.Context, id int, seed uint64) {
 				break
 			}
 			m.note(me.recent()...)
-			if r.IntN(5) == 0 {
+			if r.IntN(2) == 0 {
 				_, _ = m.all(ctx, me.Epoch())
 			}
-			if r.IntN(4) == 0 {
+			if r.IntN(2) == 0 {
 				if me.renew(ctx) == nil && me.Fenced() != nil {
 					w.t.Error("a writer that is fenced has renewed its lease")
 				}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"odarchive/triplestore/bucket"
@@ -23,10 +22,14 @@ type History struct {
 	writerTag string      // ETag of writer.json; "" if there is none
 	writerRaw []byte      // its bytes
 	sign      string      // of the writer (Lives), as writer.json had it
+	signed    uint64      // the epoch in writer.json: of the writer, or of a candidate
 	unknown   bool        // there has been a writer, and nothing says which one
 	stale     bool        // writer.json is older than the last fence
-	fences    []fence
-	spans     []span // of the log and of the tail, by epoch and first record
+	candidate bool        // writer.json is that of a process that has no fence
+	fences    []fence     // that began epochs
+	late      []fence     // that began none: settle
+	moved     bool        // an object of the tail was merged while the tail was read
+	spans     []span      // of the log and of the tail, by epoch and first record
 	snapshots []snapshot
 	next      uint64    // place in the tail after the last object
 	damaged   []spoiled // objects of the tail that cannot be read
@@ -58,8 +61,17 @@ func Open(ctx context.Context, b bucket.Bucket) (*History, error) {
 }
 
 func read(ctx context.Context, b bucket.Bucket) (*History, error) {
+	return readAgain(ctx, b, &tailCache{})
+}
+
+// readAgain is read with what earlier readings have read of the tail.
+func readAgain(ctx context.Context, b bucket.Bucket, known *tailCache) (*History, error) {
+	readOnce := func(ctx context.Context, b bucket.Bucket) (*History, error) { return readOnce(ctx, b, known) }
 	h, err := readOnce(ctx, b)
-	if err == nil && (h.unknown || h.stale) { // a process may have become the writer while the objects were read
+	if err == nil && (h.unknown || h.stale || h.candidate) { // a process may have become the writer while the objects were read
+		h, err = readOnce(ctx, b)
+	}
+	for try := 0; err == nil && try < maxReadings && h.moved; try++ { // what was merged may say which fences began epochs
 		h, err = readOnce(ctx, b)
 	}
 	// A list that is made while the writer puts and merges objects may have a later one and not an earlier one. What is missing
@@ -92,7 +104,7 @@ func (h *History) want() string {
 	return text
 }
 
-func readOnce(ctx context.Context, b bucket.Bucket) (*History, error) {
+func readOnce(ctx context.Context, b bucket.Bucket, known *tailCache) (*History, error) {
 	h := &History{b: b, next: 1}
 	if err := h.readDescription(ctx); err != nil {
 		return nil, err
@@ -102,12 +114,12 @@ func readOnce(ctx context.Context, b bucket.Bucket) (*History, error) {
 			h.writer = writerState{}
 			h.flaw("%s is damaged", writerKey)
 		}
-		h.writerTag, h.writerRaw, h.sign = info.ETag, raw, signOf(info.ETag, h.writer)
+		h.writerTag, h.writerRaw, h.sign, h.signed = info.ETag, raw, signOf(info.ETag, h.writer), h.writer.Epoch
 	} else if !errors.Is(err, bucket.ErrNotFound) {
 		return nil, err
 	}
 	// The tail first: what is merged, and deleted from it, meanwhile is in the log afterwards.
-	if err := h.readTail(ctx); err != nil {
+	if err := h.readTail(ctx, known); err != nil {
 		return nil, err
 	}
 	for info, err := range b.List(ctx, logDir, "") {
@@ -190,73 +202,6 @@ func getObject(ctx context.Context, b bucket.Bucket, key string) (object, error)
 		return o, fmt.Errorf("%s: %w", key, err)
 	}
 	return o, nil
-}
-
-// tailAtOnce is how many objects of the tail are read at a time: there may be hundreds, and each takes a round trip.
-const tailAtOnce = 16
-
-// tailObject is an object of the tail, or why it cannot be read.
-type tailObject struct {
-	seq  uint64
-	info bucket.Info
-	object
-	err error
-}
-
-// readTail reads the objects of the tail.
-func (h *History) readTail(ctx context.Context) error {
-	var list []tailObject
-	for info, err := range h.b.List(ctx, tailDir, "") {
-		if err != nil {
-			return err
-		}
-		if seq, ok := parseTailKey(info.Key); ok {
-			list = append(list, tailObject{seq: seq, info: info})
-		}
-	}
-	for some := range slices.Chunk(list, tailAtOnce) {
-		var group sync.WaitGroup
-		for i := range some {
-			group.Go(func() { some[i].object, some[i].err = getObject(ctx, h.b, some[i].info.Key) })
-		}
-		group.Wait()
-		for i := range some {
-			if err := h.noteTail(some[i]); err != nil {
-				return err
-			}
-			some[i].object = object{} // only what is noted is kept
-		}
-	}
-	return nil
-}
-
-func (h *History) noteTail(o tailObject) error {
-	switch {
-	case errors.Is(o.err, bucket.ErrNotFound): // merged meanwhile
-		return nil
-	case errors.Is(o.err, ErrBroken):
-		h.next = o.seq + 1
-		h.damaged = append(h.damaged, spoiled{o.info.Key, o.err.Error()})
-		return nil
-	case o.err != nil:
-		return o.err
-	}
-	h.next = o.seq + 1
-	h.note(o.seq, o.info, o.object)
-	return nil
-}
-
-func (h *History) note(seq uint64, info bucket.Info, o object) {
-	if o.fence != nil {
-		o.fence.seq = seq
-		if len(h.fences) == 0 || h.fences[len(h.fences)-1].Epoch < o.fence.Epoch {
-			h.fences = append(h.fences, *o.fence)
-		}
-		return
-	}
-	s := o.batch.span(0)
-	s.key, s.size = info.Key, info.Size
-	h.spans = append(h.spans, s)
 }
 
 // isEmpty reports whether a bucket has no objects.

@@ -42,6 +42,8 @@ type Options struct {
 	Taken func(epoch uint64) error
 	// Begun says that this directory has been the writer, so that what is wrong with the bucket now can be mended.
 	Begun bool
+	// Epoch is the last one in which this directory wrote the vault; 0 if that is not known.
+	Epoch uint64
 	// Check, if not nil, is called before the process becomes the writer. The error ends that; it may wrap ErrOtherArchive.
 	Check func(context.Context, bucket.Bucket) error
 	// Written is when the database was last written before this process opened it, the best that is known of when its

@@ -4,18 +4,21 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"slices"
 
 	"odarchive/triplestore/bucket"
 )
 
 // findWriter decides who wrote last. writer.json and the last fence say it together: one of them may be lost, and writer.json
-// may be an older copy that came back. If neither is as new as the other objects, nobody is taken for the writer.
+// may be an older copy that came back, or that of a candidate that was stopped before its fence. If neither is as new as the other
+// objects, nobody is taken for the writer.
 func (h *History) findWriter(ctx context.Context) error {
 	told := h.writer.Holder != ""
-	n := len(h.fences)
-	if n > 0 {
-		if f := h.fences[n-1]; f.Epoch > h.writer.Epoch || f.Epoch == h.writer.Epoch && f.Holder != h.writer.Holder {
-			h.stale = told
+	f, fenced := h.newest()
+	if fenced {
+		h.candidate = f.Epoch < h.writer.Epoch && !h.hasWritten(h.writer) && !h.spoiledAfter(f)
+		h.stale = told && (f.Epoch > h.writer.Epoch || f.Epoch == h.writer.Epoch && !f.isOf(h.writer))
+		if h.candidate || h.stale || !told && f.Epoch >= h.writer.Epoch {
 			h.writer = writerState{Epoch: f.Epoch, Holder: f.Holder, At: f.At.time()}
 		}
 	}
@@ -26,7 +29,7 @@ func (h *History) findWriter(ctx context.Context) error {
 	for _, s := range h.snapshots {
 		newest = max(newest, s.epoch)
 	}
-	hidden := !told && n > 0 && h.spoiledAfter(h.fences[n-1]) // perhaps the fence of another holder
+	hidden := !told && fenced && h.spoiledAfter(f) // perhaps the fence of another holder
 	others := false
 	if newest == 0 || h.next == 1 || hidden {
 		of, any, err := newestEpoch(ctx, h.b)
@@ -42,10 +45,22 @@ func (h *History) findWriter(ctx context.Context) error {
 		h.writer = writerState{Epoch: newest}
 	case h.stale:
 		h.flaw("%s is older than the last epoch", writerKey)
-	case n > 0 && h.writerTag == "":
+	case fenced && h.writerTag == "":
 		h.flaw("%s is missing", writerKey)
 	}
 	return nil
+}
+
+// isOf reports whether a fence is of the process that signed writer.json, or of its directory, if that does not name a process.
+func (f fence) isOf(s writerState) bool {
+	return f.Holder == s.Holder && (s.Nonce == "" || s.Nonce == f.id())
+}
+
+// hasWritten reports whether the process that signed writer.json has been the writer: it says so, or there are objects of its epoch.
+func (h *History) hasWritten(s writerState) bool {
+	return s.Number > 0 || s.Released || s.Left != "" ||
+		slices.ContainsFunc(h.spans, func(o span) bool { return o.epoch >= s.Epoch }) ||
+		slices.ContainsFunc(h.snapshots, func(o snapshot) bool { return o.epoch >= s.Epoch })
 }
 
 // spoiledAfter reports whether an object behind a fence cannot be read.
@@ -100,8 +115,8 @@ func lastWriterOf(ctx context.Context, b bucket.Bucket) (s writerState, err erro
 	return h.writer, nil
 }
 
-// isNewest reports whether the last object of the tail shows that no epoch is newer than the one of writer.json. If it does
-// not, everything must be read to know.
+// isNewest reports whether the last object of the tail is of the process that signed writer.json. If it is not, everything must be
+// read to know.
 func isNewest(ctx context.Context, b bucket.Bucket, s writerState) (bool, error) {
 	last := ""
 	for info, err := range b.List(ctx, tailDir, "") {
@@ -122,14 +137,5 @@ func isNewest(ctx context.Context, b bucket.Bucket, s writerState) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	epoch := o.epoch()
-	return epoch < s.Epoch || epoch == s.Epoch && hex.EncodeToString(o.nonce[:]) == s.Nonce, nil
-}
-
-// epoch returns the epoch of the process that made an object.
-func (o object) epoch() uint64 {
-	if o.fence != nil {
-		return o.fence.Epoch
-	}
-	return o.batch.epoch
+	return hex.EncodeToString(o.nonce[:]) == s.Nonce, nil
 }

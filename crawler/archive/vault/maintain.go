@@ -111,14 +111,7 @@ func (k *Keeper) setAside(ctx context.Context) error {
 	list := k.spoiled
 	k.mu.Unlock()
 	for _, one := range list {
-		raw, _, err := get(ctx, k.b, one.key, maxObject)
-		if err == nil {
-			err = k.b.Put(ctx, damagedDir+one.key, int64(len(raw)), bytes.NewReader(raw), bucket.PutOptions{})
-		}
-		if err != nil && !errors.Is(err, bucket.ErrNotFound) && !errors.Is(err, ErrBroken) { // one that is too long is none of ours
-			return fmt.Errorf("set a damaged object aside: %w", err)
-		}
-		if err := k.b.Delete(ctx, one.key); err != nil {
+		if err := moveAside(ctx, k.b, one.key); err != nil {
 			return err
 		}
 	}
@@ -126,6 +119,18 @@ func (k *Keeper) setAside(ctx context.Context) error {
 	defer k.mu.Unlock()
 	k.spoiled = nil
 	return nil
+}
+
+// moveAside moves an object of the tail that no history needs.
+func moveAside(ctx context.Context, b bucket.Bucket, key string) error {
+	raw, _, err := get(ctx, b, key, maxObject)
+	if err == nil {
+		err = b.Put(ctx, damagedDir+key, int64(len(raw)), bytes.NewReader(raw), bucket.PutOptions{})
+	}
+	if err != nil && !errors.Is(err, bucket.ErrNotFound) && !errors.Is(err, ErrBroken) { // one that is too long is none of ours
+		return fmt.Errorf("set a damaged object aside: %w", err)
+	}
+	return b.Delete(ctx, key)
 }
 
 // copyFiles copies the small files that have changed.

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,9 @@ const (
 
 // merger merges small objects of the log.
 type merger struct {
-	b  bucket.Bucket
-	mu sync.Mutex // guards list
+	b     bucket.Bucket
+	count int        // how many objects become one; 0 = mergeCount
+	mu    sync.Mutex // guards list
 	// list has the objects that may be merged, in order; those of the tail have level 0.
 	list []span
 }
@@ -56,11 +58,12 @@ func (m *merger) forget(gone func(span) bool) {
 func (m *merger) next(now uint64) []span {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	most := cmp.Or(m.count, mergeCount)
 	for from := 0; from < len(m.list); {
 		run, size := m.list[from:from+1], m.list[from].size
 		for _, s := range m.list[from+1:] {
 			last := run[len(run)-1]
-			if s.epoch != last.epoch || s.level != last.level || s.first != last.last+1 || size+s.size > mergeBytes || len(run) == mergeCount {
+			if s.epoch != last.epoch || s.level != last.level || s.first != last.last+1 || size+s.size > mergeBytes || len(run) == most {
 				break
 			}
 			run, size = m.list[from:from+len(run)+1], size+s.size
@@ -71,7 +74,7 @@ func (m *merger) next(now uint64) []span {
 		if len(run) == 0 {
 			return nil
 		}
-		level, full := run[0].level, len(run) == mergeCount || size > mergeBytes/2 && len(run) > 1
+		level, full := run[0].level, len(run) == most || size > mergeBytes/2 && len(run) > 1
 		if full || level == 0 && (run[0].epoch < now || run[0].size > mergeBytes/2) {
 			return slices.Clone(run)
 		}

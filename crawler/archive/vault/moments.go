@@ -60,9 +60,10 @@ type Target struct {
 	Holes []string
 	GoOn  bool
 
-	log  [16]byte
-	from snapshot
-	way  []span
+	moment bool // a time was named, not the end
+	log    [16]byte
+	from   snapshot
+	way    []span
 }
 
 // At returns the last commit that is not after a time; the zero time stands for the last commit of all.
@@ -80,6 +81,7 @@ func (h *History) At(ctx context.Context, t time.Time) (Target, error) {
 		*h = *fresh
 		target, err = h.at(ctx, when)
 	}
+	target.moment = !t.IsZero()
 	return target, err
 }
 
@@ -168,11 +170,11 @@ func (h *History) fullLast(of span) uint64 {
 func (h *History) records(ctx context.Context, t Target) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		at, sum := t.from.number, t.from.sum
-		for _, s := range t.way {
+		for s, get := range h.objects(ctx, t.way) {
 			if s.first > t.Number {
 				return
 			}
-			o, err := getObject(ctx, h.b, s.key)
+			o, err := get()
 			if err == nil && o.batch == nil {
 				err = fmt.Errorf("%w: %s has no records", ErrBroken, s.key)
 			}

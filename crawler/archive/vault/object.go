@@ -51,8 +51,12 @@ type fence struct {
 	At     milli  `json:"at"`     // when the epoch began
 	// New says that the epoch does not continue the one before: its history begins with its first state file.
 	New bool `json:"new,omitempty"`
+	// Prev is the nonce of the process that began the epoch before, hexadecimal; "" if there was none, or if a program has
+	// put the fence that did not write it yet.
+	Prev string `json:"prev,omitempty"`
 
-	seq uint64
+	seq   uint64
+	nonce [16]byte
 }
 
 func appendHead(b []byte, kind byte, epoch uint64, nonce [16]byte) []byte {
@@ -118,7 +122,7 @@ func decode(b []byte) (o object, err error) {
 	copy(o.nonce[:], b[17:])
 	switch b[8] {
 	case kindFence:
-		o.fence = &fence{}
+		o.fence = &fence{nonce: o.nonce}
 		if err := json.Unmarshal(body[objectHead:], o.fence); err != nil || o.fence.Epoch != epoch {
 			return broken("the beginning of an epoch cannot be read")
 		}

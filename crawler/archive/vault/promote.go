@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -33,11 +34,11 @@ type PromoteOptions struct {
 	Progress Progress
 }
 
-// Promote makes the directory of a replica (triplestore/kv), which no process uses, one that can be written. First the
-// candidate becomes the writer of the vault, so that the writer before acknowledges nothing more. Then the replica gets
-// from the vault what it lacks: write sets and bytes of packs. What it has from the writer and the vault has not, it
-// keeps. If Promote fails or is interrupted, it can be called again. Whether the vault has all that the replica lacks is known before
-// any writer is disturbed, and looked at again together with that.
+// Promote makes the directory of a replica (triplestore/kv), which no process uses, one that can be written. First the replica gets from
+// the vault what it lacks: write sets and bytes of packs. If the vault has not all of that, or some is damaged, Promote fails, and no
+// writer is disturbed. Then the candidate becomes the writer of the vault, so that the writer before acknowledges nothing more, and the
+// replica gets what that one has put meanwhile. What it has from the writer and the vault has not, it keeps. If Promote fails or is
+// interrupted, it can be called again.
 func Promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o PromoteOptions) (done Promoted, err error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	done, err = promote(ctx, b, dir, me, o)
@@ -56,15 +57,34 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 		return done, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := read(ctx, b); err != nil && !(o.AsItIs && errors.Is(err, ErrNoVault)) { // Take would begin one
+	known := make(sums)
+	done.Fetched, err = getAhead(ctx, b, dir, db, known, o)
+	if err != nil && !(o.AsItIs && (isForWant(err) || errors.Is(err, ErrNoVault))) { // Take would begin a vault
 		return done, err
+	}
+	var want error // what the replica lacks and the vault has not, as far as only getting it shows
+	if errors.Is(err, errPacks) {
+		want = err
 	}
 	var h *History // as it was when the writer before had put its last object
 	var t Target   // what the replica lacks; none if it goes on as it is
 	me.Force = true
 	me.check = func(ctx context.Context, now *History) (isNew bool, at wal.Position, err error) {
 		h, done.Anew = now, ""
-		if t, err = now.lacks(ctx, db); err == nil {
+		if t, err = now.lacks(ctx, db, known); errors.Is(err, bucket.ErrNotFound) { // the writer has merged it since
+			if now, err = read(ctx, b); err == nil {
+				t, err = now.lacks(ctx, db, known)
+			}
+		}
+		if err == nil && want != nil {
+			if o.AsItIs { // records are there, and only bytes are not
+				if err := now.apply(ctx, t, db, o.Progress); err != nil {
+					return false, at, err
+				}
+			}
+			err = want
+		}
+		if err == nil {
 			at, _, _ = now.end()
 			return false, at, nil
 		}
@@ -81,8 +101,11 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	done.Epoch = w.Epoch()
 	if done.Anew != "" {
 		o.Log.Warn("the replica becomes the writer as it is, and the backup begins anew", "because", done.Anew)
-	} else if done.Fetched, err = h.catchUp(ctx, w, db, t, o.Progress); err != nil {
-		return done, err
+	} else {
+		n, err := h.catchUp(ctx, w, db, t, known, o.Progress)
+		if done.Fetched += n; err != nil {
+			return done, err
+		}
 	}
 	done.Number = db.Committed()
 	need, err := content.PacksOf(db)
@@ -104,9 +127,62 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	return done, disk.OS{}.SyncDir(dir)
 }
 
+// errPacks is the error for bytes of packs that a replica lacks, and the vault, too.
+var errPacks = errors.New("the backup has not all bytes of files that the replica lacks")
+
+// getAhead gives a replica what it lacks and the vault has now. n is the number of records.
+func getAhead(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, known sums, o PromoteOptions) (n uint64, err error) {
+	before := db.Committed()
+	var tail tailCache
+	last := uint64(math.MaxUint64)
+	for range aheadTries {
+		had := db.Committed()
+		err = getAheadOnce(ctx, b, &tail, known, dir, db, o)
+		if err != nil && !errors.Is(err, bucket.ErrNotFound) { // else the writer merges what is being read
+			break
+		}
+		got := db.Committed() - had
+		if err == nil && (got == 0 || got > last/2) { // a writer that goes on is never at its end
+			break
+		}
+		last = got
+	}
+	if errors.Is(err, bucket.ErrNotFound) { // it is faster; it will wait for whoever has signed
+		err = nil
+	}
+	return db.Committed() - before, err
+}
+
+// aheadTries bounds how often getAhead looks what there is.
+const aheadTries = 8
+
+func getAheadOnce(ctx context.Context, b bucket.Bucket, tail *tailCache, known sums, dir string, db *kv.DB, o PromoteOptions) error {
+	h, err := readAgain(ctx, b, tail)
+	if err != nil {
+		return err
+	}
+	t, err := h.lacks(ctx, db, known)
+	if err != nil {
+		return err
+	}
+	if err := h.apply(ctx, t, db, o.Progress); err != nil {
+		return err
+	}
+	need, err := content.PacksOf(db)
+	if err != nil {
+		return err
+	}
+	last, _ := h.newest()
+	err = h.fillPacks(ctx, last.Epoch, filepath.Join(dir, "packs"), need, o.Log, o.Progress)
+	if errors.Is(err, ErrBroken) {
+		err = fmt.Errorf("%w: %w", errPacks, err)
+	}
+	return err
+}
+
 // lacks returns the records that a replica lacks, as a target. It has none if the replica has all of them, and perhaps
 // more. The error is kv.ErrOtherHistory if the replica is not one of the archive in the vault.
-func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
+func (h *History) lacks(ctx context.Context, db *kv.DB, known sums) (t Target, err error) {
 	all := h.branches()
 	end, _, ok := h.end()
 	if len(h.damaged) > 0 {
@@ -125,7 +201,10 @@ func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 			if errors.Is(err, kv.ErrOtherHistory) {
 				return t, fmt.Errorf("%w, up to %d", ErrParted, at.Number)
 			}
-			if err != nil && !errors.Is(err, kv.ErrLogTrimmed) { // a trimmed log cannot be compared, and its numbers suffice
+			if errors.Is(err, kv.ErrLogTrimmed) && at != end { // it began with a state file of a later moment
+				return t, fmt.Errorf("%w: the log of the replica does not reach back to the end of the backup, write set %d, so nobody can tell whether it has what the backup has", ErrParted, end.Number)
+			}
+			if err != nil && !errors.Is(err, kv.ErrLogTrimmed) {
 				return t, err
 			}
 			break
@@ -141,36 +220,68 @@ func (h *History) lacks(ctx context.Context, db *kv.DB) (t Target, err error) {
 		return t, fmt.Errorf("%w: the vault has not all write sets after %d any more", ErrNoMoment, at.Number)
 	}
 	t = Target{Number: last, from: snapshot{number: at.Number, sum: at.Sum}, way: way}
-	return t, h.continues(ctx, t)
+	return t, h.continues(ctx, t, known)
 }
 
-// continues reads the first object of a target's way. The error is ErrParted if its records do not follow those that the replica has.
-func (h *History) continues(ctx context.Context, t Target) error {
-	if len(t.way) == 0 {
-		return nil
-	}
-	o, err := getObject(ctx, h.b, t.way[0].key)
-	if err != nil || o.batch == nil {
-		return err // or the reader of the records says so
-	}
-	before := o.batch.before
-	for _, e := range o.batch.entries {
-		if e.Number == t.from.number && e.Sum != t.from.sum || e.Number == t.from.number+1 && before != t.from.sum {
-			return fmt.Errorf("%w, up to %d", ErrParted, t.from.number)
+// sums has the checksum of the record before the first one of objects of the log that were read, and are sound, by key.
+type sums map[string]uint32
+
+// continues reads the records of a target, as far as they were not read before. The error is ErrParted if they do not follow those that the
+// replica has, and ErrBroken if they cannot be read.
+func (h *History) continues(ctx context.Context, t Target, known sums) error {
+	var unread []span
+	for i, s := range t.way {
+		if s.sound {
+			known[s.key] = s.before
 		}
-		before = e.Sum
+		if _, ok := known[s.key]; !ok || s.clipped || i == 0 && s.first <= t.from.number {
+			unread = append(unread, s)
+		}
+	}
+	sumOf := make(map[uint64]uint32) // of single records: the replica's last one, and the last ones that count of objects with more
+	for s, get := range h.objects(ctx, unread) {
+		o, err := get()
+		if err != nil {
+			return err
+		}
+		if o.batch == nil {
+			return fmt.Errorf("%w: %s has no records", ErrBroken, s.key)
+		}
+		known[s.key] = o.batch.before
+		for _, e := range o.batch.entries {
+			if e.Number == t.from.number || e.Number == s.last {
+				sumOf[e.Number] = e.Sum
+			}
+		}
+	}
+	at, sum := t.from.number, t.from.sum
+	for i, s := range t.way {
+		before := known[s.key]
+		if i == 0 && s.first <= at {
+			before = sumOf[at]
+		}
+		switch {
+		case i > 0 && s.first <= at: // it has records of the one before, too
+		case before != sum && i == 0:
+			return fmt.Errorf("%w, up to %d", ErrParted, at)
+		case before != sum:
+			return fmt.Errorf("%w: %s does not follow record %d", ErrBroken, s.key, at)
+		}
+		if at, sum = s.last, s.sum; s.clipped {
+			sum = sumOf[at]
+		}
 	}
 	return nil
 }
 
 // catchUp applies the records that a replica lacks: t, unless the writer before has merged some since the vault was read.
-func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, p Progress) (n uint64, err error) {
+func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, known sums, p Progress) (n uint64, err error) {
 	if !w.IsNew() {
-		now, err := read(ctx, h.b)
+		now, err := readAgain(ctx, h.b, &w.known)
 		if err != nil {
 			return 0, err
 		}
-		if t, err = now.lacks(ctx, db); err != nil {
+		if t, err = now.lacks(ctx, db, known); err != nil {
 			return 0, err
 		}
 	}
@@ -181,7 +292,7 @@ func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, p
 
 // isForWant reports whether an error of lacks says that the vault cannot tell what a replica lacks.
 func isForWant(err error) bool {
-	return errors.Is(err, ErrNoMoment) || errors.Is(err, ErrParted) || errors.Is(err, ErrBroken) || errors.Is(err, ErrUnknownWriter) || errors.Is(err, kv.ErrOtherHistory)
+	return errors.Is(err, errPacks) || errors.Is(err, ErrNoMoment) || errors.Is(err, ErrParted) || errors.Is(err, ErrBroken) || errors.Is(err, ErrUnknownWriter) || errors.Is(err, kv.ErrOtherHistory)
 }
 
 // WithAsItIs adds to an error of Promote how the replica can become the writer nevertheless, if it can.

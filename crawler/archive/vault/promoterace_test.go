@@ -78,7 +78,7 @@ func TestWhoLosesAPromotionLeavesTheWriterUndisturbed(t *testing.T) {
 				t.Errorf("%s at step %d: the writer that won was disturbed: %v", how, step, err)
 			} else if err := w.keeper.writer.renew(t.Context()); err != nil {
 				t.Errorf("%s at step %d: the writer that won cannot renew: %v", how, step, err)
-			} else if is := Ask(t.Context(), b, Holder(one)); is.Who != ThisOne {
+			} else if is := Ask(t.Context(), b, Holder(one), 0); is.Who != ThisOne {
 				t.Errorf("%s at step %d: after that, the writer is %+v", how, step, is)
 			}
 			w.close()

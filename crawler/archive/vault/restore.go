@@ -77,6 +77,9 @@ func (h *History) restore(ctx context.Context, t Target, dir string, log *slog.L
 	if err := h.restoreFiles(ctx, t, work, log); err != nil {
 		return err
 	}
+	if err := t.noteRestored(work); err != nil {
+		return err
+	}
 	if err := (disk.OS{}).SyncDir(work); err != nil {
 		return err
 	}
@@ -181,6 +184,9 @@ func (h *History) apply(ctx context.Context, t Target, db *kv.DB, p Progress) er
 	size := 0
 	for e, err := range h.records(ctx, t) {
 		if err != nil {
+			if len(list) > 0 {
+				err = errors.Join(err, db.Apply(ctx, list))
+			}
 			return err
 		}
 		list, size = append(list, e.Record), size+len(e.Body)

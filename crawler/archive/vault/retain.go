@@ -102,6 +102,11 @@ func (k *Keeper) prune(ctx context.Context, before time.Time, all bool) error {
 			}
 		}
 	}
+	for _, f := range h.late {
+		if err := k.b.Delete(ctx, tailKey(f.seq)); err != nil {
+			return err
+		}
+	}
 	for info, err := range k.b.List(ctx, damagedDir, "") {
 		if err == nil && (all || info.Modified.Before(before)) {
 			err = k.b.Delete(ctx, info.Key)

@@ -23,28 +23,60 @@ func notThere() error {
 // process is the writer: it merges and deletes what this one has put.
 func (w *Writer) has(ctx context.Context, key string) error {
 	_, err := w.b.Stat(ctx, key)
-	if !errors.Is(err, bucket.ErrNotFound) {
+	if errors.Is(err, bucket.ErrNotFound) {
+		return w.lacks(ctx, key+" is missing")
+	}
+	return err
+}
+
+// hasBefore is has for the object before a place of the tail that is this writer's next one, or was it. Another one under the same name is
+// of another vault: somebody has emptied this one, and begun it anew.
+func (w *Writer) hasBefore(ctx context.Context, seq uint64) error {
+	w.mu.Lock()
+	prev := w.prev
+	w.mu.Unlock()
+	nonce, err := nonceOf(ctx, w.b, seq-1)
+	switch {
+	case errors.Is(err, bucket.ErrNotFound):
+		return w.lacks(ctx, tailKey(seq-1)+", which nobody may delete, is missing")
+	case errors.Is(err, ErrBroken):
+		return w.lacks(ctx, err.Error())
+	case err == nil && nonce != prev:
+		return w.lacks(ctx, tailKey(seq-1)+" is not what was put there")
+	}
+	return err
+}
+
+// errElsewhere says that a vault has nothing of this writer: it is another one, or an earlier state of it.
+var errElsewhere = errors.New("the backup does not know this process")
+
+// lacks finds out why an object is not there.
+func (w *Writer) lacks(ctx context.Context, what string) error {
+	again := fmt.Errorf("%w: %s", errAgain, what)
+	h, err := readAgain(ctx, w.b, &w.known)
+	switch {
+	case errors.Is(err, ErrNoVault):
+		return errors.Join(again, err)
+	case err != nil:
 		return err
 	}
-	h, err := read(ctx, w.b)
-	if err == nil {
-		if n := len(h.fences); n > 0 && h.fences[n-1].Epoch > w.epoch {
-			return w.setFenced(fencedBy(h.writer))
-		}
-	} else if !errors.Is(err, ErrNoVault) {
-		return err
+	if f, ok := h.newest(); ok && f.Epoch > w.epoch {
+		return w.setFenced(w.fencedBy(h.writer))
 	}
-	return errors.Join(fmt.Errorf("%w: %s, which nobody may delete, is missing", errAgain, key), err)
+	if !h.hasBegunBy(w.nonce) {
+		return errors.Join(again, errElsewhere)
+	}
+	return again
 }
 
 // put puts an object into a place of the tail, unless there is one, and looks meanwhile whether the object before it is there. If there
-// is no vault at all, the new one is removed. Else it must stay, since a candidate may have read it.
+// is no vault at all, or this writer has begun nothing in it, the new one is removed. Else it must stay, since a candidate may have read it.
 func (w *Writer) put(ctx context.Context, seq uint64, raw []byte) error {
 	before := make(chan error, 1)
-	go func() { before <- w.has(ctx, tailKey(seq-1)) }()
+	go func() { before <- w.hasBefore(ctx, seq) }()
 	err := w.b.Put(ctx, tailKey(seq), int64(len(raw)), bytes.NewReader(raw), bucket.PutOptions{IfAbsent: true})
 	there := <-before
-	if errors.Is(there, ErrNoVault) && err == nil {
+	if err == nil && (errors.Is(there, ErrNoVault) || errors.Is(there, errElsewhere)) {
 		there = errors.Join(there, w.b.Delete(ctx, tailKey(seq)))
 	}
 	if err != nil {
@@ -59,7 +91,7 @@ func (w *Writer) isThere(ctx context.Context) error {
 		w.mu.Lock()
 		seq := w.seq
 		w.mu.Unlock()
-		err := w.has(ctx, tailKey(seq-1))
+		err := w.hasBefore(ctx, seq)
 		w.mu.Lock()
 		same := w.seq == seq
 		w.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 
 	"odarchive/triplestore/bucket/buckettest"
 	"odarchive/triplestore/kv"
+	"odarchive/triplestore/wal"
 )
 
 // empty deletes the objects that a function names.
@@ -194,4 +195,68 @@ func TestAGapIsFoundWhileTheWriterRuns(t *testing.T) {
 	m := a.remember(6)
 	a.close()
 	restored(t, b, m)
+}
+
+// The object store comes back as it was before another directory became the writer. That one, which runs, takes the backup back; one that starts only
+// when the former writer has begun again leaves it to people, and both keep what they have.
+func TestABackupOfBeforeAPromotionIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	for _, runs := range []bool{true, false} {
+		b := new(buckettest.Memory)
+		a := open4(t, filepath.Join(t.TempDir(), "data"))
+		a.mustPut(0)
+		if err := a.keep(b, Options{Holder: "a", Wait: true, Lease: 300 * time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
+		a.waitWhole()
+		early, dir := copyOf(t, b), filepath.Join(t.TempDir(), "replica")
+		a.replicate(dir)
+		a.close()
+		p, err := Promote(t.Context(), b, dir, Candidate{Holder: "f", Lease: time.Second}, PromoteOptions{Log: testLog(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := open4(t, dir)
+		if err := f.keep(b, Options{Holder: "f", Wait: true, Lease: 300 * time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
+		f.waitWhole()
+		f.mustPut(1)
+		epoch := f.keeper.State().Epoch
+		if epoch <= p.Epoch {
+			t.Errorf("epoch %d after %d", epoch, p.Epoch)
+		}
+		if !runs {
+			f.end()
+		}
+		empty(b, func(string) bool { return true })
+		fill(t, b, early)
+		if runs {
+			for ; Ask(t.Context(), b, "f", epoch).Who != ThisOne; time.Sleep(10 * time.Millisecond) { // it is idle
+			}
+			f.waitWhole()
+			f.mustPut(2)
+			if is := Ask(t.Context(), b, "a", 1); is.Who != AnotherOne {
+				t.Errorf("the former writer: %+v", is)
+			}
+			m := f.remember(3)
+			f.close()
+			restored(t, b, m)
+			continue
+		}
+		for now := uint64(1); now < epoch; now++ { // the former one starts, several times
+			if is := Ask(t.Context(), b, "f", epoch); is.Who != NobodyKnows || !errors.Is(is.Err, ErrUnknownWriter) {
+				t.Errorf("epoch %d: %+v", now, is)
+			}
+			if _, err := Take(t.Context(), b, Candidate{Holder: "a", Continue: func(end wal.Position) (bool, wal.Position, error) { return false, end, nil }}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if is := Ask(t.Context(), b, "f", epoch); is.Who != NobodyKnows {
+			t.Errorf("in the same epoch: %+v", is)
+		}
+		if err := f.keep(b, Options{Holder: "f", Begun: true, Epoch: epoch}); !errors.Is(err, ErrUnknownWriter) {
+			t.Errorf("it starts: %v", err)
+		}
+	}
 }

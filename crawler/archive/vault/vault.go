@@ -107,6 +107,9 @@ type span struct {
 	first, last uint64 // numbers of records
 	from, to    milli  // their times
 	sum         uint32 // checksum of the last record
+	before      uint32 // of the one before the first, if sound
+	sound       bool   // the object was read with the tail
+	clipped     bool   // it has records after the last one that count no more
 	level       int    // how often it was merged; 0 for an object of the tail
 	key         string
 	size        int64

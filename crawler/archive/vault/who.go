@@ -37,11 +37,15 @@ type Standing struct {
 	Err   error  // of CannotAsk, NoVault and NobodyKnows
 }
 
-// Ask asks a vault which directory writes it, or wrote it last, for a holder. Usually it reads two small objects and lists the tail.
-func Ask(ctx context.Context, b bucket.Bucket, holder Holder) Standing {
+// Ask asks a vault which directory writes it, or wrote it last, for a holder, which has written it itself in an epoch, the last one; 0 if it is not
+// known. A vault that another one writes in that epoch or an earlier one is an older copy that came back, and what was written after it is not in
+// there: NobodyKnows. Usually Ask reads two small objects and lists the tail.
+func Ask(ctx context.Context, b bucket.Bucket, holder Holder, epoch uint64) Standing {
 	s, err := lastWriterOf(ctx, b)
 	at := Standing{Epoch: s.Epoch, URL: s.URL, At: s.At, Left: s.Left}
 	switch {
+	case err == nil && s.isOlder(holder, epoch):
+		at.Who, err = NobodyKnows, olderThan(epoch, s.Epoch)
 	case err == nil:
 		at.Who = s.who(holder)
 		return at
@@ -65,6 +69,15 @@ func (s writerState) who(holder Holder) Who {
 	return AnotherOne
 }
 
+// isOlder reports whether another directory has written a vault last, and not after a holder had, in an epoch.
+func (s writerState) isOlder(holder Holder, epoch uint64) bool {
+	return s.who(holder) == AnotherOne && s.Epoch <= epoch
+}
+
+func olderThan(epoch, is uint64) error {
+	return fmt.Errorf("it is older than what this directory wrote (epoch %d, and now %d): %w", epoch, is, ErrUnknownWriter)
+}
+
 // who says who wrote last.
 func (h *History) who(holder Holder) Who {
 	if h.unknown {
@@ -75,10 +88,12 @@ func (h *History) who(holder Holder) Who {
 
 // mayTake decides whether the candidate may replace whoever the vault names. It is asked before that one is disturbed:
 //
-//	                 Force                       otherwise
-//	Nobody, ThisOne  yes                         yes
-//	AnotherOne       yes                         ErrNotOwner
-//	NobodyKnows      yes, unless it is Silent    ErrUnknownWriter
+//	                    Force                       otherwise
+//	Nobody, ThisOne     yes                         yes
+//	AnotherOne          yes                         ErrNotOwner
+//	an older copy of
+//	the vault (isOlder) yes                         ErrUnknownWriter, but a writer that runs goes on if nobody has begun since
+//	NobodyKnows         yes, unless it is Silent    ErrUnknownWriter
 //
 // With Silent or Instead, only the writer that they name is replaced, and a Silent one not if it has left the vault.
 func (w *Writer) mayTake(h *History) error {
@@ -86,7 +101,13 @@ func (w *Writer) mayTake(h *History) error {
 	switch h.who(w.me.Holder) {
 	case Nobody, ThisOne:
 	case AnotherOne:
-		if !w.me.Force {
+		switch {
+		case w.me.Force:
+		case other.isOlder(w.me.Holder, w.me.Epoch):
+			if w.me.was == "" || other.Epoch == w.me.Epoch {
+				return olderThan(w.me.Epoch, other.Epoch)
+			}
+		default:
 			return fmt.Errorf("%w, which wrote to it last on %s%s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
 		}
 	default: // NobodyKnows

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/bucket/buckettest"
+	"odarchive/triplestore/wal"
 )
 
 // Each answer to the question who writes a vault, and what a directory may do then.
@@ -47,7 +49,7 @@ func TestWhoWritesIsOneOfSixCases(t *testing.T) {
 		{"one that has lost who writes", lost, "b", NobodyKnows, ErrUnknownWriter},
 		{"one that is away", away, "b", CannotAsk, bucket.ErrUnavailable},
 	} {
-		is := Ask(t.Context(), one.b, one.holder)
+		is := Ask(t.Context(), one.b, one.holder, 0)
 		if is.Who != one.who || (is.Err != nil) != (one.who == NoVault || one.who == NobodyKnows || one.who == CannotAsk) {
 			t.Errorf("%s, for %s: %s, %v", one.what, one.holder, is.Who, is.Err)
 		}
@@ -108,7 +110,7 @@ func TestWhoLeavesABackupIsNotTakenForDead(t *testing.T) {
 	if _, err := Take(t.Context(), b, me); !errors.Is(err, ErrLeft) {
 		t.Errorf("a follower that looked before takes it: %v", err)
 	}
-	if is := Ask(t.Context(), b, "b"); is.Who != ThisOne || is.Left != "file:///new" {
+	if is := Ask(t.Context(), b, "b", 0); is.Who != ThisOne || is.Left != "file:///new" {
 		t.Errorf("%+v", is)
 	}
 	if _, err := Take(t.Context(), b, candidate("b")); err != nil { // it comes back
@@ -138,8 +140,43 @@ func TestASignatureIsNoFence(t *testing.T) {
 		if err := second.renew(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if is := Ask(t.Context(), b, "b"); is.Who != ThisOne {
+		if is := Ask(t.Context(), b, "b", 0); is.Who != ThisOne {
 			t.Errorf("%+v", is)
+		}
+	})
+}
+
+// Candidates sign again and again, and none of them puts its fence: the writer goes on for half of the time.
+func TestCandidatesThatNeverComeDoNotStopTheWriter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, _, second := twoWriters(t)
+		const seconds = 600
+		went := 0
+		for at := range seconds {
+			if at%6 == 0 {
+				text, err := sealJSON(writerState{Epoch: second.Epoch() + 1, Holder: "c", Nonce: fmt.Sprint("c", at)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				put(t, b, writerKey, string(text))
+			}
+			if at%5 == 0 {
+				if err := second.renew(t.Context()); err != nil && !errors.Is(err, errContested) {
+					t.Fatal(err)
+				}
+			}
+			number := second.At().Number + 1
+			switch n, err := second.append(t.Context(), []entry{{Record: wal.Record{Number: number, Body: []byte("x")}, at: milliOf(time.Now())}}); {
+			case n == 1:
+				went++
+			case !errors.Is(err, errContested):
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		if went < seconds/2 {
+			t.Errorf("it could append in %d of %d seconds", went, seconds)
 		}
 	})
 }

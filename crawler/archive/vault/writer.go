@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,8 +46,12 @@ type Candidate struct {
 	// Instead, if not 0, is the epoch of the writer that is to be replaced (Standing.Epoch). If another one has become the writer
 	// since, Take returns ErrInUse, also with Force.
 	Instead uint64
+	// Stands, if not nil, is asked just before the writer before is disturbed, and each time the candidate begins again: its error ends
+	// that, and says that nobody wants this process to become the writer any more.
+	Stands func() error
 	// Begun says that the directory has written the vault: if that is not there, Take returns ErrNotThere, and begins none.
 	Begun bool
+	Epoch uint64 // the last one in which the directory wrote the vault; 0 if that is not known
 	was   string // nonce of an earlier Writer of this process
 	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long; and
 	// with 0 when it has seen that none does.
@@ -68,15 +73,19 @@ type Writer struct {
 	began uint64 // number of the last record before the epoch
 	nonce [16]byte
 
+	known tailCache
+
 	renewing sync.Mutex // guards the fields below
 	tag      string     // ETag of writer.json
 	beat     uint64
-	before   []byte    // writer.json of the writer before; nil if there was none
-	rival    string    // nonce of a candidate that has signed writer.json, and has no fence
-	rivalAt  time.Time // when it was first seen there
+	before   []byte // writer.json of the writer before; nil if there was none
+	// Since when there is the signature of a candidate in writer.json that has no fence, of one or of several in turn; zero if there is none.
+	rivalAt   time.Time
+	patientAt time.Time // when the writer had waited for candidates for a lease, in vain
 
 	mu     sync.Mutex // guards the fields below
 	seq    uint64     // place of the next object
+	prev   [16]byte   // nonce of the process that put the object before it: this one, unless that was a fence in vain
 	at     wal.Position
 	last   milli  // time of the last record
 	made   []span // objects of the tail that recent has not returned
@@ -94,20 +103,27 @@ func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 	if _, err := rand.Read(w.nonce[:]); err != nil {
 		return nil, err
 	}
-	if err := w.take(ctx); err != nil {
+	err := w.take(ctx)
+	for try := 1; errors.Is(err, errLate) && try < lateTries; try++ {
+		err = w.take(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
 	}
 	return w, nil
 }
 
+// lateTries is how often a candidate begins again that was stopped for so long that the writer went on.
+const lateTries = 5
+
 func (w *Writer) take(ctx context.Context) error {
-	h, err := read(ctx, w.b)
+	h, err := readAgain(ctx, w.b, &w.known)
 	if errors.Is(err, ErrNoVault) {
 		if w.me.Begun {
 			return notThere()
 		}
 		if err = begin(ctx, w.b, false); err == nil {
-			h, err = read(ctx, w.b)
+			h, err = readAgain(ctx, w.b, &w.known)
 		}
 	}
 	if err != nil {
@@ -123,7 +139,7 @@ func (w *Writer) take(ctx context.Context) error {
 		if err := w.awaitSilence(ctx, h); err != nil {
 			return err
 		}
-		if h, err = read(ctx, w.b); err != nil {
+		if h, err = readAgain(ctx, w.b, &w.known); err != nil {
 			return err
 		}
 	}
@@ -132,11 +148,14 @@ func (w *Writer) take(ctx context.Context) error {
 			return err
 		}
 	}
-	w.epoch = h.writer.Epoch + 1
-	for _, f := range h.fences {
+	w.epoch = max(h.writer.Epoch, h.signed, w.me.Epoch) + 1
+	for _, f := range slices.Concat(h.fences, h.late) {
 		w.epoch = max(w.epoch, f.Epoch+1)
 	}
 	w.tag, w.before = h.writerTag, h.writerRaw
+	if err := w.stands(); err != nil {
+		return err
+	}
 	if err := w.signFirst(ctx); err != nil {
 		return err
 	}
@@ -164,7 +183,7 @@ func (w *Writer) signFirst(ctx context.Context) error {
 			return heardOf(before)
 		}
 		if before.Epoch >= w.epoch { // another candidate
-			return fencedBy(before)
+			return w.fencedBy(before)
 		}
 		w.mu.Lock()
 		w.fenced = nil
@@ -296,6 +315,7 @@ func (w *Writer) advance(o *batch, size int) {
 	s.key, s.size = tailKey(w.seq), int64(size)
 	w.made = append(w.made, s)
 	w.seq++
+	w.prev = w.nonce
 	w.at.Number, w.at.Sum, w.last = end.Number, end.Sum, end.at
 }
 
@@ -328,20 +348,26 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 		if n > len(list) || o.batch.entries[0].Number != list[0].Number || o.batch.entries[n-1].Sum != list[n-1].Sum {
 			return 0, fmt.Errorf("%w: %s has other records", ErrBroken, tailKey(seq))
 		}
-		if err := w.has(ctx, tailKey(seq-1)); err != nil {
+		if err := w.hasBefore(ctx, seq); err != nil {
 			return 0, err
 		}
 		w.advance(o.batch, len(o.batch.encode()))
 		return n, nil
 	case o.fence != nil && o.fence.Epoch < w.epoch: // of a process that lost the race to become the writer
 		w.mu.Lock()
-		w.seq++
+		w.seq, w.prev = w.seq+1, o.nonce
 		w.mu.Unlock()
 		return 0, nil
+	case o.batch != nil: // the writer after this one would have put a fence here
+		if h, err := readAgain(ctx, w.b, &w.known); err != nil {
+			return 0, err
+		} else if f, _ := h.newest(); f.nonce == w.nonce {
+			return 0, moveAside(ctx, w.b, tailKey(seq))
+		}
 	}
 	var other writerState
 	if raw, _, err := get(ctx, w.b, writerKey, maxSmall); err != nil || json.Unmarshal(raw, &other) != nil || other.Nonce == w.id() {
 		other = writerState{} // its address is only for people
 	}
-	return 0, w.setFenced(fencedBy(other))
+	return 0, w.setFenced(w.fencedBy(other))
 }

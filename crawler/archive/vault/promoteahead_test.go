@@ -1,0 +1,127 @@
+package vault
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"odarchive/triplestore/bucket/buckettest"
+	"odarchive/triplestore/kv"
+)
+
+// The vault has not all that a replica lacks, whichever part of it: that is found out before the writer is disturbed. Somebody can say that
+// the replica goes on as it is.
+func TestWhatThePromotionCannotGetIsKnownBeforeTheWriterIsDisturbed(t *testing.T) {
+	t.Parallel()
+	spoil := func(t *testing.T, b *buckettest.Memory, key string) {
+		raw, _, err := buckettest.Read(t.Context(), b, key, 0, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw[len(raw)/2] ^= 1
+		put(t, b, key, string(raw))
+	}
+	below := func(b *buckettest.Memory, dir string) (keys []string) {
+		for _, key := range b.Keys() {
+			if strings.HasPrefix(key, dir) {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(keys)
+		return keys
+	}
+	for name, lose := range map[string]func(t *testing.T, b *buckettest.Memory){
+		"a later record is damaged": func(t *testing.T, b *buckettest.Memory) {
+			tail := below(b, tailDir)
+			spoil(t, b, tail[len(tail)-3])
+		},
+		"bytes of a pack are missing": func(t *testing.T, b *buckettest.Memory) {
+			open := below(b, openDir)
+			_ = b.Delete(t.Context(), open[len(open)-3])
+		},
+		"bytes of a pack are damaged": func(t *testing.T, b *buckettest.Memory) {
+			open := below(b, openDir)
+			spoil(t, b, open[len(open)-3])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := new(buckettest.Memory)
+			a := open4(t, filepath.Join(t.TempDir(), "data"))
+			a.mustPut(0)
+			if err := a.keep(b, Options{Wait: true}); err != nil {
+				t.Fatal(err)
+			}
+			a.waitWhole()
+			dir := filepath.Join(t.TempDir(), "replica")
+			a.replicate(dir)
+			for n := 1; n < 9; n++ {
+				a.mustPut(n)
+			}
+			a.waitWhole()
+			lose(t, b)
+			me := Candidate{Holder: Holder(dir), Lease: time.Second}
+			for range 2 {
+				if _, err := Promote(t.Context(), b, dir, me, PromoteOptions{Log: testLog(t)}); err == nil || !strings.Contains(WithAsItIs(err).Error(), "--as-it-is") || !kv.IsReplica(dir) {
+					t.Fatalf("nobody said so: %v", err)
+				}
+				if is := Ask(t.Context(), b, a.keeper.opts.Holder, 0); is.Who != ThisOne {
+					t.Fatalf("the writer is %+v", is)
+				}
+			}
+			if err := a.keeper.writer.renew(t.Context()); err != nil {
+				t.Errorf("the writer was disturbed: %v", err)
+			}
+			if p, err := Promote(t.Context(), b, dir, me, PromoteOptions{AsItIs: true, Log: testLog(t)}); err != nil || p.Anew == "" || kv.IsReplica(dir) {
+				t.Fatalf("as it is: %+v, %v", p, err)
+			}
+			if err := a.keeper.writer.renew(t.Context()); !errors.Is(err, ErrFenced) {
+				t.Errorf("two writers: %v", err)
+			}
+		})
+	}
+}
+
+// A replica began with a state file of a moment that the vault has not: the log that it got since then does not tell whether it has what the
+// writers after that have put there.
+func TestAReplicaThatCannotBeComparedIsNotPromoted(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	for n := range 5 {
+		a.mustPut(n)
+	}
+	if err := a.keep(b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	other, late := filepath.Join(t.TempDir(), "other"), filepath.Join(t.TempDir(), "late")
+	a.replicate(other)
+	a.end()
+	for n := 5; n < 30; n++ { // not in the vault
+		a.mustPut(n)
+	}
+	if err := a.db.Compact(); err != nil { // makes a state file
+		t.Fatal(err)
+	}
+	a.replicate(late)
+	a.close()
+	if _, err := Promote(t.Context(), b, other, Candidate{Holder: Holder(other), Lease: time.Second}, PromoteOptions{Log: testLog(t)}); err != nil {
+		t.Fatal(err)
+	}
+	c := open4(t, other)
+	if err := c.keep(b, Options{Holder: Holder(other), Wait: true}); err != nil {
+		t.Fatal(err)
+	}
+	c.mustPut(100)
+	c.waitWhole()
+	if _, err := Promote(t.Context(), b, late, Candidate{Holder: "late", Lease: time.Second}, PromoteOptions{Log: testLog(t)}); !errors.Is(err, ErrParted) {
+		t.Fatal(err)
+	}
+	if err := c.put(101); err != nil {
+		t.Errorf("the writer was disturbed: %v", err)
+	}
+}
