@@ -83,7 +83,7 @@ func (w *world) process(ctx context.Context, id int, seed uint64) {
 			w.mu.Lock()
 			for _, e := range list[:done] {
 				if old, twice := w.acked[e.Number]; twice && old != e.Sum {
-					w.t.Errorf("record %d was acknowledged twice, with different content", e.Number)
+					w.t.Errorf("seed %d: record %d was acknowledged twice, with different content", seed, e.Number)
 				}
 				w.acked[e.Number] = e.Sum
 			}
@@ -108,7 +108,7 @@ func (w *world) process(ctx context.Context, id int, seed uint64) {
 // TestWhatIsAcknowledgedIsInTheOneHistory lets processes take the archive from one another at random moments.
 func TestWhatIsAcknowledgedIsInTheOneHistory(t *testing.T) {
 	t.Parallel()
-	seeds := 5
+	seeds := 15
 	if n, err := strconv.Atoi(os.Getenv("ROUNDS")); err == nil {
 		seeds = n
 	}

@@ -100,9 +100,6 @@ type Writer struct {
 // if another process takes the archive at the same time.
 func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 	w := &Writer{b: b, me: me}
-	if _, err := rand.Read(w.nonce[:]); err != nil {
-		return nil, err
-	}
 	err := w.take(ctx)
 	for try := 1; errors.Is(err, errLate) && try < lateTries; try++ {
 		err = w.take(ctx)
@@ -117,6 +114,9 @@ func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 const lateTries = 5
 
 func (w *Writer) take(ctx context.Context) error {
+	if _, err := rand.Read(w.nonce[:]); err != nil { // each attempt has its own: a late fence of an earlier one may be there
+		return err
+	}
 	h, err := readAgain(ctx, w.b, &w.known)
 	if errors.Is(err, ErrNoVault) {
 		if w.me.Begun {
