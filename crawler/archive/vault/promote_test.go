@@ -60,6 +60,41 @@ func (a *archive) follow(dir string) {
 	}
 }
 
+// parting makes two replicas of an archive that has ended: one of what the vault has, and one of what the archive has, which has more.
+func parting(t *testing.T, b bucket.Bucket, more func(a *archive)) (one, parted string) {
+	t.Helper()
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	for n := range 5 {
+		a.mustPut(n)
+	}
+	if err := a.keep(b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	one, parted = filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "parted")
+	a.replicate(one)
+	a.end()
+	more(a)
+	a.replicate(parted)
+	a.follow(parted)
+	a.close()
+	return one, parted
+}
+
+// promoted makes a replica the writer, and starts it.
+func promoted(t *testing.T, b bucket.Bucket, dir string) *archive {
+	t.Helper()
+	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: Holder(dir), Lease: time.Second}, PromoteOptions{Log: testLog(t)}); err != nil {
+		t.Fatal(err)
+	}
+	a := open4(t, dir)
+	if err := a.keep(b, Options{Holder: Holder(dir), Wait: true}); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	return a
+}
+
 func TestAPromotedReplicaHasWhatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
@@ -301,34 +336,10 @@ func TestOneOfTwoFollowersBecomesTheWriter(t *testing.T) {
 func TestAReplicaThatPartedIsNotPromoted(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
-	a := open4(t, filepath.Join(t.TempDir(), "data"))
-	for n := range 5 {
-		a.mustPut(n)
-	}
-	if err := a.keep(b, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	a.waitWhole()
-	other, parted := filepath.Join(t.TempDir(), "other"), filepath.Join(t.TempDir(), "parted")
-	a.replicate(other)
-	a.end()
-	a.mustPut(5)
-	a.replicate(parted)
-	a.follow(parted)
-	a.close()
-	if _, err := Promote(t.Context(), b, other, Candidate{Holder: Holder(other), Lease: time.Second}, PromoteOptions{Log: testLog(t)}); err != nil {
-		t.Fatal(err)
-	}
-	c := open4(t, other)
-	if err := c.keep(b, Options{Holder: Holder(other)}); err != nil {
-		t.Fatal(err)
-	}
+	one, parted := parting(t, b, func(a *archive) { a.mustPut(5) })
+	c := promoted(t, b, one)
 	for n := 6; n < 20; n++ {
 		c.mustPut(n)
-	}
-	c.waitWhole()
-	for c.keeper.State().Behind > 0 {
-		time.Sleep(time.Millisecond)
 	}
 	for range 2 {
 		if _, err := Promote(t.Context(), b, parted, Candidate{Holder: "parted", Lease: time.Second}, PromoteOptions{Log: testLog(t)}); !errors.Is(err, ErrParted) {

@@ -90,34 +90,16 @@ func TestWhatThePromotionCannotGetIsKnownBeforeTheWriterIsDisturbed(t *testing.T
 func TestAReplicaThatCannotBeComparedIsNotPromoted(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
-	a := open4(t, filepath.Join(t.TempDir(), "data"))
-	for n := range 5 {
-		a.mustPut(n)
-	}
-	if err := a.keep(b, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	a.waitWhole()
-	other, late := filepath.Join(t.TempDir(), "other"), filepath.Join(t.TempDir(), "late")
-	a.replicate(other)
-	a.end()
-	for n := 5; n < 30; n++ { // not in the vault
-		a.mustPut(n)
-	}
-	if err := a.db.Compact(); err != nil { // makes a state file
-		t.Fatal(err)
-	}
-	a.replicate(late)
-	a.close()
-	if _, err := Promote(t.Context(), b, other, Candidate{Holder: Holder(other), Lease: time.Second}, PromoteOptions{Log: testLog(t)}); err != nil {
-		t.Fatal(err)
-	}
-	c := open4(t, other)
-	if err := c.keep(b, Options{Holder: Holder(other), Wait: true}); err != nil {
-		t.Fatal(err)
-	}
+	one, late := parting(t, b, func(a *archive) {
+		for n := 5; n < 30; n++ {
+			a.mustPut(n)
+		}
+		if err := a.db.Compact(); err != nil { // makes a state file
+			t.Fatal(err)
+		}
+	})
+	c := promoted(t, b, one)
 	c.mustPut(100)
-	c.waitWhole()
 	if _, err := Promote(t.Context(), b, late, Candidate{Holder: "late", Lease: time.Second}, PromoteOptions{Log: testLog(t)}); !errors.Is(err, ErrParted) {
 		t.Fatal(err)
 	}

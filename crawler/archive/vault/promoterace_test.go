@@ -18,32 +18,9 @@ func TestWhoLosesAPromotionLeavesTheWriterUndisturbed(t *testing.T) {
 	for _, how := range []string{"another becomes the writer", "the writer commits"} {
 		for step, reached := 1, true; reached; step++ {
 			b := new(buckettest.Memory)
-			a := open4(t, filepath.Join(t.TempDir(), "data"))
-			for n := range 3 {
-				a.mustPut(n)
-			}
-			if err := a.keep(b, Options{}); err != nil {
-				t.Fatal(err)
-			}
-			a.waitWhole()
-			one, parted := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "parted")
-			a.replicate(one)
-			a.end()
-			a.mustPut(3) // not in the vault
-			a.replicate(parted)
-			a.follow(parted)
-			a.close()
+			one, parted := parting(t, b, func(a *archive) { a.mustPut(5) })
 			var w *archive
-			takeOver := func() {
-				if _, err := Promote(t.Context(), b, one, Candidate{Holder: Holder(one), Lease: time.Second}, PromoteOptions{Log: testLog(t)}); err != nil {
-					t.Fatal(err)
-				}
-				w = open4(t, one)
-				if err := w.keep(b, Options{Holder: Holder(one), Wait: true}); err != nil {
-					t.Fatal(err)
-				}
-				w.waitWhole()
-			}
+			takeOver := func() { w = promoted(t, b, one) }
 			if how == "the writer commits" {
 				takeOver()
 			}
