@@ -74,7 +74,7 @@ func openText(name string, r io.Reader) (*listText, error) {
 		default:
 			t.kind = strings.ToLower(filepath.Ext(strings.TrimSuffix(name, filepath.Ext(name))))
 		}
-		plain, err := compression.Open(t.Reader, format, compression.Options{})
+		plain, err := compression.Open(t.Reader, format, compression.Options{Lenient: true})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", name, format, err)
 		}
