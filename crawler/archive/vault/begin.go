@@ -94,7 +94,7 @@ func (k *Keeper) take(ctx context.Context) error {
 	if err := k.noteTaken(); err != nil {
 		return err
 	}
-	if err := forgetRestored(k.src.Dir); err != nil {
+	if err := forgetRestored(k.src.Dir, h); err != nil {
 		return err
 	}
 	k.merger.begin(h)
@@ -130,7 +130,7 @@ func (k *Keeper) becomeWriter(ctx context.Context) (*Writer, error) {
 			return nil, err
 		}
 	}
-	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, Continue: k.continues(ctx),
+	w, err := Take(ctx, k.b, Candidate{Holder: k.opts.Holder, URL: k.opts.URL, Lease: k.opts.Lease, Force: k.opts.Take, check: k.check,
 		Begun: k.opts.Begun && !k.opts.Take || k.was != "", was: k.was, Waiting: k.waiting,
 		Epoch: max(k.opts.Epoch, k.State().Epoch)})
 	if err != nil {
@@ -157,6 +157,16 @@ func (k *Keeper) noteTaken() error {
 	return nil
 }
 
+// check decides whether the log of this archive continues that of the vault.
+func (k *Keeper) check(ctx context.Context, h *History) (isNew bool, at wal.Position, err error) {
+	end, _, ok := h.end()
+	isNew, at, err = k.continues(ctx)(end)
+	if err == nil && isNew && ok {
+		err = lacksSince(k.src.Dir, h, end)
+	}
+	return isNew, at, err
+}
+
 // continues returns what decides whether the log of this archive continues that of the vault.
 func (k *Keeper) continues(ctx context.Context) func(end wal.Position) (bool, wal.Position, error) {
 	return func(end wal.Position) (isNew bool, at wal.Position, err error) {
@@ -177,9 +187,6 @@ func (k *Keeper) continues(ctx context.Context) func(end wal.Position) (bool, wa
 		case errors.Is(err, kv.ErrOtherHistory) && end.Log == at.Log && !k.opts.Take:
 			return false, at, parted(at.Number, end.Number)
 		case errors.Is(err, kv.ErrOtherHistory):
-			if err := lacksSince(k.src.Dir, end); err != nil {
-				return false, at, err
-			}
 			k.log.Warn("the archive has another history than the backup, which begins anew", "error", err)
 			return true, at, nil
 		}

@@ -121,7 +121,7 @@ func (w *Writer) sign(ctx context.Context, released bool) error {
 	defer w.renewing.Unlock()
 	w.beat++
 	state := writerState{Epoch: w.epoch, Holder: w.me.Holder, URL: w.me.URL, Lease: milli(w.me.Lease.Milliseconds()), Beat: w.beat,
-		Nonce: w.id(), At: time.Now().UTC().Truncate(time.Second), Released: released}
+		Nonce: w.id(), At: time.Now().UTC().Truncate(time.Second), Released: released, Seen: w.seen}
 	w.mu.Lock()
 	if w.seq > 0 && (!w.isNew || w.based) {
 		state.Number = w.at.Number
@@ -182,6 +182,7 @@ func (w *Writer) contest(ctx context.Context, found writerState, tag string) err
 	if f, ok := h.newest(); ok && f.Epoch > w.epoch {
 		return w.setFenced(w.fencedBy(found))
 	}
+	w.seen = max(w.seen, found.Epoch)
 	if now := time.Now(); now.After(w.patientAt.Add(w.me.Lease)) {
 		if w.rivalAt.IsZero() {
 			w.rivalAt = now

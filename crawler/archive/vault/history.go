@@ -17,12 +17,13 @@ import (
 type History struct {
 	b         bucket.Bucket
 	created   time.Time
+	id        string      // of the vault
 	nameless  bool        // archive.json is missing
 	writer    writerState // who wrote last: findWriter
 	writerTag string      // ETag of writer.json; "" if there is none
 	writerRaw []byte      // its bytes
 	sign      string      // of the writer (Lives), as writer.json had it
-	signed    uint64      // the epoch in writer.json: of the writer, or of a candidate
+	signed    uint64      // the greatest epoch in writer.json: of the writer, or of a candidate
 	unknown   bool        // there has been a writer, and nothing says which one
 	stale     bool        // writer.json is older than the last fence
 	candidate bool        // writer.json is that of a process that has no fence
@@ -43,6 +44,7 @@ type spoiled struct{ key, text string }
 type description struct {
 	Format  int       `json:"format"`
 	Created time.Time `json:"created"`
+	ID      string    `json:"id,omitempty"` // the first programs wrote none
 }
 
 const format = 1
@@ -114,7 +116,7 @@ func readOnce(ctx context.Context, b bucket.Bucket, known *tailCache) (*History,
 			h.writer = writerState{}
 			h.flaw("%s is damaged", writerKey)
 		}
-		h.writerTag, h.writerRaw, h.sign, h.signed = info.ETag, raw, signOf(info.ETag, h.writer), h.writer.Epoch
+		h.writerTag, h.writerRaw, h.sign, h.signed = info.ETag, raw, signOf(info.ETag, h.writer), max(h.writer.Epoch, h.writer.Seen)
 	} else if !errors.Is(err, bucket.ErrNotFound) {
 		return nil, err
 	}
@@ -167,7 +169,7 @@ func (h *History) readDescription(ctx context.Context) error {
 	if d.Format > format {
 		return ErrNewer
 	}
-	h.created = d.Created
+	h.created, h.id = d.Created, cmp.Or(d.ID, d.Created.Format(time.RFC3339))
 	return nil
 }
 

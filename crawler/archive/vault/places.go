@@ -39,7 +39,7 @@ func (p *placed) note(o tailObject) {
 // settle finds out which fences began epochs. Those did not that are
 //   - between the fence of a process and its last records,
 //   - between a fence and the one that it names as the one before,
-//   - behind a fence of the same epoch or a later one: of a process that lost a race.
+//   - before a fence of the same epoch, or behind one of a later epoch.
 func (h *History) settle(p placed) {
 	isLate := func(f fence) bool {
 		between := func(from, to uint64) bool { return from < f.seq && f.seq < to }
@@ -57,6 +57,9 @@ func (h *History) settle(p placed) {
 			h.late = append(h.late, f)
 		case n == 0 || h.fences[n-1].Epoch < f.Epoch:
 			h.fences = append(h.fences, f)
+		case h.fences[n-1].Epoch == f.Epoch:
+			h.late = append(h.late, h.fences[n-1])
+			h.fences[n-1] = f
 		}
 	}
 	if f, _ := h.newest(); p.last[f.nonce] > f.seq { // nothing that was merged since can say otherwise

@@ -254,3 +254,29 @@ func TestAnOrderThatWasTakenBackDisturbsNobody(t *testing.T) {
 	}
 	appendMany(t, second, b, 1)
 }
+
+// What tells that a fence is late may have been pruned. It has an epoch that nobody else has.
+func TestNobodyHasTheEpochOfACandidateThatHasSigned(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, second := wholeWriters(t)
+		text, err := sealJSON(writerState{Epoch: second.Epoch() + 1, Holder: "c", Nonce: "c"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, b, writerKey, string(text))
+		for range 4 { // it waits for the candidate, for a lease
+			_ = second.renew(t.Context())
+			time.Sleep(6 * time.Second)
+		}
+		me := candidate("d")
+		me.Force = true
+		third, err := Take(t.Context(), b, me)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if third.Epoch() <= second.Epoch()+1 {
+			t.Errorf("it has epoch %d, with which another one has signed", third.Epoch())
+		}
+	})
+}

@@ -77,7 +77,7 @@ func (h *History) restore(ctx context.Context, t Target, dir string, log *slog.L
 	if err := h.restoreFiles(ctx, t, work, log); err != nil {
 		return err
 	}
-	if err := t.noteRestored(work); err != nil {
+	if err := h.noteRestored(t, work); err != nil {
 		return err
 	}
 	if err := (disk.OS{}).SyncDir(work); err != nil {

@@ -47,13 +47,21 @@ func TestARestoredArchiveThatTheWriterHasOvertakenDoesNotReplaceIt(t *testing.T)
 	}
 	a.mustPut(4)
 	a.close()
-	now := restore(time.Time{})
+	now, twin := restore(time.Time{}), restore(time.Time{})
+	if err := twin.keep(new(buckettest.Memory), Options{Holder: "twin"}); err != nil { // a backup of its own tells nothing of the other one
+		t.Fatal(err)
+	}
+	twin.waitWhole()
+	twin.end()
 	if err := now.keep(b, Options{Holder: "now", Take: true, Wait: true}); err != nil {
 		t.Fatal(err)
 	}
 	now.waitWhole()
 	now.mustPut(5)
 	now.close()
+	if err := twin.keep(b, Options{Holder: "twin", Take: true}); !errors.Is(err, ErrBehind) || !strings.Contains(err.Error(), "another directory has begun anew") {
+		t.Errorf("one that was restored, too: %v", err)
+	}
 	moment := restore(then)
 	if err := moment.keep(b, Options{Holder: "moment", Take: true, Wait: true}); err != nil {
 		t.Fatalf("a moment that was chosen: %v", err)

@@ -38,17 +38,24 @@ type Standing struct {
 }
 
 // Ask asks a vault which directory writes it, or wrote it last, for a holder, which has written it itself in an epoch, the last one; 0 if it is not
-// known. A vault that another one writes in that epoch or an earlier one is an older copy that came back, and what was written after it is not in
-// there: NobodyKnows. Usually Ask reads two small objects and lists the tail.
+// known. A vault that another one writes, and that does not know of that epoch, is an older copy that came back, or was begun anew: NobodyKnows.
+// Usually Ask reads two small objects and lists the tail.
 func Ask(ctx context.Context, b bucket.Bucket, holder Holder, epoch uint64) Standing {
 	s, err := lastWriterOf(ctx, b)
 	at := Standing{Epoch: s.Epoch, URL: s.URL, At: s.At, Left: s.Left}
 	switch {
-	case err == nil && s.isOlder(holder, epoch):
-		at.Who, err = NobodyKnows, olderThan(epoch, s.Epoch)
 	case err == nil:
 		at.Who = s.who(holder)
-		return at
+		if at.Who != AnotherOne || epoch == 0 {
+			return at
+		}
+		h, failed := read(ctx, b)
+		if failed == nil && !h.hasForgotten(holder, epoch) {
+			return at
+		}
+		if at.Who, err = CannotAsk, failed; failed == nil {
+			at.Who, err = NobodyKnows, forgotten(epoch, s.Epoch)
+		}
 	case errors.Is(err, ErrUnknownWriter):
 		at.Who = NobodyKnows
 	case errors.Is(err, ErrNoVault):
@@ -69,13 +76,24 @@ func (s writerState) who(holder Holder) Who {
 	return AnotherOne
 }
 
-// isOlder reports whether another directory has written a vault last, and not after a holder had, in an epoch.
-func (s writerState) isOlder(holder Holder, epoch uint64) bool {
-	return s.who(holder) == AnotherOne && s.Epoch <= epoch
+// hasForgotten reports whether a vault lacks the epoch in which a holder has written it, although it has earlier ones, or the same of another
+// holder. Of epochs before all that it has, nobody can tell.
+func (h *History) hasForgotten(holder Holder, epoch uint64) (is bool) {
+	if epoch == 0 {
+		return false
+	}
+	for _, f := range h.fences {
+		if f.Epoch == epoch && f.Holder == holder {
+			return false
+		}
+		is = is || f.Epoch <= epoch
+	}
+	return is
 }
 
-func olderThan(epoch, is uint64) error {
-	return fmt.Errorf("it is older than what this directory wrote (epoch %d, and now %d): %w", epoch, is, ErrUnknownWriter)
+func forgotten(epoch, is uint64) error {
+	return fmt.Errorf("it does not know that this directory wrote it (in epoch %d; it is at %d): it came back as it was before, or was begun anew, and another directory has written it since: "+
+		"if this one is to follow that one, give it 'odarchive backup --detach' first: %w", epoch, is, ErrUnknownWriter)
 }
 
 // who says who wrote last.
@@ -91,8 +109,8 @@ func (h *History) who(holder Holder) Who {
 //	                    Force                       otherwise
 //	Nobody, ThisOne     yes                         yes
 //	AnotherOne          yes                         ErrNotOwner
-//	an older copy of
-//	the vault (isOlder) yes                         ErrUnknownWriter, but a writer that runs goes on if nobody has begun since
+//	AnotherOne, and
+//	hasForgotten        yes                         ErrUnknownWriter, but a writer that runs goes on if nobody has begun since
 //	NobodyKnows         yes, unless it is Silent    ErrUnknownWriter
 //
 // With Silent or Instead, only the writer that they name is replaced, and a Silent one not if it has left the vault.
@@ -103,9 +121,9 @@ func (w *Writer) mayTake(h *History) error {
 	case AnotherOne:
 		switch {
 		case w.me.Force:
-		case other.isOlder(w.me.Holder, w.me.Epoch):
-			if w.me.was == "" || other.Epoch == w.me.Epoch {
-				return olderThan(w.me.Epoch, other.Epoch)
+		case h.hasForgotten(w.me.Holder, w.me.Epoch):
+			if w.me.was == "" || other.Epoch >= w.me.Epoch {
+				return forgotten(w.me.Epoch, other.Epoch)
 			}
 		default:
 			return fmt.Errorf("%w, which wrote to it last on %s%s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))

@@ -30,6 +30,8 @@ type writerState struct {
 	Files []string `json:"files,omitempty"`
 	// Released says that the process has ended and given its lease back.
 	Released bool `json:"released,omitempty"`
+	// Seen is the epoch of a candidate that has signed, and that this process has not become the former writer of: no other one may have it.
+	Seen uint64 `json:"seen,omitempty"`
 	// Left is the backup that the directory writes instead of this one, or "none", if it has left this one.
 	Left string `json:"left,omitempty"`
 }
@@ -81,6 +83,7 @@ type Writer struct {
 	before   []byte // writer.json of the writer before; nil if there was none
 	// Since when there is the signature of a candidate in writer.json that has no fence, of one or of several in turn; zero if there is none.
 	rivalAt   time.Time
+	seen      uint64    // the greatest epoch of such a signature
 	patientAt time.Time // when the writer had waited for candidates for a lease, in vain
 
 	mu     sync.Mutex // guards the fields below
@@ -209,7 +212,7 @@ func begin(ctx context.Context, b bucket.Bucket, again bool) error {
 	} else if !empty && !again {
 		return errOccupied
 	}
-	text, err := sealJSON(description{Format: format, Created: time.Now().UTC().Truncate(time.Second)})
+	text, err := sealJSON(description{Format: format, Created: time.Now().UTC().Truncate(time.Second), ID: rand.Text()})
 	if err != nil {
 		return err
 	}
