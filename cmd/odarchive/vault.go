@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -96,8 +97,21 @@ type restored struct {
 	Number uint64    `json:"write_set"`
 }
 
+// restoreTries is how often restore begins again because a writer has merged objects that it was about to read.
+const restoreTries = 5
+
 // restoreVault restores the archive from a continuous backup.
-func (c *cli) restoreVault(ctx context.Context, url, at, withdrawals string, goOn bool) error {
+func (c *cli) restoreVault(ctx context.Context, url, at, withdrawals string, goOn bool) (err error) {
+	for range restoreTries {
+		if err = c.restoreVaultOnce(ctx, url, at, withdrawals, goOn); !errors.Is(err, bucket.ErrNotFound) {
+			break
+		}
+		c.log.Debug("restore begins again", "error", err)
+	}
+	return err
+}
+
+func (c *cli) restoreVaultOnce(ctx context.Context, url, at, withdrawals string, goOn bool) error {
 	var when time.Time
 	if at != "" {
 		var err error

@@ -40,8 +40,13 @@ func (p *placed) note(o tailObject) {
 //   - between the fence of a process and its last records,
 //   - between a fence and the one that it names as the one before,
 //   - before a fence of the same epoch, or behind one of a later epoch.
+//
+// One that is followed by records of its process is none of these: a process puts records when it has confirmed its fence.
 func (h *History) settle(p placed) {
 	isLate := func(f fence) bool {
+		if p.last[f.nonce] > f.seq {
+			return false
+		}
 		between := func(from, to uint64) bool { return from < f.seq && f.seq < to }
 		return slices.ContainsFunc(p.fences, func(of fence) bool {
 			if between(of.seq, p.last[of.nonce]) {

@@ -280,3 +280,27 @@ func TestNobodyHasTheEpochOfACandidateThatHasSigned(t *testing.T) {
 		}
 	})
 }
+
+// An object of a former writer arrives behind the fence and the records of the present one: it makes that fence no late one.
+func TestAStrayOfAFormerWriterDoesNotUndoAFence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, second := wholeWriters(t)
+		me := candidate("c")
+		me.Force = true
+		third, err := Take(t.Context(), b, me)
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendMany(t, third, b, 3)
+		stray := &batch{epoch: second.epoch, nonce: second.nonce, log: [16]byte{1}, entries: []entry{{Record: wal.Record{Number: 2, Body: []byte("z")}, at: 7}}}
+		put(t, b, tailKey(third.seq), string(stray.encode()))
+		if is := Ask(t.Context(), b, "c", third.Epoch()); is.Who != ThisOne {
+			t.Errorf("%+v", is)
+		}
+		appendMany(t, third, b, 2)
+		if !hasAll(t, b, third.At().Number) {
+			t.Error("records of the writer belong to no history")
+		}
+	})
+}
