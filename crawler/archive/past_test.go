@@ -29,6 +29,23 @@ func importPast(t *testing.T, a *Archive, url, body string, at time.Time) catalo
 	return act
 }
 
+// byDate returns the versions of a file by date, and checks that each names the one before.
+func byDate(t *testing.T, a *Archive, url string) []catalog.Version {
+	t.Helper()
+	all, err := a.Versions(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := ""
+	for _, v := range all {
+		if v.Previous != before {
+			t.Errorf("the version before %s is %q, want %q", v.ID, v.Previous, before)
+		}
+		before = v.ID
+	}
+	return all
+}
+
 func TestThePastIsPutInItsPlaceByDate(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
@@ -44,16 +61,7 @@ func TestThePastIsPutInItsPlaceByDate(t *testing.T) {
 	}
 	order := func() (s string) {
 		t.Helper()
-		all, err := a.Versions(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := ""
-		for _, v := range all {
-			if v.Previous != before {
-				t.Errorf("the version before %s is %q, want %q", v.ID, v.Previous, before)
-			}
-			before = v.ID
+		for _, v := range byDate(t, a, url) {
 			s += string(rune('0' + v.N))
 		}
 		return s

@@ -160,38 +160,36 @@ func (k *Keeper) noteTaken() error {
 // check decides whether the log of this archive continues that of the vault.
 func (k *Keeper) check(ctx context.Context, h *History) (isNew bool, at wal.Position, err error) {
 	end, _, ok := h.end()
-	isNew, at, err = k.continues(ctx)(end)
+	isNew, at, err = k.continues(ctx, end)
 	if err == nil && isNew && ok {
 		err = lacksSince(k.src.Dir, h, end)
 	}
 	return isNew, at, err
 }
 
-// continues returns what decides whether the log of this archive continues that of the vault.
-func (k *Keeper) continues(ctx context.Context) func(end wal.Position) (bool, wal.Position, error) {
-	return func(end wal.Position) (isNew bool, at wal.Position, err error) {
-		at = k.src.DB.Position()
-		if end == (wal.Position{}) {
-			return true, at, nil
-		}
-		for _, e := range k.src.DB.Records(ctx, end, false) {
-			err = e
-			break
-		}
-		switch {
-		case err == nil:
-			return false, end, nil
-		case errors.Is(err, kv.ErrLogTrimmed):
-			k.log.Warn("the log does not reach back to the end of the backup, which begins anew")
-			return true, at, nil
-		case errors.Is(err, kv.ErrOtherHistory) && end.Log == at.Log && !k.opts.Take:
-			return false, at, parted(at.Number, end.Number)
-		case errors.Is(err, kv.ErrOtherHistory):
-			k.log.Warn("the archive has another history than the backup, which begins anew", "error", err)
-			return true, at, nil
-		}
-		return false, at, err
+// continues decides by the end of the vault's log alone.
+func (k *Keeper) continues(ctx context.Context, end wal.Position) (isNew bool, at wal.Position, err error) {
+	at = k.src.DB.Position()
+	if end == (wal.Position{}) {
+		return true, at, nil
 	}
+	for _, e := range k.src.DB.Records(ctx, end, false) {
+		err = e
+		break
+	}
+	switch {
+	case err == nil:
+		return false, end, nil
+	case errors.Is(err, kv.ErrLogTrimmed):
+		k.log.Warn("the log does not reach back to the end of the backup, which begins anew")
+		return true, at, nil
+	case errors.Is(err, kv.ErrOtherHistory) && end.Log == at.Log && !k.opts.Take:
+		return false, at, parted(at.Number, end.Number)
+	case errors.Is(err, kv.ErrOtherHistory):
+		k.log.Warn("the archive has another history than the backup, which begins anew", "error", err)
+		return true, at, nil
+	}
+	return false, at, err
 }
 
 // parted returns the error for a directory that lacks commits of the vault. here and there are the numbers of the last

@@ -3,8 +3,9 @@ package vault
 import (
 	"cmp"
 	"encoding/hex"
-	"odarchive/triplestore/wal"
 	"slices"
+
+	"odarchive/triplestore/wal"
 )
 
 // branch is a run of epochs each of which continues the one before.

@@ -262,12 +262,7 @@ func has(b *buckettest.Memory, text []byte) (n int) {
 func TestDamageIsFoundBeforeAnythingIsRestored(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
-	a := open4(t, filepath.Join(t.TempDir(), "data"))
-	a.mustPut(0)
-	if err := a.keep(b, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	a.waitWhole()
+	a := begun(t, b, Options{})
 	for n := 1; n < 15; n++ {
 		a.mustPut(n)
 		time.Sleep(time.Millisecond)

@@ -56,8 +56,8 @@ func (h *History) unfit() string {
 // the writer waits for it.
 const maxCollisions = 20
 
-// fence puts the object that begins the epoch into the place where the writer before would put its next one. If that fails, the writer
-// before is told that it goes on.
+// fence puts the object that begins the epoch into the place where the writer before would put its next one. If it cannot, it gives the
+// archive back to that writer.
 func (w *Writer) fence(ctx context.Context) error {
 	for try := 1; ; try++ {
 		if try > maxCollisions {

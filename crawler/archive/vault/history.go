@@ -68,19 +68,18 @@ func read(ctx context.Context, b bucket.Bucket) (*History, error) {
 
 // readAgain is read with what earlier readings have read of the tail.
 func readAgain(ctx context.Context, b bucket.Bucket, known *tailCache) (*History, error) {
-	readOnce := func(ctx context.Context, b bucket.Bucket) (*History, error) { return readOnce(ctx, b, known) }
-	h, err := readOnce(ctx, b)
+	h, err := readOnce(ctx, b, known)
 	if err == nil && (h.unknown || h.stale || h.candidate) { // a process may have become the writer while the objects were read
-		h, err = readOnce(ctx, b)
+		h, err = readOnce(ctx, b, known)
 	}
 	for try := 0; err == nil && try < maxReadings && h.moved; try++ { // what was merged may say which fences began epochs
-		h, err = readOnce(ctx, b)
+		h, err = readOnce(ctx, b, known)
 	}
 	// A list that is made while the writer puts and merges objects may have a later one and not an earlier one. What is missing
 	// twice is missing.
 	for try := 0; err == nil && try < maxReadings && h.want() != ""; try++ {
 		before := h.want()
-		if h, err = readOnce(ctx, b); err == nil && h.want() == before {
+		if h, err = readOnce(ctx, b, known); err == nil && h.want() == before {
 			break
 		}
 	}

@@ -174,12 +174,7 @@ func TestAPromotedReplicaHasWhatWasAcknowledged(t *testing.T) {
 func TestAReplicaWithAnotherHistoryIsNotPromoted(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
-	a := open4(t, filepath.Join(t.TempDir(), "data"))
-	a.mustPut(0)
-	if err := a.keep(b, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	a.waitWhole()
+	a := begun(t, b, Options{})
 	other := open4(t, filepath.Join(t.TempDir(), "other"))
 	other.mustPut(0)
 	dir := filepath.Join(t.TempDir(), "replica")

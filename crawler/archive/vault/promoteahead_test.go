@@ -50,12 +50,7 @@ func TestWhatThePromotionCannotGetIsKnownBeforeTheWriterIsDisturbed(t *testing.T
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := new(buckettest.Memory)
-			a := open4(t, filepath.Join(t.TempDir(), "data"))
-			a.mustPut(0)
-			if err := a.keep(b, Options{Wait: true}); err != nil {
-				t.Fatal(err)
-			}
-			a.waitWhole()
+			a := begun(t, b, Options{Wait: true})
 			dir := filepath.Join(t.TempDir(), "replica")
 			a.replicate(dir)
 			for n := 1; n < 9; n++ {

@@ -126,12 +126,7 @@ func TestABackupThatWasRolledBackIsFilledAgain(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				b := new(buckettest.Memory)
-				a := open4(t, filepath.Join(t.TempDir(), "data"))
-				a.mustPut(0)
-				if err := a.keep(b, Options{Wait: true}); err != nil {
-					t.Fatal(err)
-				}
-				a.waitWhole()
+				a := begun(t, b, Options{Wait: true})
 				early := copyOf(t, b)
 				for n := 1; n < 5; n++ {
 					a.mustPut(n)
@@ -166,12 +161,7 @@ func TestABackupThatWasRolledBackIsFilledAgain(t *testing.T) {
 func TestAGapIsFoundWhileTheWriterRuns(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
-	a := open4(t, filepath.Join(t.TempDir(), "data"))
-	a.mustPut(0)
-	if err := a.keep(b, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	a.waitWhole()
+	a := begun(t, b, Options{})
 	for n := 1; n < 5; n++ {
 		a.mustPut(n)
 		a.waitWhole()
@@ -203,12 +193,7 @@ func TestABackupOfBeforeAPromotionIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	for _, runs := range []bool{true, false} {
 		b := new(buckettest.Memory)
-		a := open4(t, filepath.Join(t.TempDir(), "data"))
-		a.mustPut(0)
-		if err := a.keep(b, Options{Holder: "a", Wait: true, Lease: 300 * time.Millisecond}); err != nil {
-			t.Fatal(err)
-		}
-		a.waitWhole()
+		a := begun(t, b, Options{Holder: "a", Wait: true, Lease: 300 * time.Millisecond})
 		early, dir := copyOf(t, b), filepath.Join(t.TempDir(), "replica")
 		a.replicate(dir)
 		a.close()

@@ -310,6 +310,18 @@ func (a *archive) waitWhole() {
 
 func keyOf(n int) []byte { return fmt.Appendf(nil, "%06d", n) }
 
+// begun returns an archive with a file, and a vault that has all of it.
+func begun(t *testing.T, b bucket.Bucket, o Options) *archive {
+	t.Helper()
+	a := open4(t, filepath.Join(t.TempDir(), "data"))
+	a.mustPut(0)
+	if err := a.keep(b, o); err != nil {
+		t.Fatal(err)
+	}
+	a.waitWhole()
+	return a
+}
+
 func nothing() io.ReadSeeker { return bytes.NewReader(nil) }
 
 var noOptions content.PutOptions
