@@ -136,7 +136,7 @@ fuzz: ## every fuzz target for FUZZTIME
 	@for p in $(MODULES); do for f in $$(grep -ho '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -c6-); do \
 	  echo "$$p $$f"; $(GO) test ./$$p -run '^$$' -fuzz "^$$f\$$" -fuzzminimizetime 20x -fuzztime $(FUZZTIME) || exit 1; done; done
 
-fuzz-smoke: ## as many fuzz targets as fit into two and a half minutes, a second each; each commit begins with another one
+fuzz-smoke: ## as many fuzz targets as fit into SECONDS_ALL, EACH seconds each (150 and 1); each commit begins with another one
 	@.ci/fuzz
 
 vuln: ## ask the Go vulnerability database about the code that is called; says so where it cannot be reached

@@ -290,7 +290,7 @@ func TestHostsWhoseSecretIsGoneAreNotAskedWithoutIt(t *testing.T) {
 }
 
 func FuzzRule(f *testing.F) {
-	for _, r := range []string{"delay\x0010s", "header.X\x00y", "daily\x005%", "max-body\x001GiB", "robots\x00ignore", "proxy\x00socks5h://a:1", "paused\x00why"} {
+	for _, r := range []string{"delay\x0010s", "header.X\x00y", "daily\x005%", "max-body\x001GiB", "robots\x00ignore", "proxy\x00socks5h://a:1", "paused\x00why", "header.X\x00\xf0"} {
 		name, value, _ := strings.Cut(r, "\x00")
 		f.Add("*.example.org", name, value)
 	}

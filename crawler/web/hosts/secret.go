@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 )
@@ -242,12 +243,13 @@ func checkHeader(name, value string, secret bool) error {
 	case !secret && slices.Contains([]string{"Authorization", "Cookie", "Proxy-Authorization"}, plain):
 		return fmt.Errorf("header %s belongs into the secrets file", plain)
 	case !validValue(value):
-		return fmt.Errorf("the value of header %s is too long or has control characters", plain)
+		return fmt.Errorf("the value of header %s is too long, has control characters or is not UTF-8", plain)
 	}
 	return nil
 }
 
-// validValue reports whether a text can be the value of a header field.
+// validValue reports whether a text can be the value of a header field. Rules are kept as JSON, which would change what is not
+// UTF-8.
 func validValue(v string) bool {
-	return len(v) <= 4*maxText && !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+	return len(v) <= 4*maxText && utf8.ValidString(v) && !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
