@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"odarchive/crawler/archive/records"
@@ -388,10 +387,4 @@ func versionID(resource string, n int) string {
 		return ""
 	}
 	return ns.VersionID(resource, n-1)
-}
-
-// plainURL returns a URL without its query, which may have a signature that differs each time.
-func plainURL(url string) string {
-	plain, _, _ := strings.Cut(url, "?")
-	return plain
 }

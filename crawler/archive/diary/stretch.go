@@ -53,14 +53,14 @@ func begin(resource string, act catalog.Activity) Stretch {
 	return s
 }
 
-// continues reports whether the visit that would begin another stretch found the same as this one. Explanations and the
-// queries of final URLs may differ: they often hold times, ports or signatures. So may the status if the file is unchanged:
+// continues reports whether the visit that would begin another stretch found the same as this one. Explanations, and
+// the queries and tokens of final URLs, may differ: they often hold times, ports or signatures. So may the status if the file is unchanged:
 // whether the server says that (304) or sends the same bytes (200) depends on what it was asked. Those of the first visit
 // stay.
 func (s Stretch) continues(other Stretch) bool {
 	return s.outcome != catalog.Archived && s.outcome == other.outcome && s.class == other.class &&
 		(s.status == other.status || s.outcome == catalog.Unchanged) &&
-		s.version == other.version && s.tls == other.tls && s.robots == other.robots && plainURL(s.finalURL) == plainURL(other.finalURL) && other.start >= s.last.start
+		s.version == other.version && s.tls == other.tls && s.robots == other.robots && alikeURLs(s.finalURL, other.finalURL) && other.start >= s.last.start
 }
 
 // Start returns the start of the first visit in milliseconds since 1970. With the resource, it identifies the stretch.
