@@ -13,6 +13,7 @@ import (
 
 func main() {
 	ctx := untilStopped() // first, since without it a signal ends the process
-	go memory.Govern(ctx) // ends with the process
+	go memory.Govern(ctx) // these end with the process
+	go memory.Watch(ctx)
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

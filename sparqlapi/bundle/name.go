@@ -155,11 +155,11 @@ func isDevice(p string) bool {
 // plainName is the fast path of versionName, for addresses and file names in which nothing has to be replaced. It takes
 // a tenth of the time.
 func plainName(resource string, n int, fileName string) (string, bool) {
-	_, rest, ok := strings.Cut(resource, "://")
+	scheme, rest, _ := strings.Cut(resource, "://")
 	if end := strings.IndexAny(rest, "?#"); end >= 0 {
 		rest = rest[:end]
 	}
-	if !ok || fileName == "" {
+	if scheme != "http" && scheme != "https" || fileName == "" || strings.Contains(fileName, "/") {
 		return "", false
 	}
 	var buf [maxName]byte
@@ -168,7 +168,7 @@ func plainName(resource string, n int, fileName string) (string, bool) {
 	b = strconv.AppendInt(b, int64(n), 10)
 	b = append(b, '-')
 	b = append(b, fileName...)
-	if len(b) > maxName || !strings.HasPrefix(resource, "http") || strings.Contains(fileName, "/") {
+	if len(b) > maxName {
 		return "", false
 	}
 	name := string(b)

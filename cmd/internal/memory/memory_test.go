@@ -113,3 +113,24 @@ func TestFiguresFollowTheRuntime(t *testing.T) {
 		t.Errorf("%+v after a collection, before %+v", last, after)
 	}
 }
+
+func TestALimitThatIsTooNearToWhatIsInUseIsSaidOnlyIfThatLasts(t *testing.T) {
+	const limit = 100 << 20
+	var now tightness
+	for range patience - 1 {
+		if now.tooLong(80<<20, limit) {
+			t.Fatal("too early")
+		}
+	}
+	if now.tooLong(70<<20, limit) {
+		t.Error("said although a collection has freed enough")
+	}
+	for i := range patience {
+		if got, want := now.tooLong(80<<20, limit), i == patience-1; got != want {
+			t.Errorf("after %d times: %v", i+1, got)
+		}
+	}
+	if now.tooLong(1<<40, math.MaxInt64) {
+		t.Error("said without a limit")
+	}
+}
