@@ -801,6 +801,7 @@ func FuzzPlainNamesAreNamesInWhichNothingIsReplaced(f *testing.F) {
 	f.Add("http://u@a.example:80/d/x.csv", "x", 0)
 	f.Add("http://manifest.json/", "x", 0)
 	f.Add("http ://0", "x", 0)
+	f.Add("http://a.example/d?\x1e", "x", 0)
 	f.Fuzz(func(t *testing.T, url, file string, n int) {
 		plain, ok := plainName(url, n, file)
 		if !ok {

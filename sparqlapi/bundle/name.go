@@ -156,10 +156,9 @@ func isDevice(p string) bool {
 // a tenth of the time.
 func plainName(resource string, n int, fileName string) (string, bool) {
 	scheme, rest, _ := strings.Cut(resource, "://")
-	if end := strings.IndexAny(rest, "?#"); end >= 0 {
-		rest = rest[:end]
-	}
-	if scheme != "http" && scheme != "https" || fileName == "" || strings.Contains(fileName, "/") {
+	rest, query, _ := strings.Cut(rest, "?")
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '#' }
+	if scheme != "http" && scheme != "https" || fileName == "" || strings.Contains(fileName, "/") || strings.ContainsFunc(query, odd) {
 		return "", false
 	}
 	var buf [maxName]byte
