@@ -34,7 +34,7 @@ type Imported struct {
 }
 
 // Import archives what another archive fetched, as the version of that time (archive.Past). It makes no version if one
-// of that time has these bytes, or if the version before has them: then the outcome is Unchanged. Bytes that look like
+// of that time has these bytes, or if the version before has them: then the outcome is Unchanged, and it is a visit. Bytes that look like
 // an error page are kept, since the other archive kept them.
 func (p *Pipeline) Import(ctx context.Context, im Imported) (catalog.Outcome, error) {
 	outcome, err := p.importOne(ctx, im)
@@ -71,7 +71,10 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	if err != nil {
 		return "", err
 	}
-	if older != nil && older.Digests == digests || newer != nil && newer.Digests == digests && newer.At.Sub(im.At) < sameCapture {
+	if older != nil && older.Digests == digests {
+		return catalog.Unchanged, p.confirm(ctx, im, *older)
+	}
+	if newer != nil && newer.Digests == digests && newer.At.Sub(im.At) < sameCapture {
 		return catalog.Unchanged, nil
 	}
 	ex := &fetch.Exchange{
@@ -96,6 +99,23 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 		act, err = p.Archive.Commit(ctx, visit, nil)
 	}
 	return act.Outcome, err
+}
+
+// confirm records that another archive found the bytes of a version once more, unless that is known. Otherwise bytes that turn
+// out to have been there in between would be the latest ones, or not, by the order of imports.
+func (p *Pipeline) confirm(ctx context.Context, im Imported, v catalog.Version) error {
+	if im.At.Sub(v.At) < sameCapture {
+		return nil
+	}
+	known, err := p.Archive.Confirmed(ctx, v, im.At, sameCapture)
+	if err != nil || known {
+		return err
+	}
+	_, err = p.Archive.Commit(ctx, archive.Visit{
+		Activity: catalog.Activity{URL: im.URL, FinalURL: im.FinalURL, Start: im.At, End: im.At, Outcome: catalog.Unchanged, Status: im.Status},
+		Confirms: v.ID, Past: &archive.Past{},
+	}, nil)
+	return err
 }
 
 // examineImported is examine for an imported file. older and newer are the versions around it; either may be nil.

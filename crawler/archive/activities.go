@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/diary"
@@ -75,6 +76,40 @@ func describedTwice(sn *triplestore.Snapshot, bases []string, s diary.Stretch) (
 		}
 	}
 	return false, nil
+}
+
+// CheckVisits counts the stretches whose records cannot be read, and returns the URL of one of them. No program writes such
+// records; one of November 2026 did, for an export that was imported with a status that no server can send.
+func (a *Archive) CheckVisits(ctx context.Context) (unreadable int, url string, err error) {
+	err = a.view(func(t records.Txn) error {
+		return diary.Txn{Txn: t.Txn}.Unreadable(ctx, func(resource string, _ time.Time) error {
+			unreadable++
+			r, known, err := t.Resource(resource)
+			if known && url == "" {
+				url = r.URL
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return unreadable, url, fmt.Errorf("archive: check visits: %w", err)
+	}
+	return unreadable, url, nil
+}
+
+// DropVisits removes the stretches whose records cannot be read, and returns their number. What the triples say of them stays.
+func (a *Archive) DropVisits(ctx context.Context) (dropped int, err error) {
+	err = a.update(ctx, func(u *update) error {
+		dropped = 0
+		return u.diary.Unreadable(ctx, func(resource string, start time.Time) error {
+			dropped++
+			return u.diary.Drop(ctx, resource, start)
+		})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("archive: drop visits: %w", err)
+	}
+	return dropped, nil
 }
 
 // CheckActivities counts the stretches that are described twice, and returns the id of one of them.

@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/describe"
@@ -37,7 +38,8 @@ type Visit struct {
 	// Confirms is the version that was the latest when the visit asked, if the answer was that it is unchanged, without its
 	// bytes. "" if that is not known: then it is the version that is the latest when the visit commits.
 	Confirms string
-	// Past places the version by its date, among versions that were stored before it: for what other archives fetched.
+	// Past places the version, or the visit, by its date, among those that were stored before it: for what other archives
+	// fetched.
 	Past *Past
 	// Fault describes how this program failed to examine the bytes, which are kept nevertheless; "" if it did not fail.
 	Fault string
@@ -232,11 +234,7 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	if err != nil {
 		return err
 	}
-	current := before.Stretch
-	if visit.Past != nil {
-		current = 0 // the visits of other archives continue none of ours
-	}
-	next, err := u.diary.Next(ctx, id, current, act.Start)
+	next, err := u.nextVisit(ctx, before, act.Start, visit)
 	if err != nil {
 		return err
 	}
@@ -288,6 +286,17 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 		return u.markErrorPages(ctx, after.Host, *visit.ErrorPage, act.Why)
 	}
 	return nil
+}
+
+// nextVisit returns where a visit goes in the diary. A version of another archive continues none of our stretches.
+func (u *update) nextVisit(ctx context.Context, r records.Resource, start time.Time, visit Visit) (diary.Next, error) {
+	switch {
+	case visit.Past == nil:
+		return u.diary.Next(ctx, r.ID, r.Stretch, start)
+	case visit.Kept == nil:
+		return u.diary.NextPast(ctx, r.ID, start)
+	}
+	return u.diary.Next(ctx, r.ID, 0, start)
 }
 
 // visited returns the record after one more fetch, before anything is kept of it.

@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"time"
 
@@ -50,6 +51,35 @@ func (a *Archive) Around(ctx context.Context, url string, at time.Time) (before,
 	return p.older, p.newer, err
 }
 
+// Confirmed reports whether the archive knows of a visit, less than a time apart from a moment, that found the bytes of a
+// version.
+func (a *Archive) Confirmed(ctx context.Context, v catalog.Version, at time.Time, within time.Duration) (known bool, err error) {
+	err = a.view(func(t records.Txn) error {
+		resource, _, _ := ns.SplitVersionID(v.ID)
+		all, err := t.Versions(ctx, resource)
+		if err != nil {
+			return err
+		}
+		known, err = diary.Txn{Txn: t.Txn}.HasFound(ctx, resource, at, within, sameBytes(all, v))
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("archive: visits of %s: %w", v.URL, err)
+	}
+	return known, nil
+}
+
+// sameBytes tells which of a resource's versions have the bytes of one.
+func sameBytes(all []catalog.Version, v catalog.Version) func(n int) bool {
+	same := map[int]bool{}
+	for _, other := range all {
+		if other.Digests == v.Digests {
+			same[other.N] = true
+		}
+	}
+	return func(n int) bool { return same[n] }
+}
+
 // place is where a version of some date belongs.
 type place struct {
 	older, newer *catalog.Version  // the versions before and after it by date; nil for none
@@ -66,17 +96,11 @@ func placeAt(ctx context.Context, t records.Txn, resource string, at time.Time) 
 	if p.older == nil {
 		return p, nil
 	}
-	same := map[int]bool{}
-	for _, v := range all {
-		if v.Digests == p.older.Digests {
-			same[v.N] = true
-		}
-	}
 	var end time.Time
 	if p.newer != nil {
 		end = p.newer.At
 	}
-	found, ok, err := diary.Txn{Txn: t.Txn}.Found(ctx, resource, at, end, func(n int) bool { return same[n] })
+	found, ok, err := diary.Txn{Txn: t.Txn}.Found(ctx, resource, at, end, sameBytes(all, *p.older))
 	if ok {
 		p.again = &found
 	}
@@ -138,6 +162,9 @@ func (u *update) addPast(ctx context.Context, before records.Resource, next diar
 			counted.Versions++
 			counted.MediaType, counted.Size = made.v.Type, made.v.Size
 		}
+	}
+	if act.Outcome == catalog.Unchanged && act.Version == "" {
+		act.Version = visit.Confirms
 	}
 	if err := u.addToDiary(next, &after, act); err != nil {
 		return err

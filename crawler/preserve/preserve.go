@@ -78,6 +78,20 @@ type TLS struct {
 	Certificate string `json:"certificate"` // its SHA-256 in hexadecimal digits
 }
 
+// maxSize bounds the bytes of a file: an archive could have written no more, and sums must not overflow.
+const maxSize = 1 << 50
+
+// Check returns an error if a description has a number that none can have.
+func (v *Version) Check() error {
+	switch {
+	case v.Status < 0 || v.Status > 999:
+		return fmt.Errorf("%d is no HTTP status", v.Status)
+	case v.Size < -1 || v.Size > maxSize:
+		return fmt.Errorf("%d bytes is no size", v.Size)
+	}
+	return nil
+}
+
 // Describe returns the description of a version and of the visit that stored it.
 func Describe(v catalog.Version, visit catalog.Activity, e *catalog.Exchange, iri string) Version {
 	d := Version{

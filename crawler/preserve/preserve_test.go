@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -185,6 +186,20 @@ func TestAddressesOfOthers(t *testing.T) {
 	} {
 		if got := Address(c.base, c.id, c.path, c.only); got != c.want {
 			t.Errorf("Address(%q, %q, %q) = %q, want %q", c.base, c.id, c.path, got, c.want)
+		}
+	}
+}
+
+func TestNumbersThatNoArchiveHasWrittenAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		size   int64
+		ok     bool
+	}{{0, -1, true}, {200, 0, true}, {999, 1 << 40, true}, {-1, 0, false}, {1000, 0, false}, {-2147483649, 0, false}, {200, -2, false}, {200, math.MaxInt64, false}} {
+		v := Version{Status: c.status, Size: c.size}
+		if err := v.Check(); (err == nil) != c.ok {
+			t.Errorf("status %d, %d bytes: %v", c.status, c.size, err)
 		}
 	}
 }

@@ -71,17 +71,18 @@ func (p Progress) stage(name string) func(done, total int64) {
 
 // found is what one pass has found.
 type found struct {
-	report  Report
-	files   map[content.Digest]string // unreadable, and why
-	hit     []catalog.Version         // whose bytes these are
-	wires   []catalog.Version         // whose record of the exchange is damaged
-	gone    []string                  // losses that no repair has reported
-	absent  bool                      // triples that follow from the records are missing
-	twice   bool                      // activities are described twice
-	graphs  []graphs.Fault            // of documents
-	dumps   []disk.Damage             // files with all triples
-	remote  []content.RemoteFault     // objects of the bucket
-	unsound bool                      // there is something to mend in the database, the packs or the frontier
+	report     Report
+	files      map[content.Digest]string // unreadable, and why
+	hit        []catalog.Version         // whose bytes these are
+	wires      []catalog.Version         // whose record of the exchange is damaged
+	gone       []string                  // losses that no repair has reported
+	absent     bool                      // triples that follow from the records are missing
+	twice      bool                      // activities are described twice
+	unreadable int                       // stretches of visits
+	graphs     []graphs.Fault            // of documents
+	dumps      []disk.Damage             // files with all triples
+	remote     []content.RemoteFault     // objects of the bucket
+	unsound    bool                      // there is something to mend in the database, the packs or the frontier
 }
 
 func (f *found) damage(format string, args ...any) {

@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"encoding/binary"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -114,6 +115,44 @@ func TestAStretchThatIsDescribedBelowTwoBasesIsDamageThatARepairMends(t *testing
 	}
 	if r, err = n.Check(t.Context(), true, time.Time{}, nil); err != nil || len(r.Damaged) > 0 || len(r.Repaired) != 1 {
 		t.Errorf("after the repair: %+v, %v", r, err)
+	}
+	closeNode(t, n, nil)
+}
+
+func TestVisitsWhoseRecordCannotBeReadAreNamedAndGivenUp(t *testing.T) {
+	t.Parallel()
+	n, host := crawled(t)
+	v, err := n.Archive.Newest(t.Context(), host+"/a.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resource, _, _ := ns.SplitVersionID(v.ID)
+	err = n.DB.Update(t.Context(), func(txn *kv.Txn) error {
+		key := append([]byte("b"), resource...)
+		return txn.Set(kv.SpaceArchive, binary.BigEndian.AppendUint64(key, ^uint64(v.At.UnixMilli())), []byte("damaged"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := n.Archive.Fetched(v.ID); err != nil || f.Version.ID != v.ID { // an export goes on without it
+		t.Errorf("%+v, %v", f, err)
+	}
+	if acts, err := n.Archive.Activities(t.Context(), catalog.ActivityQuery{URL: v.URL}); err != nil || len(acts) != 0 {
+		t.Errorf("visits: %+v, %v", acts, err)
+	}
+	if _, err := n.Archive.MendActivities(t.Context()); err != nil { // as a rebase does
+		t.Error(err)
+	}
+	want := "visits: the records of 1 stretches of visits cannot be read, such as one of " + v.URL
+	lost := "the times of single visits of 1 stretches, which could not be read"
+	for i, c := range []struct {
+		repair         bool
+		damaged, newly []string
+	}{{false, []string{want}, nil}, {true, nil, []string{lost}}, {false, nil, nil}} {
+		r, err := n.Check(t.Context(), c.repair, time.Time{}, nil)
+		if err != nil || !slices.Equal(r.Damaged, c.damaged) || !slices.Equal(r.NewlyLost, c.newly) {
+			t.Errorf("check %d: %+v, %v", i, r, err)
+		}
 	}
 	closeNode(t, n, nil)
 }

@@ -43,9 +43,17 @@ func (c *Checker) checkDescribed(ctx context.Context, f *found, progress func(do
 	return nil // the archive is too busy to compare
 }
 
-// checkActivities looks for stretches of visits that are described twice, as older programs did when the archive's base
-// changed.
+// checkActivities looks for visits whose records cannot be read, and for stretches of visits that are described twice, as older
+// programs did when the archive's base changed.
 func (c *Checker) checkActivities(ctx context.Context, f *found, _ func(done, total int64)) error {
+	unreadable, url, err := c.Store.Archive.CheckVisits(ctx)
+	if unreadable > 0 {
+		f.unreadable = unreadable
+		f.damage("visits: the records of %d stretches of visits cannot be read, such as one of %s", unreadable, url)
+	}
+	if err != nil {
+		return err
+	}
 	if len(c.Store.Mint.Former) == 0 {
 		return nil
 	}

@@ -124,6 +124,13 @@ func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
 	for _, d := range f.dumps {
 		r.Repaired = append(r.Repaired, d.File+" is removed; a server with --dump-every makes dumps again at once")
 	}
+	if f.unreadable > 0 {
+		dropped, err := c.Store.Archive.DropVisits(ctx)
+		if err != nil {
+			return err
+		}
+		r.NewlyLost = append(r.NewlyLost, fmt.Sprintf("the times of single visits of %d stretches, which could not be read", dropped))
+	}
 	if f.twice {
 		mended, err := c.Store.Archive.MendActivities(ctx)
 		if err != nil {

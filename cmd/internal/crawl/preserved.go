@@ -85,6 +85,9 @@ func (p *Preserved) Version(ctx context.Context, v preserve.Version, body io.Rea
 func (p *Preserved) keep(ctx context.Context, v preserve.Version, in io.Reader) (outcome catalog.Outcome, err error) {
 	c := p.crawl
 	bad := func(err error) error { return &captureError{fmt.Errorf("version %d: %w", v.N, err)} }
+	if err := v.Check(); err != nil {
+		return "", bad(err)
+	}
 	switch {
 	case v.Time.After(c.store.Clock().Add(maxAhead)):
 		return "", bad(errors.New("its date is in the future"))

@@ -101,14 +101,39 @@ func (t Txn) Next(ctx context.Context, resource string, current int64, start tim
 	if wentBack && n.last.last.start-ms < sameMoment {
 		n.Start = start.Add(time.Duration(n.last.last.start+1-ms) * time.Millisecond)
 	}
+	return t.free(ctx, n)
+}
+
+// free moves the start to a moment that has no visit.
+func (t Txn) free(ctx context.Context, n Next) (Next, error) {
 	for range maxBump {
-		taken, err := t.taken(ctx, resource, n.Start.UnixMilli(), n.behind)
+		taken, err := t.taken(ctx, n.resource, n.Start.UnixMilli(), n.behind)
 		if err != nil || !taken {
 			return n, err
 		}
 		n.Start = n.Start.Add(time.Millisecond)
 	}
-	return n, fmt.Errorf("archive: visits of %s: %d in a row began at one moment", resource, maxBump)
+	return n, fmt.Errorf("archive: visits of %s: %d in a row began at one moment", n.resource, maxBump)
+}
+
+// NextPast is Next for a visit of another archive, which may be older than others of the resource: it goes on with the stretch
+// that began last before it, if that one found the same and has no later visit.
+func (t Txn) NextPast(ctx context.Context, resource string, start time.Time) (Next, error) {
+	n := Next{Start: start, resource: resource, behind: true}
+	err := t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, start.UnixMilli()), func(k, raw []byte) (bool, error) {
+		s, err := t.decode(k, raw)
+		if err == nil {
+			n.last = s
+		}
+		if isBad(err) {
+			err = nil
+		}
+		return false, err
+	})
+	if err != nil {
+		return n, err
+	}
+	return t.free(ctx, n)
 }
 
 // taken reports whether a visit of a resource starts at a moment. Unless all visits are asked for, only those that begin
@@ -211,13 +236,17 @@ func badRecord(k []byte) error {
 	return fmt.Errorf("archive: record %q: %w", k, records.ErrBadRecord)
 }
 
-// Visit returns the visit that stored a version, by the time when it began, without its URL, unless it is forgotten. Its
+// Visit returns the visit that stored a version, by the time when it began, without its URL, unless it is forgotten or its
+// record cannot be read. Its
 // status is 200 if the server answered 304: that is the answer which the version has.
 func (t Txn) Visit(resource string, start time.Time) (act catalog.Activity, ok bool, err error) {
 	s, ok, err := t.stretch(resource, start.UnixMilli())
 	v := visit{s.start, s.firstTook}
 	if !ok && err == nil {
 		s, v, ok, err = t.locate(context.Background(), resource, start.UnixMilli())
+	}
+	if isBad(err) {
+		return act, false, nil
 	}
 	if !ok || err != nil {
 		return act, false, err
@@ -260,8 +289,30 @@ func (t Txn) Found(ctx context.Context, resource string, after, before time.Time
 	return act, ok, err
 }
 
-// Stretches calls f with all stretches, resource by resource, the newest of a resource first, until f
-// fails.
+// HasFound reports whether a visit of a resource, less than a time apart from a moment, found a version of which same is true
+// unchanged. A forgotten visit may have been at any moment of its stretch.
+func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within time.Duration, same func(n int) bool) (has bool, err error) {
+	from, to := at.Add(-within).UnixMilli(), at.Add(within).UnixMilli()
+	err = t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, to), func(k, raw []byte) (bool, error) {
+		s, err := t.decode(k, raw)
+		if isBad(err) {
+			return true, nil
+		}
+		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.last.start <= from || !same(s.version-1) {
+			return err == nil, err
+		}
+		if has = s.forgotten > 0 && from < s.start+s.firstTook; has {
+			return false, nil
+		}
+		visits, err := t.visits(ctx, s)
+		has = slices.ContainsFunc(visits, func(v visit) bool { return v.start > from && v.start < to })
+		return !has, err
+	})
+	return has, err
+}
+
+// Stretches calls f with all stretches, resource by resource, the newest of a resource first, until f fails. Records that
+// cannot be read are left out, for Unreadable.
 func (t Txn) Stretches(ctx context.Context, f func(Stretch) error) error {
 	return t.StretchesAfter(ctx, Stretch{}, func(s Stretch) (bool, error) { return true, f(s) })
 }
@@ -274,6 +325,9 @@ func (t Txn) StretchesAfter(ctx context.Context, after Stretch, f func(Stretch) 
 	}
 	return t.scan(ctx, []byte{tableStretch}, from, func(k, raw []byte) (bool, error) {
 		s, err := t.decode(k, raw)
+		if isBad(err) {
+			return true, nil
+		}
 		if err != nil {
 			return false, err
 		}
@@ -291,7 +345,8 @@ func (t Txn) scan(ctx context.Context, prefix, from []byte, f func(k, v []byte) 
 	})
 }
 
-// Of returns the visits of a resource that started before a time (zero: all), newest first.
+// Of returns the visits of a resource that started before a time (zero: all), newest first, without those whose records cannot
+// be read.
 func (t Txn) Of(ctx context.Context, resource, url string, before time.Time) (all []catalog.Activity, err error) {
 	end := int64(1)<<62 - 1
 	if !before.IsZero() {
@@ -299,11 +354,11 @@ func (t Txn) Of(ctx context.Context, resource, url string, before time.Time) (al
 	}
 	err = t.scan(ctx, append([]byte{tableStretch}, resource...), nil, func(k, raw []byte) (bool, error) {
 		s, err := t.decode(k, raw)
+		if isBad(err) || err == nil && s.start >= end {
+			return true, nil
+		}
 		if err != nil {
 			return false, err
-		}
-		if s.start >= end {
-			return true, nil
 		}
 		visits, err := t.visits(ctx, s)
 		if err != nil {
