@@ -304,8 +304,18 @@ func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within
 		if has = s.forgotten > 0 && from < s.start+s.firstTook; has {
 			return false, nil
 		}
-		visits, err := t.visits(ctx, s)
-		has = slices.ContainsFunc(visits, func(v visit) bool { return v.start > from && v.start < to })
+		near := func(v visit) bool { return v.start > from && v.start < to }
+		if has = near(visit{start: s.start}) || slices.ContainsFunc(s.recent, near); has {
+			return false, nil
+		}
+		err = t.scan(ctx, appendTime(append([]byte{tableVisits}, resource...), s.start), visitsKey(resource, s.start, to), func(k, raw []byte) (bool, error) {
+			older, err := decodeVisits(k, raw)
+			if isBad(err) {
+				return true, nil
+			}
+			has = slices.ContainsFunc(older, near)
+			return err == nil && !has && older[0].start > from, err
+		})
 		return !has, err
 	})
 	return has, err

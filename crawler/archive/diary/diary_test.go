@@ -492,3 +492,39 @@ func firstOf(b *book, i int, start time.Time) (act catalog.Activity, ok bool, er
 	err = View(b.db, func(t Txn) (err error) { act, ok, err = t.Visit(b.ids[i], start); return err })
 	return act, ok, err
 }
+
+func TestAVisitIsKnownAtItsMomentHoweverManyTheStretchHas(t *testing.T) {
+	t.Parallel()
+	b := newBook(t, 1)
+	defer b.close()
+	id := b.ids[0]
+	const visits = 3*maxRecent + 5
+	for i := range visits {
+		act := unchanged(day.Add(time.Duration(i) * time.Hour))
+		act.Version = ns.VersionID(id, 0)
+		b.add(0, act)
+	}
+	known := func(at time.Time) (has bool) {
+		t.Helper()
+		err := View(b.db, func(txn Txn) (err error) {
+			has, err = txn.HasFound(t.Context(), id, at, time.Second, func(int) bool { return true })
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return has
+	}
+	for i := range visits {
+		at := day.Add(time.Duration(i) * time.Hour)
+		if !known(at) || !known(at.Add(999*time.Millisecond)) || known(at.Add(time.Minute)) || known(at.Add(-time.Minute)) {
+			t.Errorf("visit %d: %v, just after it %v, a minute after %v and before %v", i, known(at), known(at.Add(999*time.Millisecond)), known(at.Add(time.Minute)), known(at.Add(-time.Minute)))
+		}
+	}
+	if _, err := Forget(t.Context(), b.db, day.Add(100*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if !known(day.Add(50*time.Hour+time.Minute)) || known(day.Add(150*time.Hour+time.Minute)) {
+		t.Error("a forgotten visit may have been at any moment of those that are forgotten, and at no other")
+	}
+}
