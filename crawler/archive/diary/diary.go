@@ -14,7 +14,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -63,92 +62,6 @@ const (
 	oldKeyLen     = 1 + 8 + records.IDLen
 	visitsKeyLen  = 1 + records.IDLen + 8 + 8
 )
-
-// Next is where a visit of a resource goes.
-type Next struct {
-	Start time.Time // of the visit
-
-	resource string
-	last     Stretch // the stretch of the visit before; Visits is 0 if there is none
-	behind   bool    // the resource may have visits that are later
-}
-
-// Bounds of how a start may differ from the clock, so that no two visits of a resource have the same.
-const (
-	sameMoment = 1000   // milliseconds
-	maxBump    = 10_000 // milliseconds
-)
-
-// Next returns where a visit of a resource goes that starts at a time. current is the start of the stretch that the visit
-// before belongs to, in milliseconds since 1970, 0 if there is none. If that moment has a visit already, the start moves
-// to the first millisecond after it that has none.
-func (t Txn) Next(ctx context.Context, resource string, current int64, start time.Time) (Next, error) {
-	n := Next{Start: start, resource: resource}
-	if current != 0 {
-		s, ok, err := t.stretch(resource, current)
-		if err != nil && !isBad(err) { // a record that cannot be read is left to checks, and not extended
-			return n, err
-		}
-		if ok && err == nil {
-			n.last = s
-		}
-	}
-	ms := start.UnixMilli()
-	wentBack := n.last.Visits > 0 && ms <= n.last.last.start
-	if n.behind = wentBack || n.last.behind; n.last.Visits > 0 && !n.behind {
-		return n, nil // it is later than all others
-	}
-	if wentBack && n.last.last.start-ms < sameMoment {
-		n.Start = start.Add(time.Duration(n.last.last.start+1-ms) * time.Millisecond)
-	}
-	return t.free(ctx, n)
-}
-
-// free moves the start to a moment that has no visit.
-func (t Txn) free(ctx context.Context, n Next) (Next, error) {
-	for range maxBump {
-		taken, err := t.taken(ctx, n.resource, n.Start.UnixMilli(), n.behind)
-		if err != nil || !taken {
-			return n, err
-		}
-		n.Start = n.Start.Add(time.Millisecond)
-	}
-	return n, fmt.Errorf("archive: visits of %s: %d in a row began at one moment", n.resource, maxBump)
-}
-
-// NextPast is Next for a visit of another archive, which may be older than others of the resource: it goes on with the stretch
-// that began last before it, if that one found the same and has no later visit.
-func (t Txn) NextPast(ctx context.Context, resource string, start time.Time) (Next, error) {
-	n := Next{Start: start, resource: resource, behind: true}
-	err := t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, start.UnixMilli()), func(k, raw []byte) (bool, error) {
-		s, err := t.decode(k, raw)
-		if err == nil {
-			n.last = s
-		}
-		if isBad(err) {
-			err = nil
-		}
-		return false, err
-	})
-	if err != nil {
-		return n, err
-	}
-	return t.free(ctx, n)
-}
-
-// taken reports whether a visit of a resource starts at a moment. Unless all visits are asked for, only those that begin
-// a stretch count: no other starts later than the visit before.
-func (t Txn) taken(ctx context.Context, resource string, start int64, all bool) (bool, error) {
-	taken, err := t.Read(kv.SpaceArchive, stretchKey(resource, start), func([]byte) error { return nil })
-	if err != nil || taken || !all {
-		return taken, err
-	}
-	_, _, taken, err = t.locate(ctx, resource, start)
-	if isBad(err) {
-		return false, nil
-	}
-	return taken, err
-}
 
 // Add writes a visit. If it found the same as the visit before, it extends that one's stretch: before is the stretch
 // without it and after the stretch with it. Otherwise it begins a stretch, and before is the zero Stretch. act starts at
@@ -234,91 +147,6 @@ func decodeOld(k, raw []byte, act *catalog.Activity) error {
 
 func badRecord(k []byte) error {
 	return fmt.Errorf("archive: record %q: %w", k, records.ErrBadRecord)
-}
-
-// Visit returns the visit that stored a version, by the time when it began, without its URL, unless it is forgotten or its
-// record cannot be read. Its
-// status is 200 if the server answered 304: that is the answer which the version has.
-func (t Txn) Visit(resource string, start time.Time) (act catalog.Activity, ok bool, err error) {
-	s, ok, err := t.stretch(resource, start.UnixMilli())
-	v := visit{s.start, s.firstTook}
-	if !ok && err == nil {
-		s, v, ok, err = t.locate(context.Background(), resource, start.UnixMilli())
-	}
-	if isBad(err) {
-		return act, false, nil
-	}
-	if !ok || err != nil {
-		return act, false, err
-	}
-	if act = s.activity("", v); act.Status == http.StatusNotModified {
-		act.Status = http.StatusOK
-	}
-	return act, true, nil
-}
-
-// Found returns the first visit of a resource after a time, and before another one (zero: no end), that found a version of
-// which same is true unchanged, without its URL. Forgotten visits are skipped, except for the last one of a stretch.
-func (t Txn) Found(ctx context.Context, resource string, after, before time.Time, same func(n int) bool) (act catalog.Activity, ok bool, err error) {
-	from, end := after.UnixMilli(), int64(1)<<62-1
-	if !before.IsZero() {
-		end = before.UnixMilli()
-	}
-	err = t.scan(ctx, append([]byte{tableStretch}, resource...), nil, func(k, raw []byte) (bool, error) {
-		s, err := t.decode(k, raw)
-		if isBad(err) { // for checks to find
-			return true, nil
-		}
-		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.start >= end || s.last.start <= from || !same(s.version-1) {
-			return err == nil, err
-		}
-		visits, err := t.visits(ctx, s)
-		if err != nil {
-			return false, err
-		}
-		for _, v := range append(visits, s.last) {
-			if v.start > from && v.start < end {
-				if found := s.activity("", v); !ok || found.Start.Before(act.Start) {
-					act, ok = found, true
-				}
-				break
-			}
-		}
-		return true, nil
-	})
-	return act, ok, err
-}
-
-// HasFound reports whether a visit of a resource, less than a time apart from a moment, found a version of which same is true
-// unchanged. A forgotten visit may have been at any moment of its stretch.
-func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within time.Duration, same func(n int) bool) (has bool, err error) {
-	from, to := at.Add(-within).UnixMilli(), at.Add(within).UnixMilli()
-	err = t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, to), func(k, raw []byte) (bool, error) {
-		s, err := t.decode(k, raw)
-		if isBad(err) {
-			return true, nil
-		}
-		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.last.start <= from || !same(s.version-1) {
-			return err == nil, err
-		}
-		if has = s.forgotten > 0 && from < s.start+s.firstTook; has {
-			return false, nil
-		}
-		near := func(v visit) bool { return v.start > from && v.start < to }
-		if has = near(visit{start: s.start}) || slices.ContainsFunc(s.recent, near); has {
-			return false, nil
-		}
-		err = t.scan(ctx, appendTime(append([]byte{tableVisits}, resource...), s.start), visitsKey(resource, s.start, to), func(k, raw []byte) (bool, error) {
-			older, err := decodeVisits(k, raw)
-			if isBad(err) {
-				return true, nil
-			}
-			has = slices.ContainsFunc(older, near)
-			return err == nil && !has && older[0].start > from, err
-		})
-		return !has, err
-	})
-	return has, err
 }
 
 // Stretches calls f with all stretches, resource by resource, the newest of a resource first, until f fails. Records that
