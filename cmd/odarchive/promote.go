@@ -62,11 +62,15 @@ An archive that was restored from the backup is no follower: start it with 'odar
 			if err != nil {
 				return err
 			}
+			if done.Anew != "" {
+				return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, epoch %d, with %d of the %d that it lacked from the backup, which begins anew (%s); start it with 'odarchive serve' and the settings of the writer",
+					c.cfg.Data, done.Number, done.Epoch, done.Fetched, done.Fetched+done.Lost, done.Anew)
+			}
 			return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, %d of them from the backup, epoch %d; start it with 'odarchive serve' and the settings of the writer", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&asItIs, "as-it-is", false, "also if the backup cannot tell what the follower lacks: the backup begins anew with what it has, and what only the backup or another directory has is lost for the archive")
+	f.BoolVar(&asItIs, "as-it-is", false, "also if the backup cannot tell what the follower lacks, or a part of that is damaged: the backup begins anew with what it has and what is sound before that, and what only the backup or another directory has is lost for the archive")
 	f.StringVar(&c.cfg.Backup.To, "backup-to", c.cfg.Backup.To, "bucket of the continuous backup")
 	f.StringVar(&c.cfg.Backup.Advertise, "advertise", c.cfg.Backup.Advertise, "address at which others reach the new writer (default --base, or that of the archive)")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
