@@ -116,9 +116,16 @@ func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.
 	defer bar.done()
 	var read int64
 	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead, Stands: what.stands}
-	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0); err != nil { // before the directory can be written
+	me.Epoch = store.LastEpoch(c.cfg.Data, c.cfg.Backup.To)
+	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0, ""); err != nil { // before the directory can be written
 		return done, err
 	}
 	done, err = vault.Promote(ctx, b, c.cfg.Data, me, vault.PromoteOptions{AsItIs: what.asItIs, Log: c.log, Progress: func(step string, n int64) { read += n; bar.set(read, "promote "+step) }})
-	return done, vault.WithAsItIs(err)
+	if err != nil {
+		return done, vault.WithAsItIs(err)
+	}
+	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, done.Epoch, done.Vault); err != nil { // the start of the server notes it, too
+		c.log.Warn("the epoch could not be noted in the directory", "error", err)
+	}
+	return done, nil
 }

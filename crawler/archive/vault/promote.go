@@ -20,6 +20,7 @@ import (
 // Promoted says what Promote did.
 type Promoted struct {
 	Epoch   uint64 `json:"epoch"`
+	Vault   string `json:"-"`              // its id
 	Number  uint64 `json:"write_set"`      // the last one
 	Fetched uint64 `json:"fetched"`        // write sets that the replica lacked
 	Anew    string `json:"anew,omitempty"` // why the backup begins anew with the replica as it was; "" if it goes on
@@ -98,7 +99,7 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	if err != nil {
 		return done, err
 	}
-	done.Epoch = w.Epoch()
+	done.Epoch, done.Vault = w.Epoch(), h.id
 	if done.Anew != "" {
 		o.Log.Warn("the replica becomes the writer as it is, and the backup begins anew", "because", done.Anew, "fetched", done.Fetched, "lost", done.Lost)
 	} else {
