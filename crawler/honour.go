@@ -231,7 +231,7 @@ func (p *Pipeline) readTDMRep(ctx context.Context, origin string, wait time.Dura
 	}
 	result := politeness.Result{}
 	defer func() { pass.Leave(result) }()
-	ex, err := p.Fetch(ctx, fetch.Request{URL: link, Check: pass.Check, MaxBody: maxTDMRep})
+	ex, err := p.Fetch(ctx, fetch.Request{URL: link, Check: p.redirects(pass, nil), MaxBody: maxTDMRep})
 	if err != nil {
 		return nil, err
 	}

@@ -221,15 +221,8 @@ func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Versi
 // fetch checks robots.txt, waits for the host's turn, and makes a request that is conditional on the latest version.
 // The error is a *politeness.Wait if the host must not be asked for longer than wait.
 func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, following *campaign.Visit, wait time.Duration) (*fetch.Exchange, error) {
-	if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: job.URL, Type: declaredType(job), Size: -1}); why != "" {
-		now := time.Now()
-		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.Blocked, ErrorClass: catalog.ErrForbiddenTarget, Why: why}, nil
-	}
-	if why, err := p.reservedFor(ctx, job.URL, wait); err != nil {
-		return nil, err
-	} else if why != "" {
-		now := time.Now()
-		return &fetch.Exchange{URL: job.URL, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: why}, nil
+	if forbidden, err := p.forbidden(ctx, job.URL, declaredType(job), wait); err != nil || forbidden != nil {
+		return forbidden, err
 	}
 	asking, asked := trace.Start(ctx, "robots")
 	pass, verdict, err := p.Gate.Visit(asking, job.URL, wait)
@@ -248,16 +241,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	if err := p.step("fetch", job.URL); err != nil {
 		return nil, err
 	}
-	check := func(target string) error {
-		if err := following.Check(target); err != nil {
-			return err
-		}
-		if err := p.checkRedirect(target); err != nil {
-			return err
-		}
-		return pass.Check(target)
-	}
-	request := fetch.Request{URL: job.URL, Accept: catalog.AcceptField(job.Accept), Check: check, Answered: answeredBefore(job), Hold: true}
+	request := fetch.Request{URL: job.URL, Accept: catalog.AcceptField(job.Accept), Check: p.redirects(pass, following), Answered: answeredBefore(job), Hold: true}
 	limited := p.limitBody(&request, following)
 	if latest != nil && before.belong(job, *latest) && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && (latest.Withdrawn != nil || before.stored(*latest)) { // what is lost or not whole is fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())

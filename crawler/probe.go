@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"odarchive/crawler/frontier"
-	"odarchive/crawler/scope"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 )
@@ -106,7 +105,7 @@ func (p *Pipeline) ask(ctx context.Context, w witness) {
 		return
 	}
 	robots := (&url.URL{Scheme: link.Scheme, Host: link.Host, Path: "/robots.txt"}).String()
-	if p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: robots, Size: -1}) != "" { // the scope has changed since
+	if forbidden, err := p.forbidden(ctx, robots, "", frontier.Moment); err != nil || forbidden != nil { // the scope may have changed since
 		return
 	}
 	pass, verdict, err := p.Gate.Visit(ctx, robots, frontier.Moment)
@@ -115,7 +114,7 @@ func (p *Pipeline) ask(ctx context.Context, w witness) {
 	}
 	result := politeness.Result{}
 	defer func() { pass.Leave(result) }()
-	ex, err := p.Fetch(ctx, fetch.Request{URL: robots, Check: pass.Check, MaxBody: 1 << 20, Answered: true})
+	ex, err := p.Fetch(ctx, fetch.Request{URL: robots, Check: p.redirects(pass, nil), MaxBody: 1 << 20, Answered: true})
 	if err != nil {
 		return
 	}

@@ -1,12 +1,15 @@
 package crawler
 
 import (
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/scope"
 	"odarchive/crawler/web/hosts"
 )
 
@@ -90,5 +93,39 @@ func TestHostsAreAskedOnceInAPauseWhetherTheNetworkIsUp(t *testing.T) {
 	n.answer(t, "u.example")
 	if n.endProbe(); !n.isOver() || n.why() != "" {
 		t.Errorf("after an answer: %q", n.why())
+	}
+}
+
+// A witness is asked by the rules of visits: it may redirect only to what is in the scope, and what it reserves is not asked for.
+func TestAWitnessIsAskedByTheRulesOfVisits(t *testing.T) {
+	t.Parallel()
+	n := newLinked(t, "a", "b", "c")
+	n.answer("a", "/robots.txt", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, n.at("b", "/x"), http.StatusFound)
+	})
+	var asked atomic.Int32
+	n.answer("c", "/robots.txt", func(http.ResponseWriter, *http.Request) { asked.Add(1) })
+	n.say("c", tdmrepPath, "application/json", `[{"location": "/", "tdm-reservation": 1}]`)
+	for _, host := range []string{"a", "c"} {
+		if _, err := n.Gate.Robots.Allowed(t.Context(), n.at(host, "/f.csv")); err != nil { // as a visit did, earlier
+			t.Fatal(err)
+		}
+	}
+	n.requests()
+	n.ask(t.Context(), witness{"a", n.at("a", "/f.csv")})
+	if got := n.requests(); got != "b/x" {
+		t.Fatalf("it asked for %q", got)
+	}
+	before := asked.Load()
+	var err error
+	if n.Scope, err = scope.Open(nil, scope.Options{Deny: []string{"host:" + strings.TrimPrefix(n.at("b", ""), "http://")}}); err != nil {
+		t.Fatal(err)
+	}
+	n.Honour = []string{TDMReservation}
+	for _, host := range []string{"a", "c"} {
+		n.ask(t.Context(), witness{host, n.at(host, "/f.csv")})
+	}
+	if got := n.requests(); strings.Contains(got, "b/") || asked.Load() != before {
+		t.Errorf("it asked for %q, and %d times for robots.txt", got, asked.Load()-before)
 	}
 }

@@ -2,7 +2,9 @@ package crawler
 
 import (
 	"cmp"
+	"context"
 	"slices"
+	"time"
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/campaign"
@@ -11,6 +13,7 @@ import (
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/scope"
 	"odarchive/crawler/web/fetch"
+	"odarchive/crawler/web/politeness"
 )
 
 // general are declared media types that may be anything, or that servers send for want of another.
@@ -44,12 +47,33 @@ func RefusedBy(s *scope.Scope) func(u *frontier.URL, count bool) string {
 	}
 }
 
-// checkRedirect holds the target of a redirect to the scope.
-func (p *Pipeline) checkRedirect(target string) error {
-	if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: target, Size: -1}); why != "" {
-		return &fetch.Refused{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget, Why: "redirect to " + target + ": " + why}
+// forbidden returns the exchange of a request that is not made, since the scope or the reservations of the host forbid it; nil if it may be
+// made. The error is a *politeness.Wait if the host must not be asked for its reservations for longer than wait.
+func (p *Pipeline) forbidden(ctx context.Context, link, declared string, wait time.Duration) (*fetch.Exchange, error) {
+	if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: link, Type: declared, Size: -1}); why != "" {
+		now := time.Now()
+		return &fetch.Exchange{URL: link, Start: now, End: now, Outcome: catalog.Blocked, ErrorClass: catalog.ErrForbiddenTarget, Why: why}, nil
 	}
-	return nil
+	why, err := p.reservedFor(ctx, link, wait)
+	if err != nil || why == "" {
+		return nil, err
+	}
+	now := time.Now()
+	return &fetch.Exchange{URL: link, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: why}, nil
+}
+
+// redirects returns fetch.Request.Check for a request that has a pass: it holds the targets of redirects to the scope, and to those of the
+// campaigns that follow, which may be nil.
+func (p *Pipeline) redirects(pass *politeness.Pass, following *campaign.Visit) func(target string) error {
+	return func(target string) error {
+		if err := following.Check(target); err != nil {
+			return err
+		}
+		if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: target, Size: -1}); why != "" {
+			return &fetch.Refused{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget, Why: "redirect to " + target + ": " + why}
+		}
+		return pass.Check(target)
+	}
 }
 
 // limitBody makes a request end before or within a body that is out of scope. It reports whether it has set MaxBody: only if

@@ -62,11 +62,15 @@ An archive that was restored from the backup is no follower: start it with 'odar
 			if err != nil {
 				return err
 			}
+			if done.Anew != "" {
+				return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, epoch %d, with %d of the %d that it lacked from the backup, which begins anew (%s); start it with 'odarchive serve' and the settings of the writer",
+					c.cfg.Data, done.Number, done.Epoch, done.Fetched, done.Fetched+done.Lost, done.Anew)
+			}
 			return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, %d of them from the backup, epoch %d; start it with 'odarchive serve' and the settings of the writer", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&asItIs, "as-it-is", false, "also if the backup cannot tell what the follower lacks: the backup begins anew with what it has, and what only the backup or another directory has is lost for the archive")
+	f.BoolVar(&asItIs, "as-it-is", false, "also if the backup cannot tell what the follower lacks, or a part of that is damaged: the backup begins anew with what it has and what is sound before that, and what only the backup or another directory has is lost for the archive")
 	f.StringVar(&c.cfg.Backup.To, "backup-to", c.cfg.Backup.To, "bucket of the continuous backup")
 	f.StringVar(&c.cfg.Backup.Advertise, "advertise", c.cfg.Backup.Advertise, "address at which others reach the new writer (default --base, or that of the archive)")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
@@ -112,9 +116,16 @@ func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.
 	defer bar.done()
 	var read int64
 	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead, Stands: what.stands}
-	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0); err != nil { // before the directory can be written
+	me.Epoch = store.LastEpoch(c.cfg.Data, c.cfg.Backup.To)
+	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0, ""); err != nil { // before the directory can be written
 		return done, err
 	}
 	done, err = vault.Promote(ctx, b, c.cfg.Data, me, vault.PromoteOptions{AsItIs: what.asItIs, Log: c.log, Progress: func(step string, n int64) { read += n; bar.set(read, "promote "+step) }})
-	return done, vault.WithAsItIs(err)
+	if err != nil {
+		return done, vault.WithAsItIs(err)
+	}
+	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, done.Epoch, done.Vault); err != nil { // the start of the server notes it, too
+		c.log.Warn("the epoch could not be noted in the directory", "error", err)
+	}
+	return done, nil
 }

@@ -226,7 +226,7 @@ func (c *cli) promoteFollower(ctx context.Context, what replacing) error {
 	}
 	done, err := c.promoteDirectory(ctx, what)
 	if err == nil {
-		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched)
+		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched, "lost", done.Lost)
 	}
 	return errors.Join(err, c.answerOrder(err))
 }

@@ -30,6 +30,8 @@ type backupNote struct {
 	// Epoch is the last one in which this directory wrote the backup; a backup that ends with an earlier one is an older copy. 0 if it
 	// is not known.
 	Epoch uint64 `json:"epoch,omitempty"`
+	// Vault is the id that the backup had then; one that was begun anew in the same place has another. "" if it is not known.
+	Vault string `json:"vault,omitempty"`
 	// Replaced is when it was seen that another directory is the writer now, and By that one's address, if it is known.
 	Replaced time.Time `json:"replaced,omitzero"`
 	By       string    `json:"by,omitempty"`
@@ -153,13 +155,21 @@ func remove(dir string, names ...string) error {
 	return nil
 }
 
-// NoteWriter notes that a directory is the writer of the archive in a backup, since an epoch; 0 if that is to come.
-func NoteWriter(dir string, to config.Backup, epoch uint64) error {
-	return noteBackup(dir, to, true, epoch)
+// NoteWriter notes that a directory is the writer of the archive in a backup, which has an id, since an epoch; 0 and "" if that is to come.
+func NoteWriter(dir string, to config.Backup, epoch uint64, vault string) error {
+	return noteBackup(dir, to, true, epoch, vault)
+}
+
+// LastEpoch returns the last epoch in which a directory wrote a backup, also if it was replaced since; 0 if that is not known.
+func LastEpoch(dir, to string) uint64 {
+	if n, err := readNote(dir); err == nil && n.To == to {
+		return n.Epoch
+	}
+	return 0
 }
 
 // noteBackup notes the backup of a directory. begun says that the directory is its writer.
-func noteBackup(dir string, to config.Backup, begun bool, epoch uint64) error {
+func noteBackup(dir string, to config.Backup, begun bool, epoch uint64, vault string) error {
 	if _, err := HolderOf(dir); err != nil { // its age is part of the note
 		return err
 	}
@@ -167,7 +177,7 @@ func noteBackup(dir string, to config.Backup, begun bool, epoch uint64) error {
 	if err != nil {
 		return fmt.Errorf("note the continuous backup: %w", err)
 	}
-	n := backupNote{To: to.To, Days: to.Days, Wait: to.Wait, Begun: begun, Epoch: epoch, location: at}
+	n := backupNote{To: to.To, Days: to.Days, Wait: to.Wait, Begun: begun, Epoch: epoch, Vault: vault, location: at}
 	if had, err := readNote(dir); err == nil && had == n {
 		return nil
 	}

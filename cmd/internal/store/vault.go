@@ -110,13 +110,15 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	}
 	s.backedUp.keeper = k
 	if k.State().Epoch == 0 && !noted.Begun { // the backup could not be asked yet; taken follows
-		return noteBackup(s.Config.Data, to, false, 0)
+		return noteBackup(s.Config.Data, to, false, 0, "")
 	}
 	return nil
 }
 
 // taken notes that this directory is the writer of the backup. The Keeper calls it before anything is acknowledged.
-func (s *Store) taken(epoch uint64) error { return NoteWriter(s.Config.Data, s.Config.Backup, epoch) }
+func (s *Store) taken(epoch uint64, vault string) error {
+	return NoteWriter(s.Config.Data, s.Config.Backup, epoch, vault)
+}
 
 // BackupLease is how long followers must not have heard of a writer before they may replace it.
 const BackupLease = 15 * time.Second

@@ -91,7 +91,7 @@ func (k *Keeper) take(ctx context.Context) error {
 	if err := k.packs.list(ctx, w.Epoch(), h.inLastBranch); err != nil {
 		return err
 	}
-	if err := k.noteTaken(); err != nil {
+	if err := k.noteTaken(h.id); err != nil {
 		return err
 	}
 	if err := forgetRestored(k.src.Dir, h); err != nil {
@@ -145,11 +145,11 @@ func (k *Keeper) becomeWriter(ctx context.Context) (*Writer, error) {
 var errNotNoted = errors.New("this process writes the backup, but could not note that")
 
 // noteTaken calls Options.Taken, and lets no commit pass while that fails.
-func (k *Keeper) noteTaken() error {
+func (k *Keeper) noteTaken(id string) error {
 	if k.opts.Taken == nil {
 		return nil
 	}
-	err := k.opts.Taken(k.taken.Epoch())
+	err := k.opts.Taken(k.taken.Epoch(), id)
 	k.gate.hold(err != nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotNoted, err)

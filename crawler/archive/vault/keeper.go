@@ -39,7 +39,8 @@ type Options struct {
 	// Taken, if not nil, is called each time this process has become the writer: by Begin, or by Run if the backup could be
 	// reached only then, and when the history begins anew. While it fails, it is called again, nothing is copied, and no
 	// commit is acknowledged, with or without Wait.
-	Taken func(epoch uint64) error
+	// vault is its id.
+	Taken func(epoch uint64, vault string) error
 	// Begun says that this directory has been the writer, so that what is wrong with the bucket now can be mended.
 	Begun bool
 	// Epoch is the last one in which this directory wrote the vault; 0 if that is not known.

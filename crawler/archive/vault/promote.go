@@ -20,15 +20,18 @@ import (
 // Promoted says what Promote did.
 type Promoted struct {
 	Epoch   uint64 `json:"epoch"`
+	Vault   string `json:"-"`              // its id
 	Number  uint64 `json:"write_set"`      // the last one
 	Fetched uint64 `json:"fetched"`        // write sets that the replica lacked
 	Anew    string `json:"anew,omitempty"` // why the backup begins anew with the replica as it was; "" if it goes on
+	Lost    uint64 `json:"lost,omitempty"` // write sets that the backup counts, behind those of the replica, if it begins anew
 }
 
 // PromoteOptions configure Promote. The zero value is ready to use.
 type PromoteOptions struct {
 	// AsItIs makes the replica the writer with what it has, if the vault cannot tell what it lacks: the history in the vault begins
-	// anew with it. What only the vault or another directory has is lost for the archive; moments before stay in the vault.
+	// anew with it. It gets the records before the first damaged or missing one. What only the vault or another directory has besides
+	// is lost for the archive; moments before stay in the vault.
 	AsItIs   bool
 	Log      *slog.Logger // nil discards
 	Progress Progress
@@ -70,20 +73,13 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	var t Target   // what the replica lacks; none if it goes on as it is
 	me.Force = true
 	me.check = func(ctx context.Context, now *History) (isNew bool, at wal.Position, err error) {
-		h, done.Anew = now, ""
+		h, done.Anew, done.Lost = now, "", 0
 		if t, err = now.lacks(ctx, db, known); errors.Is(err, bucket.ErrNotFound) { // the writer has merged it since
 			if now, err = read(ctx, b); err == nil {
 				t, err = now.lacks(ctx, db, known)
 			}
 		}
-		if err == nil && want != nil {
-			if o.AsItIs { // records are there, and only bytes are not
-				if err := now.apply(ctx, t, db, o.Progress); err != nil {
-					return false, at, err
-				}
-			}
-			err = want
-		}
+		err = cmp.Or(err, want)
 		if err == nil {
 			at, _, _ = now.end()
 			return false, at, nil
@@ -91,16 +87,21 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 		if !o.AsItIs || !isForWant(err) {
 			return false, at, err
 		}
-		t, done.Anew = Target{}, err.Error()
+		had := db.Committed()
+		if err := now.apply(ctx, t, db, o.Progress); err != nil {
+			return false, at, err
+		}
+		done.Fetched += db.Committed() - had
+		t, done.Anew, done.Lost = Target{}, err.Error(), now.behind(db.Position())
 		return true, db.Position(), nil
 	}
 	w, err := Take(ctx, b, me)
 	if err != nil {
 		return done, err
 	}
-	done.Epoch = w.Epoch()
+	done.Epoch, done.Vault = w.Epoch(), h.id
 	if done.Anew != "" {
-		o.Log.Warn("the replica becomes the writer as it is, and the backup begins anew", "because", done.Anew)
+		o.Log.Warn("the replica becomes the writer as it is, and the backup begins anew", "because", done.Anew, "fetched", done.Fetched, "lost", done.Lost)
 	} else {
 		n, err := h.catchUp(ctx, w, db, t, known, o.Progress)
 		if done.Fetched += n; err != nil {
@@ -162,11 +163,11 @@ func getAheadOnce(ctx context.Context, b bucket.Bucket, tail *tailCache, known s
 		return err
 	}
 	t, err := h.lacks(ctx, db, known)
-	if err != nil {
+	if err != nil && !(o.AsItIs && isForWant(err)) {
 		return err
 	}
-	if err := h.apply(ctx, t, db, o.Progress); err != nil {
-		return err
+	if failed := h.apply(ctx, t, db, o.Progress); failed != nil || err != nil {
+		return cmp.Or(failed, err)
 	}
 	need, err := content.PacksOf(db)
 	if err != nil {
@@ -181,72 +182,99 @@ func getAheadOnce(ctx context.Context, b bucket.Bucket, tail *tailCache, known s
 }
 
 // lacks returns the records that a replica lacks, as a target. It has none if the replica has all of them, and perhaps
-// more. The error is kv.ErrOtherHistory if the replica is not one of the archive in the vault.
+// more. The error is kv.ErrOtherHistory if the replica is not one of the archive in the vault. If a record is damaged or missing, the target
+// has those before it.
 func (h *History) lacks(ctx context.Context, db *kv.DB, known sums) (t Target, err error) {
 	all := h.branches()
 	end, _, ok := h.end()
+	at := db.Position()
+	t = Target{Number: at.Number, from: snapshot{number: at.Number, sum: at.Sum}}
+	var damage error
 	if len(h.damaged) > 0 {
-		return t, fmt.Errorf("%w: %s", ErrBroken, h.damaged[0].text)
+		damage = fmt.Errorf("%w: %s", ErrBroken, h.damaged[0].text)
 	}
 	if !ok || !h.isWhole() {
-		return t, fmt.Errorf("%w: it has no complete copy of the archive", ErrNoMoment)
+		return t, cmp.Or(damage, fmt.Errorf("%w: it has no complete copy of the archive", ErrNoMoment))
 	}
 	b := all[len(all)-1]
-	at := db.Position()
 	if at.Log != b.epochs[0].position().Log {
-		return t, fmt.Errorf("%w: its log is not that in the vault, of which it has perhaps received nothing yet: let it follow the writer", kv.ErrOtherHistory)
+		return t, cmp.Or(damage, fmt.Errorf("%w: its log is not that in the vault, of which it has perhaps received nothing yet: let it follow the writer", kv.ErrOtherHistory))
 	}
 	if at.Number >= end.Number {
-		for _, err := range db.Records(ctx, end, false) {
-			if errors.Is(err, kv.ErrOtherHistory) {
-				return t, fmt.Errorf("%w, up to %d", ErrParted, at.Number)
-			}
-			if errors.Is(err, kv.ErrLogTrimmed) && at != end { // it began with a state file of a later moment
-				return t, fmt.Errorf("%w: the log of the replica does not reach back to the end of the backup, write set %d, so nobody can tell whether it has what the backup has", ErrParted, end.Number)
-			}
-			if err != nil && !errors.Is(err, kv.ErrLogTrimmed) {
-				return t, err
-			}
-			break
-		}
-		return Target{Number: at.Number, from: snapshot{number: at.Number, sum: at.Sum}}, nil
+		return t, cmp.Or(damage, h.parted(ctx, db, end))
 	}
 	way, last := path(h.spansOf(b), at.Number)
-	if last < end.Number {
-		if h.leads() { // it began anew behind what the replica has
-			return t, fmt.Errorf("%w: the vault has not all write sets after %d any more, but a state file of a later moment: 'odarchive restore' of the backup "+
-				"to an empty directory has all of it, and is served with --promote", ErrNoMoment, at.Number)
-		}
-		return t, fmt.Errorf("%w: the vault has not all write sets after %d any more", ErrNoMoment, at.Number)
+	sound, err := h.continues(ctx, Target{from: t.from, way: way}, known)
+	if t.way = way[:sound]; sound > 0 {
+		t.Number = way[sound-1].last
 	}
-	t = Target{Number: last, from: snapshot{number: at.Number, sum: at.Sum}, way: way}
-	return t, h.continues(ctx, t, known)
+	switch {
+	case err != nil && (damage == nil || !isForWant(err)):
+		return t, err
+	case damage != nil || last >= end.Number:
+		return t, damage
+	case h.leads(): // it began anew behind what the replica has
+		return t, fmt.Errorf("%w: the vault has not all write sets after %d any more, but a state file of a later moment: 'odarchive restore' of the backup "+
+			"to an empty directory has all of it, and is served with --promote", ErrNoMoment, last)
+	}
+	return t, fmt.Errorf("%w: the vault has not all write sets after %d any more", ErrNoMoment, last)
+}
+
+// parted returns an error if a replica that is not behind the end of the vault does not have it.
+func (h *History) parted(ctx context.Context, db *kv.DB, end wal.Position) error {
+	at := db.Position()
+	for _, err := range db.Records(ctx, end, false) {
+		if errors.Is(err, kv.ErrOtherHistory) {
+			return fmt.Errorf("%w, up to %d", ErrParted, at.Number)
+		}
+		if errors.Is(err, kv.ErrLogTrimmed) && at != end { // it began with a state file of a later moment
+			return fmt.Errorf("%w: the log of the replica does not reach back to the end of the backup, write set %d, so nobody can tell whether it has what the backup has", ErrParted, end.Number)
+		}
+		if err != nil && !errors.Is(err, kv.ErrLogTrimmed) {
+			return err
+		}
+		break
+	}
+	return nil
+}
+
+// behind returns how many records the vault counts behind a position of its newest history.
+func (h *History) behind(at wal.Position) uint64 {
+	end, _, ok := h.end()
+	if !ok || end.Log != at.Log {
+		return 0
+	}
+	return max(end.Number, at.Number) - at.Number
 }
 
 // sums has the checksum of the record before the first one of objects of the log that were read, and are sound, by key.
 type sums map[string]uint32
 
-// continues reads the records of a target, as far as they were not read before. The error is ErrParted if they do not follow those that the
-// replica has, and ErrBroken if they cannot be read.
-func (h *History) continues(ctx context.Context, t Target, known sums) error {
+// continues reads the records of a target, as far as they were not read before, and returns how many of its objects are sound: those before
+// the first one that is not. The error is ErrParted if they do not follow those that the replica has, and ErrBroken if they cannot be read.
+func (h *History) continues(ctx context.Context, t Target, known sums) (sound int, err error) {
 	var unread []span
+	var places []int // of them on the way
 	for i, s := range t.way {
 		if s.sound {
 			known[s.key] = s.before
 		}
 		if _, ok := known[s.key]; !ok || s.clipped || i == 0 && s.first <= t.from.number {
-			unread = append(unread, s)
+			unread, places = append(unread, s), append(places, i)
 		}
 	}
 	sumOf := make(map[uint64]uint32) // of single records: the replica's last one, and the last ones that count of objects with more
+	sound, n := len(t.way), 0
 	for s, get := range h.objects(ctx, unread) {
-		o, err := get()
-		if err != nil {
-			return err
+		o, failed := get()
+		if failed == nil && o.batch == nil {
+			failed = fmt.Errorf("%w: %s has no records", ErrBroken, s.key)
 		}
-		if o.batch == nil {
-			return fmt.Errorf("%w: %s has no records", ErrBroken, s.key)
+		if failed != nil {
+			sound, err = places[n], failed
+			break
 		}
+		n++
 		known[s.key] = o.batch.before
 		for _, e := range o.batch.entries {
 			if e.Number == t.from.number || e.Number == s.last {
@@ -255,7 +283,7 @@ func (h *History) continues(ctx context.Context, t Target, known sums) error {
 		}
 	}
 	at, sum := t.from.number, t.from.sum
-	for i, s := range t.way {
+	for i, s := range t.way[:sound] {
 		before := known[s.key]
 		if i == 0 && s.first <= at {
 			before = sumOf[at]
@@ -263,15 +291,15 @@ func (h *History) continues(ctx context.Context, t Target, known sums) error {
 		switch {
 		case i > 0 && s.first <= at: // it has records of the one before, too
 		case before != sum && i == 0:
-			return fmt.Errorf("%w, up to %d", ErrParted, at)
+			return 0, fmt.Errorf("%w, up to %d", ErrParted, at)
 		case before != sum:
-			return fmt.Errorf("%w: %s does not follow record %d", ErrBroken, s.key, at)
+			return i, fmt.Errorf("%w: %s does not follow record %d", ErrBroken, s.key, at)
 		}
 		if at, sum = s.last, s.sum; s.clipped {
 			sum = sumOf[at]
 		}
 	}
-	return nil
+	return sound, err
 }
 
 // catchUp applies the records that a replica lacks: t, unless the writer before has merged some since the vault was read.

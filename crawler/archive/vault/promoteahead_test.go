@@ -16,14 +16,6 @@ import (
 // the replica goes on as it is.
 func TestWhatThePromotionCannotGetIsKnownBeforeTheWriterIsDisturbed(t *testing.T) {
 	t.Parallel()
-	spoil := func(t *testing.T, b *buckettest.Memory, key string) {
-		raw, _, err := buckettest.Read(t.Context(), b, key, 0, -1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw[len(raw)/2] ^= 1
-		put(t, b, key, string(raw))
-	}
 	below := func(b *buckettest.Memory, dir string) (keys []string) {
 		for _, key := range b.Keys() {
 			if strings.HasPrefix(key, dir) {
@@ -77,6 +69,74 @@ func TestWhatThePromotionCannotGetIsKnownBeforeTheWriterIsDisturbed(t *testing.T
 				t.Errorf("two writers: %v", err)
 			}
 		})
+	}
+}
+
+func spoil(t *testing.T, b *buckettest.Memory, key string) {
+	t.Helper()
+	raw, _, err := buckettest.Read(t.Context(), b, key, 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)/2] ^= 1
+	put(t, b, key, string(raw))
+}
+
+// Of what a replica lacks, an object in the middle is damaged or missing. As it is, it becomes the writer with all records before that.
+func TestAsItIsAReplicaGetsTheRecordsBeforeTheDamage(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(t *testing.T, b *buckettest.Memory, key string){
+		"damaged": spoil,
+		"missing": func(t *testing.T, b *buckettest.Memory, key string) { _ = b.Delete(t.Context(), key) },
+	} {
+		for _, merged := range []bool{false, true} {
+			b := new(buckettest.Memory)
+			a := begun(t, b, Options{Wait: true})
+			dir := filepath.Join(t.TempDir(), "replica")
+			a.replicate(dir)
+			a.follow(dir)
+			had := a.db.Committed()
+			for n := 1; n < 20; n++ {
+				a.mustPut(n)
+			}
+			a.close()
+			if merged {
+				m := merger{b: b, count: 4}
+				h, err := read(t.Context(), b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.begin(h)
+				if damage, err := m.all(t.Context(), h.writer.Epoch); damage != nil || err != nil {
+					t.Fatal(damage, err)
+				}
+			}
+			h, err := read(t.Context(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			way, last := path(h.spansOf(h.branches()[0]), had)
+			bad := way[len(way)/3]
+			lose(t, b, bad.key)
+			p, err := Promote(t.Context(), b, dir, Candidate{Holder: "b", Lease: time.Second}, PromoteOptions{AsItIs: true, Log: testLog(t)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Number != bad.first-1 || p.Fetched != p.Number-had || p.Lost != last-p.Number || name == "damaged" && !strings.Contains(p.Anew, bad.key) {
+				t.Errorf("%s, merged %v: records %d to %d are lost of %d to %d, and it got %+v", name, merged, bad.first, bad.last, had+1, last, p)
+			}
+			c := open4(t, dir)
+			if files := c.check(); files == 0 {
+				t.Error("no files")
+			}
+			if err := c.keep(b, Options{Holder: "b", Wait: true}); err != nil {
+				t.Fatal(err)
+			}
+			c.waitWhole()
+			m := c.remember(-1)
+			c.close()
+			restored(t, b, m)
+		}
 	}
 }
 

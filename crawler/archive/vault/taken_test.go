@@ -17,7 +17,7 @@ type notes struct {
 	failed error
 }
 
-func (n *notes) taken(uint64) error {
+func (n *notes) taken(uint64, string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.calls++

@@ -47,6 +47,8 @@ var (
 	ErrOtherArchive = errors.New("the backup is that of another archive")
 	// ErrUnknownWriter means that the vault has had a writer, and that what says which one is lost.
 	ErrUnknownWriter = errors.New("the backup has lost what says which directory writes it; if no other directory does, start this one with --promote")
+	// ErrForgotten is an ErrUnknownWriter: the vault names another directory, and does not know the epoch in which the one that asks wrote it.
+	ErrForgotten = fmt.Errorf("%w; if another one does, let this one forget the backup ('odarchive backup --detach') and follow that one (--follow)", ErrUnknownWriter)
 	// ErrNotThere means that a vault which this directory has written is not in its place any more.
 	ErrNotThere = errors.New("the backup that this directory has written is not there")
 )

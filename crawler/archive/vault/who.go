@@ -92,8 +92,7 @@ func (h *History) hasForgotten(holder Holder, epoch uint64) (is bool) {
 }
 
 func forgotten(epoch, is uint64) error {
-	return fmt.Errorf("it is older than what this directory wrote (in epoch %d; it is at %d), or another directory has begun it anew; "+
-		"if this one is to follow that one, give it 'odarchive backup --detach' first: %w", epoch, is, ErrUnknownWriter)
+	return fmt.Errorf("it is older than what this directory wrote (in epoch %d; it is at %d), or another directory has begun it anew: %w", epoch, is, ErrForgotten)
 }
 
 // who says who wrote last.

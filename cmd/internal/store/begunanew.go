@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"odarchive/cmd/internal/config"
+	"odarchive/crawler/archive/vault"
+	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/kv"
+)
+
+// FollowAnew decides what a directory does whose backup does not know any more that the directory wrote it (vault.ErrForgotten), and names
+// another one. If that one has begun the backup anew, and its history has all that this directory has, this one must follow it: the result is
+// nil, and the directory remembers that it was replaced. Else the error says what is the case, and which commands resolve it. The archive must
+// have been compared with that in the backup.
+func FollowAnew(ctx context.Context, cfg config.Config, log *slog.Logger, is vault.Standing) error {
+	n, err := readNote(cfg.Data)
+	if err != nil {
+		return err
+	}
+	b, err := bucket.Open(ctx, cfg.Backup.To, bucket.Options{Logger: log})
+	if err != nil {
+		return err
+	}
+	db, err := kv.Open(cfg.Data, kv.Options{Log: log}) // one that is read only does not know the end of its log
+	if err != nil {
+		return err
+	}
+	a, err := vault.CompareAnew(ctx, b, db)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	begun := n.Vault != "" && n.Vault != a.ID
+	if begun && a.Has {
+		return noteReplaced(cfg.Data, cfg.Backup.To, is.URL)
+	}
+	what := fmt.Sprintf("another directory%s has begun this backup anew on %s, after write set %d", at(is.URL), a.Began.Format(time.RFC3339), a.After)
+	if !begun {
+		what = fmt.Sprintf("this backup is older than what this directory wrote (in epoch %d; it is at %d), or another directory%s has begun it anew", n.Epoch, is.Epoch, at(is.URL))
+	}
+	switch {
+	case a.Has:
+		what += ", and has all that this directory has"
+	case a.More > 0:
+		what += fmt.Sprintf("; this directory has %d write sets after %d that the other one lacks", a.More, a.After)
+	default:
+		what += ", and what it has cannot be compared with this directory"
+	}
+	return fmt.Errorf("%s. If the other one is to go on, and this one to follow it without what only this one has: 'odarchive backup --detach --data %s', and start it again with --follow. "+
+		"If this one is to replace the other one: start it once with --promote", what, cfg.Data)
+}

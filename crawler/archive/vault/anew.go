@@ -1,0 +1,88 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"odarchive/triplestore/bucket"
+	"odarchive/triplestore/kv"
+	"odarchive/triplestore/wal"
+)
+
+// Anew compares a directory with a vault that does not know it, although the directory has written one in this place (ErrForgotten).
+type Anew struct {
+	ID    string    // of the vault; another one than before if somebody has begun it anew
+	Began time.Time // the newest history
+	After uint64    // the last write set before that history
+	// Has says that the history has all write sets of the directory, so that the directory loses nothing if it follows.
+	Has bool
+	// More is how many write sets the directory has after After, if it has that one, and Has is false; else 0.
+	More uint64
+}
+
+// CompareAnew compares the database of a directory with the newest history of a vault.
+func CompareAnew(ctx context.Context, b bucket.Bucket, db *kv.DB) (a Anew, err error) {
+	h, err := Open(ctx, b)
+	if err != nil {
+		return a, err
+	}
+	a.ID = h.id
+	all := h.branches()
+	if len(all) == 0 {
+		return a, nil
+	}
+	last := all[len(all)-1]
+	began, at := last.epochs[0], db.Position()
+	a.Began, a.After = began.At.time(), began.Number
+	if began.position().Log != at.Log {
+		return a, nil
+	}
+	sum, known, err := h.sumOf(ctx, last, at.Number)
+	if err != nil {
+		return a, fmt.Errorf("backup: %w", err)
+	}
+	if a.Has = known && sum == at.Sum; !a.Has && at.Number > began.Number && hasRecord(ctx, db, began.position()) {
+		a.More = at.Number - began.Number
+	}
+	return a, nil
+}
+
+// hasRecord reports whether a database has a record, and its log reaches back to it.
+func hasRecord(ctx context.Context, db *kv.DB, at wal.Position) bool {
+	for _, err := range db.Records(ctx, at, false) {
+		return err == nil
+	}
+	return true // it is the last one
+}
+
+// sumOf returns the checksum of a record of a history. ok is false if the vault does not have it.
+func (h *History) sumOf(ctx context.Context, b branch, number uint64) (sum uint32, ok bool, err error) {
+	for _, f := range b.epochs {
+		if f.Number == number {
+			return f.Sum, true, nil
+		}
+	}
+	for _, s := range h.snapshotsOf(b) {
+		if s.number == number {
+			return s.sum, true, nil
+		}
+	}
+	for _, s := range h.spansOf(b) {
+		if number < s.first || number > s.last {
+			continue
+		}
+		o, err := getObject(ctx, h.b, s.key)
+		if errors.Is(err, ErrBroken) {
+			continue
+		}
+		if err != nil {
+			return 0, false, err
+		}
+		if o.batch != nil && number >= o.batch.entries[0].Number && number-o.batch.entries[0].Number < uint64(len(o.batch.entries)) {
+			return o.batch.entries[number-o.batch.entries[0].Number].Sum, true, nil
+		}
+	}
+	return 0, false, nil
+}
