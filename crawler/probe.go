@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
@@ -17,6 +19,7 @@ type witness struct{ host, link string }
 const (
 	maxWitnesses = 8
 	probeTime    = 20 * time.Second
+	probeAfter   = 2 * time.Second // between two witnesses: one that is dead by now takes all of its time
 )
 
 // witnessed notes that a host answered a request. The caller holds mu.
@@ -65,8 +68,8 @@ func (o *outage) isOver() bool {
 // ofProbe is the key of contexts of the requests that a probe makes.
 type ofProbe struct{}
 
-// probe asks hosts that answered before, until one answers, and reports whether one did. It asks as visits do: when it is
-// the host's turn. Fetches that fail meanwhile wait for the answer. A worker in another process has no turns but those of its
+// probe asks hosts that answered before, one after another though they have not answered yet, until one does, and reports
+// whether one did. It asks as visits do: when it is the host's turn. Fetches that fail meanwhile wait for the answer. A worker in another process has no turns but those of its
 // leases, and asks none.
 func (p *Pipeline) probe(ctx context.Context) (up bool) {
 	if p.Gate == nil || p.Frontier == nil || ctx.Value(ofProbe{}) != nil {
@@ -90,15 +93,24 @@ func (p *Pipeline) probe(ctx context.Context) (up bool) {
 	defer p.outage.endProbe()
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, ofProbe{}, true), probeTime)
 	defer cancel()
-	for _, w := range ask {
-		if p.ask(ctx, w); p.outage.isOver() || ctx.Err() != nil {
-			break
-		}
+	var asked sync.WaitGroup
+	for i, w := range ask {
+		asked.Go(func() {
+			select {
+			case <-time.After(time.Duration(i) * probeAfter):
+			case <-ctx.Done():
+				return
+			}
+			if p.ask(ctx, w); p.outage.isOver() {
+				cancel()
+			}
+		})
 	}
+	asked.Wait()
 	return p.outage.isOver()
 }
 
-// ask requests the robots.txt of a host. Fetch notes what comes of it.
+// ask requests the robots.txt of a host. Fetch notes what comes of it. A redirect is an answer, so it is not followed.
 func (p *Pipeline) ask(ctx context.Context, w witness) {
 	link, err := url.Parse(w.link)
 	if err != nil || link.Scheme != "http" && link.Scheme != "https" {
@@ -114,7 +126,10 @@ func (p *Pipeline) ask(ctx context.Context, w witness) {
 	}
 	result := politeness.Result{}
 	defer func() { pass.Leave(result) }()
-	ex, err := p.Fetch(ctx, fetch.Request{URL: robots, Check: p.redirects(pass, nil), MaxBody: 1 << 20, Answered: true})
+	stay := func(target string) error {
+		return &fetch.Refused{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget, Why: "redirect to " + target}
+	}
+	ex, err := p.Fetch(ctx, fetch.Request{URL: robots, Check: stay, MaxBody: 1 << 20, Answered: true})
 	if err != nil {
 		return
 	}

@@ -1,6 +1,8 @@
 package crawler
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -9,7 +11,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/hosts"
 )
 
@@ -96,7 +98,7 @@ func TestHostsAreAskedOnceInAPauseWhetherTheNetworkIsUp(t *testing.T) {
 	}
 }
 
-// A witness is asked by the rules of visits: it may redirect only to what is in the scope, and what it reserves is not asked for.
+// A redirect is an answer, which is not followed, and what a witness reserves is not asked for.
 func TestAWitnessIsAskedByTheRulesOfVisits(t *testing.T) {
 	t.Parallel()
 	n := newLinked(t, "a", "b", "c")
@@ -112,20 +114,30 @@ func TestAWitnessIsAskedByTheRulesOfVisits(t *testing.T) {
 		}
 	}
 	n.requests()
-	n.ask(t.Context(), witness{"a", n.at("a", "/f.csv")})
-	if got := n.requests(); got != "b/x" {
-		t.Fatalf("it asked for %q", got)
+	for range outageHosts {
+		n.outage.note(&fetch.OwnTrouble{Kind: fetch.TroubleNetwork, Err: errors.New("down")}, time.Now())
+	}
+	if n.ask(t.Context(), witness{"a", n.at("a", "/f.csv")}); n.requests() != "" || !n.outage.isOver() {
+		t.Error("a redirect is followed, or is no answer")
 	}
 	before := asked.Load()
-	var err error
-	if n.Scope, err = scope.Open(nil, scope.Options{Deny: []string{"host:" + strings.TrimPrefix(n.at("b", ""), "http://")}}); err != nil {
-		t.Fatal(err)
-	}
 	n.Honour = []string{TDMReservation}
-	for _, host := range []string{"a", "c"} {
-		n.ask(t.Context(), witness{host, n.at(host, "/f.csv")})
+	if n.ask(t.Context(), witness{"c", n.at("c", "/f.csv")}); asked.Load() != before {
+		t.Errorf("it asked %d times for robots.txt", asked.Load()-before)
 	}
-	if got := n.requests(); strings.Contains(got, "b/") || asked.Load() != before {
-		t.Errorf("it asked for %q, and %d times for robots.txt", got, asked.Load()-before)
+}
+
+func TestAWitnessThatIsSilentByNowDoesNotKeepTheOthersFromBeingAsked(t *testing.T) {
+	t.Parallel()
+	n := newLinked(t, "silent", "live")
+	n.answer("silent", "/robots.txt", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	for _, host := range []string{"live", "silent"} { // the silent one is the last that answered, so the first that is asked
+		n.outage.recent = append(n.outage.recent, witness{host, n.at(host, "/f.csv")})
+	}
+	n.outage.note(&fetch.OwnTrouble{Kind: fetch.TroubleNetwork, Err: errors.New("down")}, time.Now())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if !n.probe(ctx) {
+		t.Error("nobody answered")
 	}
 }
