@@ -67,15 +67,15 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	if err := p.Archive.Refused(digests.SHA256); err != nil { // before any byte is stored
 		return catalog.NoVersion, err
 	}
+	if known, err := p.Archive.Captured(ctx, im.URL, digests, im.At, sameCapture); err != nil || known {
+		return catalog.Unchanged, err
+	}
 	older, newer, err := p.Archive.Around(ctx, im.URL, im.At)
 	if err != nil {
 		return "", err
 	}
 	if older != nil && older.Digests == digests {
 		return catalog.Unchanged, p.confirm(ctx, im, *older)
-	}
-	if newer != nil && newer.Digests == digests && newer.At.Sub(im.At) < sameCapture {
-		return catalog.Unchanged, nil
 	}
 	ex := &fetch.Exchange{
 		URL: im.URL, FinalURL: im.FinalURL, Status: im.Status, ResponseHeader: im.Header, Body: im.Body, Start: im.At, End: im.At,
@@ -101,17 +101,13 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	return act.Outcome, err
 }
 
-// confirm records that another archive found the bytes of a version once more, unless that is known. Otherwise bytes that turn
-// out to have been there in between would be the latest ones, or not, by the order of imports.
+// confirm records that another archive found the bytes of a version once more. Otherwise bytes that turn out to have been there
+// in between would be the latest ones, or not, by the order of imports.
 func (p *Pipeline) confirm(ctx context.Context, im Imported, v catalog.Version) error {
 	if im.At.Sub(v.At) < sameCapture {
 		return nil
 	}
-	known, err := p.Archive.Confirmed(ctx, v, im.At, sameCapture)
-	if err != nil || known {
-		return err
-	}
-	_, err = p.Archive.Commit(ctx, archive.Visit{
+	_, err := p.Archive.Commit(ctx, archive.Visit{
 		Activity: catalog.Activity{URL: im.URL, FinalURL: im.FinalURL, Start: im.At, End: im.At, Outcome: catalog.Unchanged, Status: im.Status},
 		Confirms: v.ID, Past: &archive.Past{},
 	}, nil)

@@ -34,11 +34,14 @@ func (p *Pipeline) ImportTombstone(ctx context.Context, t Tombstone) (catalog.Ou
 			return catalog.NoVersion, fmt.Errorf("%w: %s", ErrNeverKept, why)
 		}
 	}
-	older, newer, err := p.Archive.Around(ctx, t.URL, t.At)
+	if known, err := p.Archive.Captured(ctx, t.URL, t.Digests, t.At, sameCapture); err != nil || known {
+		return catalog.Unchanged, err
+	}
+	older, _, err := p.Archive.Around(ctx, t.URL, t.At)
 	if err != nil {
 		return catalog.NoVersion, err
 	}
-	if older != nil && older.Digests == t.Digests || newer != nil && newer.Digests == t.Digests && newer.At.Sub(t.At) < sameCapture {
+	if older != nil && older.Digests == t.Digests {
 		return catalog.Unchanged, nil
 	}
 	if t.FinalURL == "" {

@@ -51,30 +51,44 @@ func (a *Archive) Around(ctx context.Context, url string, at time.Time) (before,
 	return p.older, p.newer, err
 }
 
-// Confirmed reports whether the archive knows of a visit, less than a time apart from a moment, that found the bytes of a
-// version.
-func (a *Archive) Confirmed(ctx context.Context, v catalog.Version, at time.Time, within time.Duration) (known bool, err error) {
+// Captured reports whether the archive knows of a capture of a URL at a moment: of a version with these bytes, or of a visit that
+// found them, which began then or less than a time later. An archive moves a visit by milliseconds if others began at its moment.
+func (a *Archive) Captured(ctx context.Context, url string, bytes catalog.Digests, at time.Time, within time.Duration) (known bool, err error) {
+	r, err := a.Resource(ctx, url)
+	if err != nil {
+		return false, err
+	}
+	at = at.Truncate(time.Millisecond) // as the archive keeps it
 	err = a.view(func(t records.Txn) error {
-		resource, _, _ := ns.SplitVersionID(v.ID)
-		all, err := t.Versions(ctx, resource)
+		all, err := t.Versions(ctx, r.ID)
 		if err != nil {
 			return err
 		}
-		known, err = diary.Txn{Txn: t.Txn}.HasFound(ctx, resource, at, within, sameBytes(all, v))
+		some := false
+		for _, v := range all {
+			if v.Digests == bytes {
+				some = true
+				known = known || !v.At.Before(at) && v.At.Sub(at) < within
+			}
+		}
+		if known || !some {
+			return nil
+		}
+		known, err = diary.Txn{Txn: t.Txn}.HasFound(ctx, r.ID, at, within, sameBytes(all, bytes))
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("archive: visits of %s: %w", v.URL, err)
+		return false, fmt.Errorf("archive: captures of %s: %w", url, err)
 	}
 	return known, nil
 }
 
-// sameBytes tells which of a resource's versions have the bytes of one.
-func sameBytes(all []catalog.Version, v catalog.Version) func(n int) bool {
+// sameBytes tells which of a resource's versions have some bytes.
+func sameBytes(all []catalog.Version, bytes catalog.Digests) func(n int) bool {
 	same := map[int]bool{}
-	for _, other := range all {
-		if other.Digests == v.Digests {
-			same[other.N] = true
+	for _, v := range all {
+		if v.Digests == bytes {
+			same[v.N] = true
 		}
 	}
 	return func(n int) bool { return same[n] }
@@ -100,7 +114,7 @@ func placeAt(ctx context.Context, t records.Txn, resource string, at time.Time) 
 	if p.newer != nil {
 		end = p.newer.At
 	}
-	found, ok, err := diary.Txn{Txn: t.Txn}.Found(ctx, resource, at, end, sameBytes(all, *p.older))
+	found, ok, err := diary.Txn{Txn: t.Txn}.Found(ctx, resource, at, end, sameBytes(all, p.older.Digests))
 	if ok {
 		p.again = &found
 	}

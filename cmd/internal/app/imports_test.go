@@ -11,6 +11,7 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/preserve"
 )
 
 // capture is what another archive found at some hour.
@@ -87,5 +88,41 @@ func TestCapturesOfAnotherArchiveTellTheSameInWhateverOrderAndHoweverOftenTheyCo
 		if got, more, again := told(t, n, url, hours); got != want || more != versions || again != visits {
 			t.Fatalf("seed %d: imported again in the order %v: %d versions, %d visits before; %d, %d now\n%s", seed, all, versions, visits, more, again, got)
 		}
+	}
+}
+
+func TestAllCapturesOfOneMomentAreKnownWhenTheyComeAgain(t *testing.T) {
+	t.Parallel()
+	const url = "http://127.0.0.1:9/a.csv"
+	n := openNode(t, func(*config.Config) {})
+	if _, err := n.Intake.Add(t.Context(), []catalog.Seed{{URL: url}}); err != nil {
+		t.Fatal(err)
+	}
+	var all []capture
+	for i := range 6 {
+		all = append(all, capture{1, fmt.Sprintf("id,n\n%d,2\n", i)})
+	}
+	for range 3 {
+		take(t, n, url, all)
+		if _, versions, visits := told(t, n, url, 0); versions != len(all) || visits != len(all) {
+			t.Errorf("%d versions, %d visits", versions, visits)
+		}
+	}
+}
+
+func TestAFileWithoutAnAddressKeepsItsOwnWhenTheBaseChanges(t *testing.T) {
+	t.Parallel()
+	n := openNode(t, func(*config.Config) {})
+	begin := func() {
+		t.Helper()
+		if err := n.Preserved().Begin(t.Context(), preserve.Object{URL: preserve.Imported + "urn:thing:1/x.csv"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin()
+	n.Mint.Base, n.Mint.Former = "https://b.example/", []string{n.Mint.Base}
+	begin()
+	if s, err := n.Archive.Stats(t.Context()); err != nil || s.Resources != 1 {
+		t.Errorf("%d URLs, %v", s.Resources, err)
 	}
 }

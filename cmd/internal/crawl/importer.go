@@ -218,6 +218,9 @@ func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capt
 	if one.At.After(c.store.Clock().Add(maxAhead)) {
 		return "", bad(errors.New("its date is in the future"))
 	}
+	if one.At.Unix() < 0 {
+		return "", bad(errors.New("its date is before 1970"))
+	}
 	content, err := captures.Open(file, file.Size, one)
 	if err != nil {
 		return "", bad(err)

@@ -34,7 +34,10 @@ var _ preserve.Receiver = (*Preserved)(nil)
 func (p *Preserved) Begin(ctx context.Context, o preserve.Object) error {
 	c := p.crawl
 	if rest, is := strings.CutPrefix(o.URL, preserve.Imported); is {
-		o.URL = c.store.Mint.Base + preserve.Imported + rest
+		var err error
+		if o.URL, err = p.address(ctx, preserve.Imported+rest); err != nil {
+			return err
+		}
 	}
 	seed, err := crawler.CleanSeed(catalog.Seed{URL: o.URL, Title: o.Title, Format: o.Format})
 	if err != nil {
@@ -56,6 +59,21 @@ func (p *Preserved) Begin(ctx context.Context, o preserve.Object) error {
 	also := func(txn *kv.Txn) error { return c.Frontier.ImportIn(txn, seed.URL) }
 	_, err = c.store.Archive.Register(ctx, c.store.Clock(), archive.Listing{Seeds: seeds}, also)
 	return err
+}
+
+// address returns the URL of a file that has none: below the base that the archive had when it was imported first.
+func (p *Preserved) address(ctx context.Context, path string) (string, error) {
+	mint := p.crawl.store.Mint
+	for _, base := range append([]string{mint.Base}, mint.Former...) {
+		_, err := p.crawl.store.Archive.Resource(ctx, base+path)
+		if err == nil {
+			return base + path, nil
+		}
+		if !errors.Is(err, archive.ErrNotFound) {
+			return "", err
+		}
+	}
+	return mint.Base + path, nil
 }
 
 // Version implements preserve.Receiver.

@@ -42,7 +42,7 @@ func (t Txn) Found(ctx context.Context, resource string, after, before time.Time
 		if isBad(err) { // for checks to find
 			return true, nil
 		}
-		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.start >= end || s.last.start <= from || !same(s.version-1) {
+		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.start >= end || s.last.start < from || !same(s.version-1) {
 			return err == nil, err
 		}
 		visits, err := t.visits(ctx, s)
@@ -62,22 +62,22 @@ func (t Txn) Found(ctx context.Context, resource string, after, before time.Time
 	return act, ok, err
 }
 
-// HasFound reports whether a visit of a resource, less than a time apart from a moment, found a version of which same is true
-// unchanged. A forgotten visit may have been at any moment of its stretch.
+// HasFound reports whether a visit of a resource, which began at a moment or less than a time later, found a version of which
+// same is true unchanged. A forgotten visit may have been at any moment of its stretch.
 func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within time.Duration, same func(n int) bool) (has bool, err error) {
-	from, to := at.Add(-within).UnixMilli(), at.Add(within).UnixMilli()
+	from, to := at.UnixMilli(), at.Add(within).UnixMilli()
 	err = t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, to), func(k, raw []byte) (bool, error) {
 		s, err := t.decode(k, raw)
 		if isBad(err) {
 			return true, nil
 		}
-		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.last.start <= from || !same(s.version-1) {
+		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.last.start < from || !same(s.version-1) {
 			return err == nil, err
 		}
-		if has = s.forgotten > 0 && from < s.start+s.firstTook; has {
+		if has = s.forgotten > 0 && from <= s.start+s.firstTook; has {
 			return false, nil
 		}
-		near := func(v visit) bool { return v.start > from && v.start < to }
+		near := func(v visit) bool { return v.start >= from && v.start < to }
 		if has = near(visit{start: s.start}) || slices.ContainsFunc(s.recent, near); has {
 			return false, nil
 		}
@@ -87,7 +87,7 @@ func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within
 				return true, nil
 			}
 			has = slices.ContainsFunc(older, near)
-			return err == nil && !has && older[0].start > from, err
+			return err == nil && !has && older[0].start >= from, err
 		})
 		return !has, err
 	})
