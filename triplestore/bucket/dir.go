@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
+	"time"
 
 	"odarchive/triplestore/disk"
 )
@@ -21,8 +21,13 @@ import (
 // lock on the file .lock, so several processes of one machine may share the directory.
 type dir struct {
 	root string
-	mu   sync.Mutex // held with the lock of .lock, which excludes only other processes
+	turn chan struct{} // has room for the one that changes something, with the lock of .lock, which excludes only other processes
+	wait time.Duration // for the lock
 }
+
+// lockWait bounds the wait for other processes. Each holds the lock for one change of a name; one that is stopped in its midst
+// holds it until it goes on or ends.
+const lockWait = 10 * time.Second
 
 var _ Bucket = (*dir)(nil)
 
@@ -33,21 +38,28 @@ func openDir(_ context.Context, root string) (Bucket, error) {
 	if err := disk.MakeDir(disk.OS{}, filepath.Join(root, hiddenTemp), 0o755); err != nil {
 		return nil, fmt.Errorf("bucket: open directory: %w", denied(err))
 	}
-	return &dir{root: root}, nil
+	return &dir{root: root, turn: make(chan struct{}, 1), wait: lockWait}, nil
 }
 
 func (d *dir) path(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
 
-// locked runs change while no other Put or Delete changes a name.
-func (d *dir) locked(change func() error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// locked runs change while no other Put or Delete changes a name. The error is ErrUnavailable if another process does so for
+// longer than d.wait.
+func (d *dir) locked(ctx context.Context, change func() error) error {
+	select {
+	case d.turn <- struct{}{}:
+		defer func() { <-d.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	f, err := os.OpenFile(filepath.Join(d.root, ".lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := lockFile(f); err != nil {
+	limited, cancel := context.WithTimeoutCause(ctx, d.wait, fmt.Errorf("%w: another process has held its lock for %s; if it is stopped, let it go on or end it", ErrUnavailable, d.wait))
+	defer cancel()
+	if err := lockFile(limited, f); err != nil {
 		return err
 	}
 	return change()
@@ -63,7 +75,7 @@ func (d *dir) Put(ctx context.Context, key string, size int64, body io.ReadSeeke
 		return fmt.Errorf("bucket: put %s: %w", key, denied(err))
 	}
 	defer os.Remove(temp)
-	err = d.locked(func() error {
+	err = d.locked(ctx, func() error {
 		if o.IfAbsent || o.IfMatch != "" {
 			info, err := d.Stat(ctx, key)
 			if err != nil && !errors.Is(err, ErrNotFound) {
@@ -238,7 +250,7 @@ func (d *dir) Delete(ctx context.Context, key string) error {
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("bucket: delete %s: %w", key, err)
 	}
-	err := d.locked(func() error {
+	err := d.locked(ctx, func() error {
 		err := os.Remove(d.path(key))
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
