@@ -61,7 +61,8 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	known := make(sums)
-	done.Fetched, err = getAhead(ctx, b, dir, db, known, o)
+	me.known = &tailCache{room: recordsKept}
+	done.Fetched, err = getAhead(ctx, b, me.known, dir, db, known, o)
 	if err != nil && !(o.AsItIs && (isForWant(err) || errors.Is(err, ErrNoVault))) { // Take would begin a vault
 		return done, err
 	}
@@ -132,13 +133,12 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 var errPacks = errors.New("the backup has not all bytes of files that the replica lacks")
 
 // getAhead gives a replica what it lacks and the vault has now. n is the number of records.
-func getAhead(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, known sums, o PromoteOptions) (n uint64, err error) {
+func getAhead(ctx context.Context, b bucket.Bucket, tail *tailCache, dir string, db *kv.DB, known sums, o PromoteOptions) (n uint64, err error) {
 	before := db.Committed()
-	var tail tailCache
 	last := uint64(math.MaxUint64)
 	for range aheadTries {
 		had := db.Committed()
-		err = getAheadOnce(ctx, b, &tail, known, dir, db, o)
+		err = getAheadOnce(ctx, b, tail, known, dir, db, o)
 		if err != nil && !errors.Is(err, bucket.ErrNotFound) { // else the writer merges what is being read
 			break
 		}
@@ -154,6 +154,9 @@ func getAhead(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, known
 	return db.Committed() - before, err
 }
 
+// recordsKept is how many bytes of records of the tail a promotion keeps in memory, so that it need not read them twice.
+const recordsKept = 64 << 20
+
 // aheadTries bounds how often getAhead looks what there is.
 const aheadTries = 8
 
@@ -166,7 +169,8 @@ func getAheadOnce(ctx context.Context, b bucket.Bucket, tail *tailCache, known s
 	if err != nil && !(o.AsItIs && isForWant(err)) {
 		return err
 	}
-	if failed := h.apply(ctx, t, db, o.Progress); failed != nil || err != nil {
+	failed := h.apply(ctx, t, db, o.Progress)
+	if tail.release(db.Committed()); failed != nil || err != nil {
 		return cmp.Or(failed, err)
 	}
 	need, err := content.PacksOf(db)
@@ -305,7 +309,7 @@ func (h *History) continues(ctx context.Context, t Target, known sums) (sound in
 // catchUp applies the records that a replica lacks: t, unless the writer before has merged some since the vault was read.
 func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, known sums, p Progress) (n uint64, err error) {
 	if !w.IsNew() {
-		now, err := readAgain(ctx, h.b, &w.known)
+		now, err := readAgain(ctx, h.b, w.known)
 		if err != nil {
 			return 0, err
 		}
