@@ -10,20 +10,13 @@ import (
 	"time"
 
 	"odarchive/triplestore/bucket"
-	"odarchive/triplestore/wal"
 )
 
 // decide finds out whether and where the candidate continues the log.
 func (w *Writer) decide(ctx context.Context, h *History) (f fence, err error) {
 	f = fence{Epoch: w.epoch, Holder: w.me.Holder, New: true}
 	end, when, ok := h.end()
-	var isNew bool
-	var at wal.Position
-	if w.me.check != nil {
-		isNew, at, err = w.me.check(ctx, h)
-	} else {
-		isNew, at, err = w.me.Continue(end)
-	}
+	isNew, at, err := w.me.check(ctx, h)
 	if err != nil {
 		return f, err
 	}
@@ -77,6 +70,9 @@ func (w *Writer) fence(ctx context.Context) error {
 		}
 		// The writer before has waited for a lease, and signed again. It waits once more only for a signature.
 		if s := h.signer; w.me.Force && w.me.Silent == "" && s.Nonce != w.id() && s.Epoch < w.epoch {
+			if err := w.stands(); err != nil {
+				return err
+			}
 			w.tag, w.before = h.writerTag, h.writerRaw
 			if err := w.signFirst(ctx); err != nil {
 				return err

@@ -60,10 +60,8 @@ type Candidate struct {
 	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long; and
 	// with 0 when it has seen that none does.
 	Waiting func(time.Duration)
-	// Continue decides whether the archive of the candidate has the record at the end of the log: then its log continues
-	// there. If isNew is true, its history is a new one, and begins after at. It may be called several times.
-	Continue func(end wal.Position) (isNew bool, at wal.Position, err error)
-	// check, if not nil, decides like Continue, by more than the end of the log. at is the position of a new history.
+	// check decides whether the archive of the candidate has the record at the end of the history: then its log continues there. If isNew is
+	// true, its history is a new one, and begins after at. It may be called several times.
 	check func(ctx context.Context, h *History) (isNew bool, at wal.Position, err error)
 }
 
