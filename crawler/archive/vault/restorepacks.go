@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
@@ -158,10 +159,23 @@ func (h *History) restorePack(ctx context.Context, dir string, one packPlan, log
 		return err
 	}
 	defer f.Close()
-	for _, one := range one.parts {
-		if err := h.copyPart(ctx, f, one, log, p); err != nil {
-			return err
+	var adding sync.Mutex
+	add := Progress(func(step string, n int64) {
+		adding.Lock()
+		defer adding.Unlock()
+		p.add(step, n)
+	})
+	for parts := one.parts; len(parts) > 0; {
+		n := disjoint(parts)
+		errs := make([]error, n)
+		var group sync.WaitGroup
+		for i, one := range parts[:n] {
+			group.Go(func() { errs[i] = h.copyPart(ctx, f, one, log, add) })
 		}
+		if group.Wait(); errors.Join(errs...) != nil {
+			return errors.Join(errs...)
+		}
+		parts = parts[n:]
 	}
 	if err := f.Truncate(one.size); err != nil {
 		return err
@@ -170,6 +184,21 @@ func (h *History) restorePack(ctx context.Context, dir string, one packPlan, log
 		return err
 	}
 	return os.Rename(path+".part", path)
+}
+
+// partsAtOnce is how many parts of a pack are read at a time: one that was not closed may have hundreds.
+const partsAtOnce = 32
+
+// disjoint returns how many of the first parts can be written at a time, since none has bytes of another one.
+func disjoint(parts []part) int {
+	n := 1
+	for ; n < min(len(parts), partsAtOnce); n++ {
+		p := parts[n]
+		if slices.ContainsFunc(parts[:n], func(o part) bool { return p.offset < o.offset+o.length && o.offset < p.offset+p.length }) {
+			break
+		}
+	}
+	return n
 }
 
 // coverage returns how many bytes parts have, from the start on and without gaps.
