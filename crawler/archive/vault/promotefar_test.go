@@ -19,6 +19,7 @@ func TestAFarCandidateReplacesABusyWriter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	const lease = 3 * time.Second
 	b := new(buckettest.Memory)
 	a := begun(t, b, Options{Wait: true, Lease: lease})
