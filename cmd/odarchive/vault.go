@@ -82,6 +82,11 @@ func (c *cli) verifyVault(ctx context.Context, url string) error {
 				return err
 			}
 		}
+		for _, gap := range v.Gaps {
+			if _, err := fmt.Fprintf(c.stdout, "moments that cannot be restored, of before the backup was mended: %s\n", gap); err != nil {
+				return err
+			}
+		}
 		err = c.print(v, "%s, %s, %s read: %s", english.Plural(v.Objects, "object", ""), english.Plural(int(v.Records), "record", ""), humanize.IBytes(uint64(max(v.Bytes, 0))), english.Plural(len(v.Faults), "fault", ""))
 	}
 	if err == nil && len(v.Faults) > 0 {

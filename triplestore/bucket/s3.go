@@ -95,7 +95,7 @@ func newTransport(stall time.Duration) http.RoundTripper {
 	dialer := &net.Dialer{Timeout: min(stall, 10*time.Second), KeepAlive: 15 * time.Second}
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: min(stall, 10*time.Second),
-		MaxIdleConnsPerHost: 16, MaxIdleConns: 64, IdleConnTimeout: time.Minute, ExpectContinueTimeout: time.Second,
+		MaxIdleConnsPerHost: 256, MaxIdleConns: 256, IdleConnTimeout: time.Minute, ExpectContinueTimeout: time.Second,
 		DisableCompression: true, WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10,
 	}
 }

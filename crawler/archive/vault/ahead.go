@@ -8,7 +8,7 @@ import (
 
 // How many objects of the log are read ahead, each of which takes a round trip.
 const (
-	objectsAhead = 16
+	objectsAhead = 64
 	bytesAhead   = 64 << 20
 )
 
@@ -28,10 +28,14 @@ func (h *History) objects(ctx context.Context, list []span) iter.Seq2[span, func
 		for _, s := range list {
 			for next < len(list) && len(ahead) < objectsAhead && (len(ahead) == 0 || size+list[next].size <= bytesAhead) {
 				c, key := make(chan result, 1), list[next].key
-				group.Go(func() {
-					o, err := getObject(ctx, h.b, key)
-					c <- result{o, err}
-				})
+				if kept := list[next].batch; kept != nil {
+					c <- result{object: object{batch: kept, nonce: kept.nonce}}
+				} else {
+					group.Go(func() {
+						o, err := getObject(ctx, h.b, key)
+						c <- result{o, err}
+					})
+				}
 				ahead, size, next = append(ahead, c), size+list[next].size, next+1
 			}
 			c := ahead[0]

@@ -21,7 +21,7 @@ func TestAWriterThatPutsFasterThanACandidateReadsIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, memory: new(buckettest.Memory)}
 		w.beginWhole()
-		me := Candidate{Holder: "a", Lease: 9 * time.Second, Force: true, Continue: func(end wal.Position) (bool, wal.Position, error) { return false, end, nil }}
+		me := Candidate{Holder: "a", Lease: 9 * time.Second, Force: true, check: byEnd(func(end wal.Position) (bool, wal.Position, error) { return false, end, nil })}
 		busy, err := Take(t.Context(), w.memory, me)
 		if err != nil {
 			t.Fatal(err)

@@ -10,20 +10,13 @@ import (
 	"time"
 
 	"odarchive/triplestore/bucket"
-	"odarchive/triplestore/wal"
 )
 
 // decide finds out whether and where the candidate continues the log.
 func (w *Writer) decide(ctx context.Context, h *History) (f fence, err error) {
 	f = fence{Epoch: w.epoch, Holder: w.me.Holder, New: true}
 	end, when, ok := h.end()
-	var isNew bool
-	var at wal.Position
-	if w.me.check != nil {
-		isNew, at, err = w.me.check(ctx, h)
-	} else {
-		isNew, at, err = w.me.Continue(end)
-	}
+	isNew, at, err := w.me.check(ctx, h)
 	if err != nil {
 		return f, err
 	}
@@ -63,7 +56,7 @@ func (w *Writer) fence(ctx context.Context) error {
 		if try > maxCollisions {
 			return errLate
 		}
-		h, err := readAgain(ctx, w.b, &w.known) // again each time: the writer before may have appended
+		h, err := readAgain(ctx, w.b, w.known) // again each time: the writer before may have appended
 		if err != nil {
 			return err
 		}
@@ -74,6 +67,17 @@ func (w *Writer) fence(ctx context.Context) error {
 		f, err := w.decide(ctx, h)
 		if err != nil {
 			return errors.Join(err, w.giveBack(ctx, h))
+		}
+		// The writer before has waited for a lease, and signed again. It waits once more only for a signature.
+		if s := h.signer; w.me.Force && w.me.Silent == "" && s.Nonce != w.id() && s.Epoch < w.epoch {
+			if err := w.stands(); err != nil {
+				return err
+			}
+			w.tag, w.before = h.writerTag, h.writerRaw
+			if err := w.signFirst(ctx); err != nil {
+				return err
+			}
+			continue // with what it has put meanwhile
 		}
 		if is {
 			f.Prev = before.id()
@@ -175,7 +179,7 @@ func (w *Writer) setYields(is bool) {
 // nothing meanwhile. If there are signatures for a lease, of one candidate or of several in turn, this writer signs again, and goes on for at
 // least as long before it waits for another one. The caller holds renewing.
 func (w *Writer) contest(ctx context.Context, found writerState, tag string) error {
-	h, err := readAgain(ctx, w.b, &w.known)
+	h, err := readAgain(ctx, w.b, w.known)
 	if err != nil {
 		return err
 	}
@@ -243,7 +247,7 @@ func (w *Writer) signAgain(ctx context.Context, tag string) error {
 			return err
 		}
 	}
-	h, err := readAgain(ctx, w.b, &w.known)
+	h, err := readAgain(ctx, w.b, w.known)
 	if err != nil && !errors.Is(err, ErrNoVault) { // all but the tail is lost: the Keeper's next look at it says so
 		return err
 	}

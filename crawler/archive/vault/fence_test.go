@@ -47,9 +47,9 @@ func (w *world) process(ctx context.Context, id int, seed uint64) {
 		b.Break(buckettest.Faults{Fail: 0.01, Lose: 0.05, Cut: 0.01, Stall: 0.02, For: time.Duration(r.IntN(20)) * time.Second})
 		pause(5 * time.Second)
 		taking.Store(true)
-		me, err := Take(ctx, b, Candidate{Holder: Holder(fmt.Sprint(id % 3)), Lease: time.Second, Force: id < 3, Continue: func(end wal.Position) (bool, wal.Position, error) {
+		me, err := Take(ctx, b, Candidate{Holder: Holder(fmt.Sprint(id % 3)), Lease: time.Second, Force: id < 3, check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
 			return false, end, nil // it has applied what the vault has
-		}})
+		})})
 		taking.Store(false)
 		if err != nil {
 			continue
@@ -130,9 +130,9 @@ func TestWhatIsAcknowledgedIsInTheOneHistory(t *testing.T) {
 
 // beginWhole makes a vault with an empty state file.
 func (w *world) beginWhole() {
-	me, err := Take(w.t.Context(), w.memory, Candidate{Holder: "first", Lease: time.Second, Continue: func(wal.Position) (bool, wal.Position, error) {
+	me, err := Take(w.t.Context(), w.memory, Candidate{Holder: "first", Lease: time.Second, check: byEnd(func(wal.Position) (bool, wal.Position, error) {
 		return true, wal.Position{Log: [16]byte{1}}, nil
-	}})
+	})})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -183,9 +183,9 @@ func TestAWriterThatIsReplacedAcknowledgesNothingMore(t *testing.T) {
 		a.mustPut(n)
 	}
 	// Another machine restores what the vault has, and becomes the writer while the first one goes on.
-	w, err := Take(t.Context(), b, Candidate{Holder: "other", URL: "http://b/", Lease: time.Second, Force: true, Continue: func(end wal.Position) (bool, wal.Position, error) {
+	w, err := Take(t.Context(), b, Candidate{Holder: "other", URL: "http://b/", Lease: time.Second, Force: true, check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
 		return false, end, nil
-	}})
+	})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"odarchive/triplestore/bucket"
@@ -22,6 +23,7 @@ type History struct {
 	writer    writerState // who wrote last: findWriter
 	writerTag string      // ETag of writer.json; "" if there is none
 	writerRaw []byte      // its bytes
+	signer    writerState // what they say; zero if they are damaged
 	sign      string      // of the writer (Lives), as writer.json had it
 	signed    uint64      // the greatest epoch in writer.json: of the writer, or of a candidate
 	unknown   bool        // there has been a writer, and nothing says which one
@@ -107,15 +109,19 @@ func (h *History) want() string {
 
 func readOnce(ctx context.Context, b bucket.Bucket, known *tailCache) (*History, error) {
 	h := &History{b: b, next: 1}
-	if err := h.readDescription(ctx); err != nil {
-		return nil, err
+	var group sync.WaitGroup
+	var described, listed error
+	group.Go(func() { described = h.readDescription(ctx) })
+	raw, info, err := get(ctx, b, writerKey, maxSmall)
+	if group.Wait(); described != nil {
+		return nil, described
 	}
-	if raw, info, err := get(ctx, b, writerKey, maxSmall); err == nil {
+	if err == nil {
 		if err := unsealJSON(raw, &h.writer); err != nil {
 			h.writer = writerState{}
 			h.flaw("%s is damaged", writerKey)
 		}
-		h.writerTag, h.writerRaw, h.sign, h.signed = info.ETag, raw, signOf(info.ETag, h.writer), max(h.writer.Epoch, h.writer.Seen)
+		h.signer, h.writerTag, h.writerRaw, h.sign, h.signed = h.writer, info.ETag, raw, signOf(info.ETag, h.writer), max(h.writer.Epoch, h.writer.Seen)
 	} else if !errors.Is(err, bucket.ErrNotFound) {
 		return nil, err
 	}
@@ -123,26 +129,39 @@ func readOnce(ctx context.Context, b bucket.Bucket, known *tailCache) (*History,
 	if err := h.readTail(ctx, known); err != nil {
 		return nil, err
 	}
-	for info, err := range b.List(ctx, logDir, "") {
-		if err != nil {
-			return nil, err
-		}
-		if s, ok := parseSpan(info.Key, info.Size); ok {
-			h.spans = append(h.spans, s)
-		}
-	}
-	for info, err := range b.List(ctx, snapshotsDir, "") {
-		if err != nil {
-			return nil, err
-		}
-		if s, ok := parseSnapshot(info.Key, info.Size); ok {
-			h.snapshots = append(h.snapshots, s)
-		}
+	group.Go(func() { listed = h.listSnapshots(ctx) })
+	err = h.listLog(ctx)
+	if group.Wait(); err != nil || listed != nil {
+		return nil, cmp.Or(err, listed)
 	}
 	slices.SortFunc(h.spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.epoch, b.epoch), cmp.Compare(a.first, b.first), cmp.Compare(a.last, b.last))
 	})
 	return h, h.findWriter(ctx)
+}
+
+func (h *History) listLog(ctx context.Context) error {
+	for info, err := range h.b.List(ctx, logDir, "") {
+		if err != nil {
+			return err
+		}
+		if s, ok := parseSpan(info.Key, info.Size); ok {
+			h.spans = append(h.spans, s)
+		}
+	}
+	return nil
+}
+
+func (h *History) listSnapshots(ctx context.Context) error {
+	for info, err := range h.b.List(ctx, snapshotsDir, "") {
+		if err != nil {
+			return err
+		}
+		if s, ok := parseSnapshot(info.Key, info.Size); ok {
+			h.snapshots = append(h.snapshots, s)
+		}
+	}
+	return nil
 }
 
 // readDescription reads archive.json. A vault that has lost only that is one.

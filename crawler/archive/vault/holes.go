@@ -101,28 +101,39 @@ func (h *History) hasEpoch(epoch uint64) bool {
 // newestOf returns the newest epoch of a history.
 func (h *History) newestOf(b branch) uint64 { return b.epochs[len(b.epochs)-1].Epoch }
 
-// structure returns sentences about all objects whose absence can be seen from the names of others.
-func (h *History) structure() (list []string) {
+// structure returns sentences about all objects whose absence can be seen from the names of others. gaps are those about records that the
+// newest history has in its first state file: the writer has found the gap and begun anew behind it, so only moments before are lost.
+func (h *History) structure() (list, gaps []string) {
 	list = append(list, h.flaws...)
 	list = append(list, h.holes(nil, 0, noLimit)...)
 	all := h.branches()
 	if len(all) == 0 {
-		return append(list, "no object says who began to write: no moment can be restored")
+		return append(list, "no object says who began to write: no moment can be restored"), nil
 	}
 	list = append(list, h.incomplete(all, noLimit, true)...)
+	newest := all[len(all)-1].epochs[0]
+	sound := h.isWhole() && h.leads()
 	for _, b := range all {
+		note := func(last uint64) {
+			texts := h.holesIn(b, last, noLimit)
+			if began := b.epochs[0]; sound && began.Epoch < newest.Epoch && began.Log == newest.Log && newest.Number > last {
+				gaps = append(gaps, texts...)
+			} else {
+				list = append(list, texts...)
+			}
+		}
 		if snapshots := h.snapshotsOf(b); len(snapshots) > 0 {
 			last := snapshots[0].number
 			for _, s := range snapshots {
 				if s.number > last {
-					list = append(list, h.holesIn(b, last, noLimit)...)
+					note(last)
 				}
 				if _, end := path(h.spansOf(b), s.number); end > last {
 					last = end
 				}
 			}
-			list = append(list, h.holesIn(b, last, noLimit)...)
+			note(last)
 		}
 	}
-	return list
+	return list, gaps
 }

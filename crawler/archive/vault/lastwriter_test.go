@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,11 +15,19 @@ import (
 	"odarchive/triplestore/wal"
 )
 
+// byEnd returns what decides for a candidate by the end of the history alone.
+func byEnd(f func(end wal.Position) (isNew bool, at wal.Position, err error)) func(context.Context, *History) (bool, wal.Position, error) {
+	return func(_ context.Context, h *History) (bool, wal.Position, error) {
+		end, _, _ := h.end()
+		return f(end)
+	}
+}
+
 // candidate is one whose log continues that of the vault.
 func candidate(holder Holder) Candidate {
-	return Candidate{Holder: holder, Lease: 15 * time.Second, Continue: func(end wal.Position) (bool, wal.Position, error) {
+	return Candidate{Holder: holder, Lease: 15 * time.Second, check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
 		return end == wal.Position{}, wal.Position{Log: [16]byte{1}}, nil
-	}}
+	})}
 }
 
 // twoWriters returns a vault that a wrote and b took over, and the writer.json of a, which has ended.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -219,5 +220,45 @@ func TestABodyOfAPackReadsItFromAnyPlace(t *testing.T) {
 	}
 	if _, err := r.Seek(-p.Size-1, io.SeekEnd); err == nil {
 		t.Error("a place before the start")
+	}
+}
+
+// The pieces of a pack that was not closed are read at the same time, and pieces that have the same bytes in their order.
+func TestPiecesOfAPackAreReadTogether(t *testing.T) {
+	t.Parallel()
+	b := new(buckettest.Memory)
+	a := begun(t, b, Options{Wait: true})
+	for n := 1; n < 6; n++ {
+		a.mustPut(n)
+	}
+	m := a.remember(6)
+	a.close()
+	far := buckettest.NewFaulty(b, 1)
+	var now, most atomic.Int64
+	far.Hook(func(op, key string) error {
+		if op == "get" && strings.HasPrefix(key, openDir) {
+			n := now.Add(1)
+			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+			}
+			time.Sleep(50 * time.Millisecond)
+			now.Add(-1)
+		}
+		return nil
+	})
+	restored(t, far, m)
+	if most.Load() < 3 {
+		t.Errorf("at most %d at a time", most.Load())
+	}
+	for _, one := range []struct {
+		parts []part
+		n     int
+	}{
+		{[]part{{offset: 0, length: 5}, {offset: 5, length: 5}, {offset: 20, length: 1}}, 3},
+		{[]part{{offset: 0, length: 5}, {offset: 4, length: 5}}, 1},
+		{[]part{{offset: 3, length: 5}, {offset: 20, length: 1}, {offset: 0, length: 4}}, 2},
+	} {
+		if n := disjoint(one.parts); n != one.n {
+			t.Errorf("%v: %d", one.parts, n)
+		}
 	}
 }

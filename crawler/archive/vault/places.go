@@ -106,7 +106,7 @@ func (w *Writer) confirm(ctx context.Context, seq uint64) error {
 	if last == seq {
 		return nil
 	}
-	h, err := readAgain(ctx, w.b, &w.known)
+	h, err := readAgain(ctx, w.b, w.known)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,8 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	known := make(sums)
-	done.Fetched, err = getAhead(ctx, b, dir, db, known, o)
+	me.known = &tailCache{room: recordsKept}
+	done.Fetched, err = getAhead(ctx, b, me.known, dir, db, known, o)
 	if err != nil && !(o.AsItIs && (isForWant(err) || errors.Is(err, ErrNoVault))) { // Take would begin a vault
 		return done, err
 	}
@@ -132,13 +133,12 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 var errPacks = errors.New("the backup has not all bytes of files that the replica lacks")
 
 // getAhead gives a replica what it lacks and the vault has now. n is the number of records.
-func getAhead(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, known sums, o PromoteOptions) (n uint64, err error) {
+func getAhead(ctx context.Context, b bucket.Bucket, tail *tailCache, dir string, db *kv.DB, known sums, o PromoteOptions) (n uint64, err error) {
 	before := db.Committed()
-	var tail tailCache
 	last := uint64(math.MaxUint64)
 	for range aheadTries {
 		had := db.Committed()
-		err = getAheadOnce(ctx, b, &tail, known, dir, db, o)
+		err = getAheadOnce(ctx, b, tail, known, dir, db, o)
 		if err != nil && !errors.Is(err, bucket.ErrNotFound) { // else the writer merges what is being read
 			break
 		}
@@ -154,6 +154,9 @@ func getAhead(ctx context.Context, b bucket.Bucket, dir string, db *kv.DB, known
 	return db.Committed() - before, err
 }
 
+// recordsKept is how many bytes of records of the tail a promotion keeps in memory, so that it need not read them twice.
+const recordsKept = 64 << 20
+
 // aheadTries bounds how often getAhead looks what there is.
 const aheadTries = 8
 
@@ -166,7 +169,8 @@ func getAheadOnce(ctx context.Context, b bucket.Bucket, tail *tailCache, known s
 	if err != nil && !(o.AsItIs && isForWant(err)) {
 		return err
 	}
-	if failed := h.apply(ctx, t, db, o.Progress); failed != nil || err != nil {
+	failed := h.apply(ctx, t, db, o.Progress)
+	if tail.release(db.Committed()); failed != nil || err != nil {
 		return cmp.Or(failed, err)
 	}
 	need, err := content.PacksOf(db)
@@ -181,131 +185,10 @@ func getAheadOnce(ctx context.Context, b bucket.Bucket, tail *tailCache, known s
 	return err
 }
 
-// lacks returns the records that a replica lacks, as a target. It has none if the replica has all of them, and perhaps
-// more. The error is kv.ErrOtherHistory if the replica is not one of the archive in the vault. If a record is damaged or missing, the target
-// has those before it.
-func (h *History) lacks(ctx context.Context, db *kv.DB, known sums) (t Target, err error) {
-	all := h.branches()
-	end, _, ok := h.end()
-	at := db.Position()
-	t = Target{Number: at.Number, from: snapshot{number: at.Number, sum: at.Sum}}
-	var damage error
-	if len(h.damaged) > 0 {
-		damage = fmt.Errorf("%w: %s", ErrBroken, h.damaged[0].text)
-	}
-	if !ok || !h.isWhole() {
-		return t, cmp.Or(damage, fmt.Errorf("%w: it has no complete copy of the archive", ErrNoMoment))
-	}
-	b := all[len(all)-1]
-	if at.Log != b.epochs[0].position().Log {
-		return t, cmp.Or(damage, fmt.Errorf("%w: its log is not that in the vault, of which it has perhaps received nothing yet: let it follow the writer", kv.ErrOtherHistory))
-	}
-	if at.Number >= end.Number {
-		return t, cmp.Or(damage, h.parted(ctx, db, end))
-	}
-	way, last := path(h.spansOf(b), at.Number)
-	sound, err := h.continues(ctx, Target{from: t.from, way: way}, known)
-	if t.way = way[:sound]; sound > 0 {
-		t.Number = way[sound-1].last
-	}
-	switch {
-	case err != nil && (damage == nil || !isForWant(err)):
-		return t, err
-	case damage != nil || last >= end.Number:
-		return t, damage
-	case h.leads(): // it began anew behind what the replica has
-		return t, fmt.Errorf("%w: the vault has not all write sets after %d any more, but a state file of a later moment: 'odarchive restore' of the backup "+
-			"to an empty directory has all of it, and is served with --promote", ErrNoMoment, last)
-	}
-	return t, fmt.Errorf("%w: the vault has not all write sets after %d any more", ErrNoMoment, last)
-}
-
-// parted returns an error if a replica that is not behind the end of the vault does not have it.
-func (h *History) parted(ctx context.Context, db *kv.DB, end wal.Position) error {
-	at := db.Position()
-	for _, err := range db.Records(ctx, end, false) {
-		if errors.Is(err, kv.ErrOtherHistory) {
-			return fmt.Errorf("%w, up to %d", ErrParted, at.Number)
-		}
-		if errors.Is(err, kv.ErrLogTrimmed) && at != end { // it began with a state file of a later moment
-			return fmt.Errorf("%w: the log of the replica does not reach back to the end of the backup, write set %d, so nobody can tell whether it has what the backup has", ErrParted, end.Number)
-		}
-		if err != nil && !errors.Is(err, kv.ErrLogTrimmed) {
-			return err
-		}
-		break
-	}
-	return nil
-}
-
-// behind returns how many records the vault counts behind a position of its newest history.
-func (h *History) behind(at wal.Position) uint64 {
-	end, _, ok := h.end()
-	if !ok || end.Log != at.Log {
-		return 0
-	}
-	return max(end.Number, at.Number) - at.Number
-}
-
-// sums has the checksum of the record before the first one of objects of the log that were read, and are sound, by key.
-type sums map[string]uint32
-
-// continues reads the records of a target, as far as they were not read before, and returns how many of its objects are sound: those before
-// the first one that is not. The error is ErrParted if they do not follow those that the replica has, and ErrBroken if they cannot be read.
-func (h *History) continues(ctx context.Context, t Target, known sums) (sound int, err error) {
-	var unread []span
-	var places []int // of them on the way
-	for i, s := range t.way {
-		if s.sound {
-			known[s.key] = s.before
-		}
-		if _, ok := known[s.key]; !ok || s.clipped || i == 0 && s.first <= t.from.number {
-			unread, places = append(unread, s), append(places, i)
-		}
-	}
-	sumOf := make(map[uint64]uint32) // of single records: the replica's last one, and the last ones that count of objects with more
-	sound, n := len(t.way), 0
-	for s, get := range h.objects(ctx, unread) {
-		o, failed := get()
-		if failed == nil && o.batch == nil {
-			failed = fmt.Errorf("%w: %s has no records", ErrBroken, s.key)
-		}
-		if failed != nil {
-			sound, err = places[n], failed
-			break
-		}
-		n++
-		known[s.key] = o.batch.before
-		for _, e := range o.batch.entries {
-			if e.Number == t.from.number || e.Number == s.last {
-				sumOf[e.Number] = e.Sum
-			}
-		}
-	}
-	at, sum := t.from.number, t.from.sum
-	for i, s := range t.way[:sound] {
-		before := known[s.key]
-		if i == 0 && s.first <= at {
-			before = sumOf[at]
-		}
-		switch {
-		case i > 0 && s.first <= at: // it has records of the one before, too
-		case before != sum && i == 0:
-			return 0, fmt.Errorf("%w, up to %d", ErrParted, at)
-		case before != sum:
-			return i, fmt.Errorf("%w: %s does not follow record %d", ErrBroken, s.key, at)
-		}
-		if at, sum = s.last, s.sum; s.clipped {
-			sum = sumOf[at]
-		}
-	}
-	return sound, err
-}
-
 // catchUp applies the records that a replica lacks: t, unless the writer before has merged some since the vault was read.
 func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, known sums, p Progress) (n uint64, err error) {
 	if !w.IsNew() {
-		now, err := readAgain(ctx, h.b, &w.known)
+		now, err := readAgain(ctx, h.b, w.known)
 		if err != nil {
 			return 0, err
 		}
@@ -329,43 +212,4 @@ func WithAsItIs(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w; 'odarchive promote --as-it-is' makes it the writer with what it has, and the backup begins anew with that, if this is the best copy that is left", err)
-}
-
-// fillPacks gets packs of which a directory has fewer bytes than the database counts.
-func (h *History) fillPacks(ctx context.Context, epoch uint64, dir string, need map[uint64]int64, log *slog.Logger, p Progress) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	short := make(map[uint64]string) // packs that have too few bytes
-	for _, e := range entries {
-		num := packNumber(e.Name())
-		if num == 0 {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		if info.Size() >= need[num] {
-			delete(need, num)
-			delete(short, num)
-		} else if need[num] > 0 {
-			short[num] = e.Name()
-		}
-	}
-	if err := h.restorePacks(ctx, Target{Epoch: epoch}, dir, need, log, p); err != nil {
-		return err
-	}
-	for num, name := range short { // restorePacks has replaced it, unless the names differ
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Size() < need[num] {
-			if err := os.Remove(filepath.Join(dir, name)); err != nil {
-				return err
-			}
-		}
-	}
-	return disk.OS{}.SyncDir(dir)
 }

@@ -205,9 +205,9 @@ func TestAnEmptyStateFileBelongsToItsOwnHistory(t *testing.T) {
 	late := a.remember(2)
 	a.close()
 	c := restored(t, b, early)
-	w, err := Take(t.Context(), b, Candidate{Holder: "c", Force: true, Continue: func(wal.Position) (bool, wal.Position, error) {
+	w, err := Take(t.Context(), b, Candidate{Holder: "c", Force: true, check: byEnd(func(wal.Position) (bool, wal.Position, error) {
 		return true, c.db.Position(), nil
-	}})
+	})})
 	if err != nil {
 		t.Fatal(err)
 	}

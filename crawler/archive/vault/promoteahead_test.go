@@ -133,6 +133,9 @@ func TestAsItIsAReplicaGetsTheRecordsBeforeTheDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.waitWhole()
+			if err := c.keeper.setAside(t.Context()); err != nil { // what is damaged
+				t.Fatal(err)
+			}
 			m := c.remember(-1)
 			c.close()
 			restored(t, b, m)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +27,10 @@ func TestWhoLosesAPromotionLeavesTheWriterUndisturbed(t *testing.T) {
 			}
 			faulty, steps, fenced := buckettest.NewFaulty(b, 1), 0, false
 			reached = false
+			var turn sync.Mutex // a vault is read by several requests at a time
 			faulty.Hook(func(op, key string) error {
+				turn.Lock()
+				defer turn.Unlock()
 				if fenced || op != "put" && key != writerKey { // in between, nothing else changes
 					return nil
 				}

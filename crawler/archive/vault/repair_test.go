@@ -24,9 +24,9 @@ func TestACopyWaitsAlsoIfNothingSaysWhoWrites(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := new(buckettest.Memory)
-			me := Candidate{Holder: "same", Lease: 15 * time.Second, Continue: func(end wal.Position) (bool, wal.Position, error) {
+			me := Candidate{Holder: "same", Lease: 15 * time.Second, check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
 				return end == wal.Position{}, wal.Position{Log: [16]byte{1}}, nil
-			}}
+			})}
 			a, err := Take(t.Context(), b, me)
 			if err != nil {
 				t.Fatal(err)
@@ -71,9 +71,9 @@ func TestACopyWaitsAlsoIfNothingSaysWhoWrites(t *testing.T) {
 func TestAPromotionReplacesAWriterThatLives(t *testing.T) {
 	t.Parallel()
 	memory := new(buckettest.Memory)
-	me := Candidate{Holder: "a", Lease: 15 * time.Second, Continue: func(end wal.Position) (bool, wal.Position, error) {
+	me := Candidate{Holder: "a", Lease: 15 * time.Second, check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
 		return end == wal.Position{}, wal.Position{Log: [16]byte{1}}, nil
-	}}
+	})}
 	a, err := Take(t.Context(), memory, me)
 	if err != nil {
 		t.Fatal(err)

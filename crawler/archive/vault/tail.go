@@ -10,7 +10,7 @@ import (
 
 // How many objects of the tail are read at a time: there may be thousands, and each takes a round trip.
 const (
-	tailAtOnce      = 64
+	tailAtOnce      = 256
 	tailBytesAtOnce = 64 << 20
 )
 
@@ -21,12 +21,15 @@ type tailObject struct {
 	nonce [16]byte
 	fence *fence // nil if it has records
 	span  span   // of the records
+	batch *batch // the records, if they are kept
 	err   error
 }
 
 // tailCache has the objects of the tail that were read, so that reading it again reads only what is new: who takes an archive over from a
-// writer that goes on has to be faster than that. The zero value is empty.
+// writer that goes on has to be faster than that. The zero value is empty, and keeps no records.
 type tailCache struct {
+	room int64 // how many bytes of objects are kept with their records
+
 	mu  sync.Mutex // guards all
 	all map[string]tailObject
 }
@@ -43,9 +46,28 @@ func (c *tailCache) keep(list []tailObject) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all = make(map[string]tailObject, len(list))
+	size := int64(0)
 	for _, o := range list {
-		if o.err == nil {
-			c.all[o.info.Key] = o
+		if o.err != nil {
+			continue
+		}
+		if o.batch != nil {
+			if size += o.info.Size; size > c.room {
+				o.batch = nil
+			}
+		}
+		c.all[o.info.Key] = o
+	}
+}
+
+// release drops records up to a number, which are needed no more.
+func (c *tailCache) release(upTo uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, o := range c.all {
+		if o.batch != nil && o.span.last <= upTo {
+			o.batch = nil
+			c.all[key] = o
 		}
 	}
 }
@@ -69,6 +91,7 @@ func (h *History) readTail(ctx context.Context, known *tailCache) error {
 			unread = append(unread, &list[i])
 		}
 	}
+	kept := int64(0)
 	for len(unread) > 0 {
 		n, size := 0, int64(0)
 		for n < min(len(unread), tailAtOnce) && (n == 0 || size+unread[n].info.Size <= tailBytesAtOnce) {
@@ -80,15 +103,20 @@ func (h *History) readTail(ctx context.Context, known *tailCache) error {
 			group.Go(func() { o.read(ctx, h.b) })
 		}
 		group.Wait()
+		for _, o := range unread[:n] {
+			if kept += o.info.Size; kept > known.room {
+				o.batch = nil
+			}
+		}
 		unread = unread[n:]
 	}
+	known.keep(list)
 	var put placed
 	for _, o := range list {
 		if err := h.noteTail(o, &put); err != nil {
 			return err
 		}
 	}
-	known.keep(list)
 	h.settle(put)
 	return nil
 }
@@ -101,7 +129,7 @@ func (o *tailObject) read(ctx context.Context, b bucket.Bucket) {
 	}
 	if o.nonce, o.fence = all.nonce, all.fence; all.batch != nil {
 		o.span = all.batch.span(0)
-		o.span.before, o.span.sound = all.batch.before, true
+		o.span.before, o.span.sound, o.batch = all.batch.before, true, all.batch
 	}
 }
 
@@ -120,7 +148,7 @@ func (h *History) noteTail(o tailObject, put *placed) error {
 	h.next = o.seq + 1
 	if put.note(o); o.fence == nil {
 		s := o.span
-		s.key, s.size = o.info.Key, o.info.Size
+		s.key, s.size, s.batch = o.info.Key, o.info.Size, o.batch
 		h.spans = append(h.spans, s)
 	}
 	return nil

@@ -53,7 +53,7 @@ var errElsewhere = errors.New("the backup does not know this process")
 // lacks finds out why an object is not there.
 func (w *Writer) lacks(ctx context.Context, what string) error {
 	again := fmt.Errorf("%w: %s", errAgain, what)
-	h, err := readAgain(ctx, w.b, &w.known)
+	h, err := readAgain(ctx, w.b, w.known)
 	switch {
 	case errors.Is(err, ErrNoVault):
 		return errors.Join(again, err)

@@ -233,7 +233,7 @@ func TestABackupOfBeforeAPromotionIsNotBelieved(t *testing.T) {
 			if is := Ask(t.Context(), b, "f", epoch); is.Who != NobodyKnows || !errors.Is(is.Err, ErrUnknownWriter) {
 				t.Errorf("epoch %d: %+v", now, is)
 			}
-			if _, err := Take(t.Context(), b, Candidate{Holder: "a", Continue: func(end wal.Position) (bool, wal.Position, error) { return false, end, nil }}); err != nil {
+			if _, err := Take(t.Context(), b, Candidate{Holder: "a", check: byEnd(func(end wal.Position) (bool, wal.Position, error) { return false, end, nil })}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -241,7 +241,7 @@ func TestABackupOfBeforeAPromotionIsNotBelieved(t *testing.T) {
 			if is := Ask(t.Context(), b, "f", epoch); is.Who != NobodyKnows || is.Epoch < epoch {
 				t.Errorf("%+v", is)
 			}
-			if _, err := Take(t.Context(), b, Candidate{Holder: "a", Continue: func(end wal.Position) (bool, wal.Position, error) { return false, end, nil }}); err != nil {
+			if _, err := Take(t.Context(), b, Candidate{Holder: "a", check: byEnd(func(end wal.Position) (bool, wal.Position, error) { return false, end, nil })}); err != nil {
 				t.Fatal(err)
 			}
 		}

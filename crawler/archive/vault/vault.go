@@ -115,6 +115,7 @@ type span struct {
 	level       int    // how often it was merged; 0 for an object of the tail
 	key         string
 	size        int64
+	batch       *batch // what is in the object, if the tailCache has kept it
 }
 
 func (s span) name() string {

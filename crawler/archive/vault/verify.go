@@ -19,6 +19,8 @@ type Verified struct {
 	Bytes   int64    `json:"bytes"`
 	Records int64    `json:"records"`
 	Faults  []string `json:"faults,omitempty"` // sentences; none for a sound vault
+	// Gaps are sentences about moments that cannot be restored, although nothing of the archive is lost: the writer has mended the vault.
+	Gaps []string `json:"gaps,omitempty"`
 }
 
 const maxFaults = 1000
@@ -89,9 +91,11 @@ func (h *History) sameAs(o *History) bool {
 }
 
 func (r *verifier) run(ctx context.Context) error {
-	for _, text := range r.h.structure() {
+	faults, gaps := r.h.structure()
+	for _, text := range faults {
 		r.v.note(text)
 	}
+	r.v.Gaps = gaps[:min(len(gaps), maxFaults)]
 	for _, b := range r.h.branches() {
 		if err := r.branch(ctx, b); err != nil {
 			return err

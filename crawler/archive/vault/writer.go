@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -53,15 +54,14 @@ type Candidate struct {
 	Stands func() error
 	// Begun says that the directory has written the vault: if that is not there, Take returns ErrNotThere, and begins none.
 	Begun bool
-	Epoch uint64 // the last one in which the directory wrote the vault; 0 if that is not known
-	was   string // nonce of an earlier Writer of this process
+	Epoch uint64     // the last one in which the directory wrote the vault; 0 if that is not known
+	was   string     // nonce of an earlier Writer of this process
+	known *tailCache // has what the candidate has read of the tail; may be nil
 	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long; and
 	// with 0 when it has seen that none does.
 	Waiting func(time.Duration)
-	// Continue decides whether the archive of the candidate has the record at the end of the log: then its log continues
-	// there. If isNew is true, its history is a new one, and begins after at. It may be called several times.
-	Continue func(end wal.Position) (isNew bool, at wal.Position, err error)
-	// check, if not nil, decides like Continue, by more than the end of the log. at is the position of a new history.
+	// check decides whether the archive of the candidate has the record at the end of the history: then its log continues there. If isNew is
+	// true, its history is a new one, and begins after at. It may be called several times.
 	check func(ctx context.Context, h *History) (isNew bool, at wal.Position, err error)
 }
 
@@ -75,7 +75,7 @@ type Writer struct {
 	began uint64 // number of the last record before the epoch
 	nonce [16]byte
 
-	known tailCache
+	known *tailCache
 
 	renewing sync.Mutex // guards the fields below
 	tag      string     // ETag of writer.json
@@ -102,7 +102,7 @@ type Writer struct {
 // another holder is the writer, and ErrUnknownWriter if nothing says who is, unless the candidate uses force. It is ErrFenced
 // if another process takes the archive at the same time.
 func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
-	w := &Writer{b: b, me: me}
+	w := &Writer{b: b, me: me, known: cmp.Or(me.known, new(tailCache))}
 	err := w.take(ctx)
 	for try := 1; errors.Is(err, errLate) && try < lateTries; try++ {
 		err = w.take(ctx)
@@ -120,13 +120,13 @@ func (w *Writer) take(ctx context.Context) error {
 	if _, err := rand.Read(w.nonce[:]); err != nil { // each attempt has its own: a late fence of an earlier one may be there
 		return err
 	}
-	h, err := readAgain(ctx, w.b, &w.known)
+	h, err := readAgain(ctx, w.b, w.known)
 	if errors.Is(err, ErrNoVault) {
 		if w.me.Begun {
 			return notThere()
 		}
 		if err = begin(ctx, w.b, false); err == nil {
-			h, err = readAgain(ctx, w.b, &w.known)
+			h, err = readAgain(ctx, w.b, w.known)
 		}
 	}
 	if err != nil {
@@ -142,7 +142,7 @@ func (w *Writer) take(ctx context.Context) error {
 		if err := w.awaitSilence(ctx, h); err != nil {
 			return err
 		}
-		if h, err = readAgain(ctx, w.b, &w.known); err != nil {
+		if h, err = readAgain(ctx, w.b, w.known); err != nil {
 			return err
 		}
 	}
@@ -362,7 +362,7 @@ func (w *Writer) occupied(ctx context.Context, seq uint64, list []entry) (n int,
 		w.mu.Unlock()
 		return 0, nil
 	case o.batch != nil: // the writer after this one would have put a fence here
-		if h, err := readAgain(ctx, w.b, &w.known); err != nil {
+		if h, err := readAgain(ctx, w.b, w.known); err != nil {
 			return 0, err
 		} else if f, _ := h.newest(); f.nonce == w.nonce {
 			return 0, moveAside(ctx, w.b, tailKey(seq))
