@@ -54,9 +54,10 @@ const format = 1
 // Open reads what a vault contains. The error is ErrNoVault if there is none. Objects that are damaged are left out: Verify
 // and At name them.
 func Open(ctx context.Context, b bucket.Bucket) (*History, error) {
-	h, err := read(ctx, b)
+	known := &tailCache{room: recordsKept} // records that were read cannot be merged away
+	h, err := readAgain(ctx, b, known)
 	if err == nil && len(h.strays()) > 0 { // an epoch may have begun after the tail was read
-		h, err = read(ctx, b)
+		h, err = readAgain(ctx, b, known)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
