@@ -86,8 +86,8 @@ func (r *reading) sendOwn(ctx context.Context) error {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(make([]byte, 64<<10), maxLine)
-	current, skip := "", false
-	for number := 1; lines.Scan(); number++ {
+	current, skip, number := "", false, 1
+	for ; lines.Scan(); number++ {
 		var v preserve.Version
 		d := json.NewDecoder(bytes.NewReader(lines.Bytes()))
 		if err := d.Decode(&v); err != nil || v.URL == "" {
@@ -113,7 +113,7 @@ func (r *reading) sendOwn(ctx context.Context) error {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return err
+		r.bad(fmt.Errorf("%s: line %d, and those after it, are not read: %w", versionsFile, number, err))
 	}
 	return r.end(ctx, current, skip)
 }

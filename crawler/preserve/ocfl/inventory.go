@@ -51,7 +51,7 @@ const (
 
 // Limits of inventories of others.
 const (
-	maxInventory = 256 << 20 // bytes
+	maxInventory = 64 << 20 // bytes; decoded, small entries take ten times as many
 	maxVersions  = 100_000
 )
 

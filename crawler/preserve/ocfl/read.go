@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -276,19 +277,24 @@ func (o *reading) refused(err error) error {
 	return err
 }
 
+// state is what a file of an object is from one of its versions on.
+type state struct {
+	since  *block
+	digest string
+}
+
 // sendOthers receives an object of another program.
 func (o *reading) sendOthers(ctx context.Context, base string) error {
-	all := map[string]bool{} // logical paths
-	for _, b := range o.Versions {
-		for p := range logicalPaths(b) {
-			all[p] = true
+	states := map[string][]state{} // by logical path
+	for n := range len(o.Versions) {
+		b := o.Versions[o.directory(n+1)]
+		for p, digest := range logicalPaths(b) {
+			if all := states[p]; len(all) == 0 || all[len(all)-1].digest != digest {
+				states[p] = append(all, state{b, digest})
+			}
 		}
 	}
-	names := make([]string, 0, len(all))
-	for p := range all {
-		names = append(names, p)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(states))
 	for _, p := range names {
 		url := preserve.Address(base, o.ID, p, len(names) == 1)
 		if err := o.to.Begin(ctx, preserve.Object{URL: url}); err != nil {
@@ -297,15 +303,9 @@ func (o *reading) sendOthers(ctx context.Context, base string) error {
 			}
 			continue
 		}
-		last, number, latest := "", 0, time.Time{}
-		for n := range len(o.Versions) {
-			b := o.Versions[o.directory(n+1)]
-			digest, there := logicalPaths(b)[p]
-			if !there || digest == last {
-				continue
-			}
-			last = digest
-			at, err := b.created()
+		latest := time.Time{}
+		for number, one := range states[p] {
+			at, err := one.since.created()
 			if err != nil { // validate has read it
 				return err
 			}
@@ -314,11 +314,10 @@ func (o *reading) sendOthers(ctx context.Context, base string) error {
 			}
 			latest = at
 			v := preserve.Version{URL: url, N: number, Time: at.UTC(), FileName: path.Base(p), Size: -1}
-			number++
 			if o.DigestAlgorithm == "sha256" {
-				v.SHA256 = strings.ToLower(digest)
+				v.SHA256 = strings.ToLower(one.digest)
 			}
-			if err := o.refused(o.send(ctx, v, o.Manifest[digest])); err != nil {
+			if err := o.refused(o.send(ctx, v, o.Manifest[one.digest])); err != nil {
 				return err
 			}
 		}
