@@ -140,6 +140,9 @@ func TestVisitsWhoseRecordCannotBeReadAreNamedAndGivenUp(t *testing.T) {
 	if acts, err := n.Archive.Activities(t.Context(), catalog.ActivityQuery{URL: v.URL}); err != nil || len(acts) != 0 {
 		t.Errorf("visits: %+v, %v", acts, err)
 	}
+	if acts, err := n.Archive.Activities(t.Context(), catalog.ActivityQuery{}); err != nil || len(acts) == 0 || slices.ContainsFunc(acts, func(a catalog.Activity) bool { return a.URL == v.URL }) {
+		t.Errorf("visits of all files: %+v, %v", acts, err)
+	}
 	if _, err := n.Archive.MendActivities(t.Context()); err != nil { // as a rebase does
 		t.Error(err)
 	}

@@ -265,7 +265,7 @@ func (r *reader) addOld(k, raw []byte) (more bool) {
 type Wanted func(resource string, outcome catalog.Outcome) (bool, error)
 
 // Each calls f with the visits of all resources that started before a time (zero: all) and are wanted, newest first,
-// until f returns false or an error.
+// until f returns false or an error. Those whose records cannot be read are left out, for Unreadable.
 func (t Txn) Each(ctx context.Context, before time.Time, wanted Wanted, f func(catalog.Activity) (more bool, err error)) error {
 	return t.merge(ctx, before, func(e entry) (bool, error) {
 		resource := e.id()
@@ -277,6 +277,9 @@ func (t Txn) Each(ctx context.Context, before time.Time, wanted Wanted, f func(c
 			return err == nil, err
 		}
 		act, ok, err := t.read(ctx, e)
+		if isBad(err) {
+			return true, nil
+		}
 		if err != nil || !ok {
 			return err == nil, err
 		}
