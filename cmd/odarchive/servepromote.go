@@ -130,7 +130,7 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 //	ThisOne, Nobody     the writer
 //	NoVault             the writer, unless the directory knows that there was a vault: opening it says so
 //	AnotherOne          a replica
-//	NobodyKnows         neither, without --promote; a replica if the backup was begun anew, with all that the directory has
+//	NobodyKnows         neither, without --promote
 //	CannotAsk           neither
 func (c *cli) writes(ctx context.Context) (bool, error) {
 	is := store.AskWriter(ctx, c.cfg, c.log, c.cfg.Backup.To)
@@ -144,17 +144,14 @@ func (c *cli) writes(ctx context.Context) (bool, error) {
 	case vault.Nobody, vault.NoVault:
 		return true, nil
 	case vault.NobodyKnows:
-		if !errors.Is(is.Err, vault.ErrForgotten) {
-			return false, fmt.Errorf("--backup-to %s: %w", c.cfg.Backup.To, is.Err)
+		why := is.Err
+		if errors.Is(why, vault.ErrForgotten) {
+			if err := c.sameArchive(ctx); err != nil {
+				return false, err
+			}
+			why = store.Forgotten(ctx, c.cfg, c.log, is)
 		}
-		if err := c.sameArchive(ctx); err != nil {
-			return false, err
-		}
-		if err := store.FollowAnew(ctx, c.cfg, c.log, is); err != nil {
-			return false, fmt.Errorf("--backup-to %s: %w", c.cfg.Backup.To, err)
-		}
-		c.log.Warn("another server has begun the backup anew with all that this directory has: this one follows it", "data", c.cfg.Data)
-		return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())
+		return false, fmt.Errorf("--backup-to %s: %w", c.cfg.Backup.To, why)
 	case vault.CannotAsk:
 		return false, fmt.Errorf("whether this server is the writer or follows, only the backup knows, which cannot be asked: start it again once it can be, or without --follow if it is the writer: %w", is.Err)
 	case vault.AnotherOne:

@@ -13,11 +13,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// FollowAnew decides what a directory does whose backup does not know any more that the directory wrote it (vault.ErrForgotten), and names
-// another one. If that one has begun the backup anew, and its history has all that this directory has, this one must follow it: the result is
-// nil, and the directory remembers that it was replaced. Else the error says what is the case, and which commands resolve it. The archive must
-// have been compared with that in the backup.
-func FollowAnew(ctx context.Context, cfg config.Config, log *slog.Logger, is vault.Standing) error {
+// Forgotten says what is the case if a backup does not know any more that a directory wrote it (vault.ErrForgotten), and names another
+// one, and with which commands people resolve it. The result is never nil. Nothing is decided here: even if the other one has all write
+// sets of this directory, it may lack the bytes of files, and whoever follows it drops its own.
+func Forgotten(ctx context.Context, cfg config.Config, log *slog.Logger, is vault.Standing) error {
 	n, err := readNote(cfg.Data)
 	if err != nil {
 		return err
@@ -35,21 +34,19 @@ func FollowAnew(ctx context.Context, cfg config.Config, log *slog.Logger, is vau
 		return err
 	}
 	begun := n.Vault != "" && n.Vault != a.ID
-	if begun && a.Has {
-		return noteReplaced(cfg.Data, cfg.Backup.To, is.URL)
-	}
 	what := fmt.Sprintf("another directory%s has begun this backup anew on %s, after write set %d", at(is.URL), a.Began.Format(time.RFC3339), a.After)
 	if !begun {
 		what = fmt.Sprintf("this backup is older than what this directory wrote (in epoch %d; it is at %d), or another directory%s has begun it anew", n.Epoch, is.Epoch, at(is.URL))
 	}
 	switch {
 	case a.Has:
-		what += ", and has all that this directory has"
+		what += ", and has all write sets of this directory"
 	case a.More > 0:
 		what += fmt.Sprintf("; this directory has %d write sets after %d that the other one lacks", a.More, a.After)
 	default:
 		what += ", and what it has cannot be compared with this directory"
 	}
-	return fmt.Errorf("%s. If the other one is to go on, and this one to follow it without what only this one has: 'odarchive backup --detach --data %s', and start it again with --follow. "+
+	return fmt.Errorf("%s. If the other one is to go on, and this one to follow it without what only this one has: see with 'odarchive check' whether the other one lacks bytes of files, "+
+		"then 'odarchive backup --detach --data %s', and start it again with --follow. "+
 		"If this one is to replace the other one: start it once with --promote", what, cfg.Data)
 }

@@ -16,7 +16,7 @@ type Anew struct {
 	ID    string    // of the vault; another one than before if somebody has begun it anew
 	Began time.Time // the newest history
 	After uint64    // the last write set before that history
-	// Has says that the history has all write sets of the directory, so that the directory loses nothing if it follows.
+	// Has says that the history has all write sets of the directory. Bytes of files are not compared.
 	Has bool
 	// More is how many write sets the directory has after After, if it has that one, and Has is false; else 0.
 	More uint64
