@@ -63,11 +63,11 @@ func (t Txn) free(ctx context.Context, n Next) (Next, error) {
 // NextPast is Next for a visit of another archive, which may be older than others of the resource: it goes on with the stretch
 // that began last before it, if that one found the same and has no later visit.
 func (t Txn) NextPast(ctx context.Context, resource string, start time.Time) (Next, error) {
-	n := Next{Start: start, resource: resource, behind: true}
+	n := Next{Start: start, resource: resource}
 	err := t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, start.UnixMilli()), func(k, raw []byte) (bool, error) {
 		s, err := t.decode(k, raw)
-		if err == nil {
-			n.last = s
+		if n.behind = isBad(err); err == nil {
+			n.last, n.behind = s, s.behind || start.UnixMilli() <= s.last.start
 		}
 		if isBad(err) {
 			err = nil

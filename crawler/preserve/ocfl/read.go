@@ -285,11 +285,11 @@ type state struct {
 
 // sendOthers receives an object of another program.
 func (o *reading) sendOthers(ctx context.Context, base string) error {
-	states := map[string][]state{} // by logical path
+	states := map[string][]state{} // by logical path; those that changed, and the last one, which says that nothing has changed since
 	for n := range len(o.Versions) {
 		b := o.Versions[o.directory(n+1)]
 		for p, digest := range logicalPaths(b) {
-			if all := states[p]; len(all) == 0 || all[len(all)-1].digest != digest {
+			if all := states[p]; len(all) == 0 || all[len(all)-1].digest != digest || n == len(o.Versions)-1 {
 				states[p] = append(all, state{b, digest})
 			}
 		}
