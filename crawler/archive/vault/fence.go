@@ -102,7 +102,7 @@ func (w *Writer) fence(ctx context.Context) error {
 		if err := w.confirm(ctx, h.next); err != nil {
 			return err
 		}
-		w.seq, w.prev, w.at, w.last, w.isNew, w.began = h.next+1, w.nonce, f.position(), f.Last, f.New, f.Number
+		w.place, w.seq, w.prev, w.at, w.last, w.isNew, w.began = h.next, h.next+1, w.nonce, f.position(), f.Last, f.New, f.Number
 		return nil
 	}
 }

@@ -102,12 +102,12 @@ func (w *Writer) isThere(ctx context.Context) error {
 }
 
 // isThere returns errAgain if an object is missing without which nothing can be restored: the description of the vault, the newest
-// state file, or the newest object of the tail.
+// state file, the fence, or the newest object of the tail.
 func (k *Keeper) isThere(ctx context.Context) error {
 	k.mu.Lock()
 	state := k.last.key
 	k.mu.Unlock()
-	for _, key := range []string{archiveKey, state} {
+	for _, key := range []string{archiveKey, state, tailKey(k.writer.place)} {
 		if key == "" {
 			continue
 		}

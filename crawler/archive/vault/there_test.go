@@ -115,6 +115,14 @@ func TestABackupThatWasRolledBackIsFilledAgain(t *testing.T) {
 		"no state file": func(b, _ *buckettest.Memory, _ *testing.T) {
 			empty(b, func(key string) bool { return strings.HasPrefix(key, snapshotsDir) })
 		},
+		"no fence": func(b, _ *buckettest.Memory, t *testing.T) {
+			h, err := Open(t.Context(), b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, _ := h.newest()
+			_ = b.Delete(t.Context(), tailKey(f.seq))
+		},
 		"no description": func(b, _ *buckettest.Memory, _ *testing.T) {
 			empty(b, func(key string) bool { return key == archiveKey })
 		},

@@ -73,6 +73,7 @@ type Writer struct {
 	isNew bool
 	why   string // why the vault's history could not be continued; "" if it could, or for another reason
 	began uint64 // number of the last record before the epoch
+	place uint64 // of the fence in the tail
 	nonce [16]byte
 
 	known *tailCache
