@@ -67,7 +67,8 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	if err := p.Archive.Refused(digests.SHA256); err != nil { // before any byte is stored
 		return catalog.NoVersion, err
 	}
-	if known, err := p.Archive.Captured(ctx, im.URL, digests, im.At, sameCapture); err != nil || known {
+	known, perhaps, err := p.Archive.Captured(ctx, archive.Capture{URL: im.URL, At: im.At, Digests: digests})
+	if err != nil || known {
 		return catalog.Unchanged, err
 	}
 	older, newer, err := p.Archive.Around(ctx, im.URL, im.At)
@@ -75,6 +76,9 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 		return "", err
 	}
 	if older != nil && older.Digests == digests {
+		if perhaps || im.At.Sub(older.At) < sameCapture {
+			return catalog.Unchanged, nil
+		}
 		return catalog.Unchanged, p.confirm(ctx, im, *older)
 	}
 	ex := &fetch.Exchange{
@@ -104,9 +108,6 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 // confirm records that another archive found the bytes of a version once more. Otherwise bytes that turn out to have been there
 // in between would be the latest ones, or not, by the order of imports.
 func (p *Pipeline) confirm(ctx context.Context, im Imported, v catalog.Version) error {
-	if im.At.Sub(v.At) < sameCapture {
-		return nil
-	}
 	_, err := p.Archive.Commit(ctx, archive.Visit{
 		Activity: catalog.Activity{URL: im.URL, FinalURL: im.FinalURL, Start: im.At, End: im.At, Outcome: catalog.Unchanged, Status: im.Status},
 		Confirms: v.ID, Past: &archive.Past{},

@@ -34,7 +34,7 @@ func (p *Pipeline) ImportTombstone(ctx context.Context, t Tombstone) (catalog.Ou
 			return catalog.NoVersion, fmt.Errorf("%w: %s", ErrNeverKept, why)
 		}
 	}
-	if known, err := p.Archive.Captured(ctx, t.URL, t.Digests, t.At, sameCapture); err != nil || known {
+	if known, _, err := p.Archive.Captured(ctx, archive.Capture{URL: t.URL, At: t.At, Digests: t.Digests}); err != nil || known {
 		return catalog.Unchanged, err
 	}
 	older, _, err := p.Archive.Around(ctx, t.URL, t.At)

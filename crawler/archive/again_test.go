@@ -95,7 +95,7 @@ func holds(t *testing.T, a *Archive, url string) {
 // confirmPast makes a visit of another archive that found the bytes of a version once more.
 func confirmPast(t *testing.T, a *Archive, v catalog.Version, at time.Time) {
 	t.Helper()
-	known, err := a.Captured(t.Context(), v.URL, v.Digests, at, time.Second)
+	known, _, err := a.Captured(t.Context(), Capture{v.URL, at, v.Digests})
 	if err != nil || known {
 		t.Errorf("%v, %v", known, err)
 	}
@@ -103,7 +103,7 @@ func confirmPast(t *testing.T, a *Archive, v catalog.Version, at time.Time) {
 	if act, err = a.Commit(t.Context(), Visit{Activity: act, Confirms: v.ID, Past: &Past{}}, nil); err != nil || act.Outcome != catalog.Unchanged || act.Version == "" {
 		t.Errorf("%+v, %v", act, err)
 	}
-	if known, err = a.Captured(t.Context(), v.URL, v.Digests, at, time.Second); err != nil || !known {
+	if known, _, err = a.Captured(t.Context(), Capture{v.URL, at, v.Digests}); err != nil || !known {
 		t.Errorf("afterwards: %v, %v", known, err)
 	}
 }

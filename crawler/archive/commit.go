@@ -182,15 +182,12 @@ func (u *update) addVisit(ctx context.Context, id string, act *catalog.Activity,
 	return nil
 }
 
-// nextVisit returns where a visit goes in the diary. A version of another archive continues none of our stretches.
+// nextVisit returns where a visit goes in the diary.
 func (u *update) nextVisit(ctx context.Context, r records.Resource, start time.Time, visit Visit) (diary.Next, error) {
-	switch {
-	case visit.Past == nil:
-		return u.diary.Next(ctx, r.ID, r.Stretch, start)
-	case visit.Kept == nil:
+	if visit.Past != nil {
 		return u.diary.NextPast(ctx, r.ID, start)
 	}
-	return u.diary.Next(ctx, r.ID, 0, start)
+	return u.diary.Next(ctx, r.ID, r.Stretch, start)
 }
 
 // visited returns the record after one more fetch, before anything is kept of it.

@@ -36,13 +36,12 @@ type Past struct {
 // Around returns the versions of a URL whose bytes were found last until a time, and first after it; either may be nil.
 // They are the same one if a visit found its bytes after that time, and before those of any other version.
 func (a *Archive) Around(ctx context.Context, url string, at time.Time) (before, after *catalog.Version, err error) {
-	r, err := a.Resource(ctx, url)
-	if err != nil {
-		return nil, nil, err
-	}
 	var p place
-	err = a.view(func(t records.Txn) (err error) {
-		p, err = placeAt(ctx, t, r.ID, at)
+	err = a.view(func(t records.Txn) error {
+		r, err := recordOf(t, url)
+		if err == nil {
+			p, err = placeAt(ctx, t, r, at)
+		}
 		return err
 	})
 	if p.again != nil {
@@ -51,36 +50,62 @@ func (a *Archive) Around(ctx context.Context, url string, at time.Time) (before,
 	return p.older, p.newer, err
 }
 
-// Captured reports whether the archive knows of a capture of a URL at a moment: of a version with these bytes, or of a visit that
-// found them, which began then or less than a time later. An archive moves a visit by milliseconds if others began at its moment.
-func (a *Archive) Captured(ctx context.Context, url string, bytes catalog.Digests, at time.Time, within time.Duration) (known bool, err error) {
-	r, err := a.Resource(ctx, url)
-	if err != nil {
-		return false, err
-	}
-	at = at.Truncate(time.Millisecond) // as the archive keeps it
+// Capture is what another archive found.
+type Capture struct {
+	URL     string
+	At      time.Time
+	Digests catalog.Digests
+}
+
+// sameMoment is how much later than a capture its version or visit may begin: it is moved by milliseconds if others began then.
+const sameMoment = time.Second
+
+// Captured reports whether the archive knows of a capture: of a version with these bytes, or of a visit that found them, which
+// began then or less than a second later. perhaps says that the visit may be one of those that were forgotten.
+func (a *Archive) Captured(ctx context.Context, c Capture) (known, perhaps bool, err error) {
+	at := c.At.Truncate(time.Millisecond) // as the archive keeps it
 	err = a.view(func(t records.Txn) error {
+		visits := diary.Txn{Txn: t.Txn}
+		r, err := recordOf(t, c.URL)
+		if err != nil {
+			return err
+		}
+		if later, err := visits.IsLater(r.ID, r.Stretch, at); err != nil || later {
+			return err
+		}
 		all, err := t.Versions(ctx, r.ID)
 		if err != nil {
 			return err
 		}
 		some := false
 		for _, v := range all {
-			if v.Digests == bytes {
+			if v.Digests == c.Digests {
 				some = true
-				known = known || !v.At.Before(at) && v.At.Sub(at) < within
+				known = known || !v.At.Before(at) && v.At.Sub(at) < sameMoment
 			}
 		}
 		if known || !some {
 			return nil
 		}
-		known, err = diary.Txn{Txn: t.Txn}.HasFound(ctx, r.ID, at, within, sameBytes(all, bytes))
+		known, perhaps, err = visits.HasFound(ctx, r.ID, at, sameMoment, sameBytes(all, c.Digests))
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("archive: captures of %s: %w", url, err)
+		return false, false, fmt.Errorf("archive: captures of %s: %w", c.URL, err)
 	}
-	return known, nil
+	return known, perhaps, nil
+}
+
+func recordOf(t records.Txn, url string) (records.Resource, error) {
+	id, err := records.ResourceID(url)
+	if err != nil {
+		return records.Resource{}, records.NotFound("resource", url)
+	}
+	r, known, err := t.Resource(id)
+	if err == nil && !known {
+		err = records.NotFound("resource", url)
+	}
+	return r, err
 }
 
 // sameBytes tells which of a resource's versions have some bytes.
@@ -100,8 +125,8 @@ type place struct {
 	again        *catalog.Activity // the first visit between it and newer that found the bytes of older; nil for none
 }
 
-func placeAt(ctx context.Context, t records.Txn, resource string, at time.Time) (p place, err error) {
-	all, err := t.Versions(ctx, resource)
+func placeAt(ctx context.Context, t records.Txn, r records.Resource, at time.Time) (p place, err error) {
+	all, err := t.Versions(ctx, r.ID)
 	if err != nil {
 		return p, err
 	}
@@ -110,11 +135,15 @@ func placeAt(ctx context.Context, t records.Txn, resource string, at time.Time) 
 	if p.older == nil {
 		return p, nil
 	}
+	visits := diary.Txn{Txn: t.Txn}
+	if later, err := visits.IsLater(r.ID, r.Stretch, at); err != nil || later {
+		return p, err
+	}
 	var end time.Time
 	if p.newer != nil {
 		end = p.newer.At
 	}
-	found, ok, err := diary.Txn{Txn: t.Txn}.Found(ctx, resource, at, end, sameBytes(all, p.older.Digests))
+	found, ok, err := visits.Found(ctx, r.ID, at, end, sameBytes(all, p.older.Digests))
 	if ok {
 		p.again = &found
 	}
@@ -231,7 +260,7 @@ func (u *update) keepPast(ctx context.Context, r *records.Resource, act *catalog
 			return made, err
 		}
 	}
-	p, err := placeAt(ctx, u.records, r.ID, act.Start)
+	p, err := placeAt(ctx, u.records, *r, act.Start)
 	if err != nil {
 		return made, err
 	}

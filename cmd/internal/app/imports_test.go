@@ -126,3 +126,33 @@ func TestAFileWithoutAnAddressKeepsItsOwnWhenTheBaseChanges(t *testing.T) {
 		t.Errorf("%d URLs, %v", s.Resources, err)
 	}
 }
+
+// A capture that says that bytes came back is a version, also where visits are forgotten that had found them.
+func TestBytesThatCameBackAreAVersionAlsoAmongForgottenVisits(t *testing.T) {
+	t.Parallel()
+	const url = "http://127.0.0.1:9/a.csv"
+	n := openNode(t, func(*config.Config) {})
+	if _, err := n.Intake.Add(t.Context(), []catalog.Seed{{URL: url}}); err != nil {
+		t.Fatal(err)
+	}
+	const a, b = "id,n\n1,a\n", "id,n\n1,b\n"
+	take(t, n, url, []capture{{0, a}, {2, a}, {4, a}, {8, a}, {10, a}})
+	if _, err := n.Archive.ForgetVisits(t.Context(), time.Date(2020, 1, 1, 11, 0, 0, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	var want string
+	for hour := range 12 {
+		body := a
+		if hour == 3 || hour == 4 {
+			body = b
+		}
+		sum := sha256.Sum256([]byte(body))
+		want += fmt.Sprintf("%d %x\n", hour, sum[:4])
+	}
+	for range 2 {
+		take(t, n, url, []capture{{3, b}, {5, a}, {6, a}})
+		if got, versions, _ := told(t, n, url, 12); got != want || versions != 4 {
+			t.Fatalf("%d versions\n%swant\n%s", versions, got, want)
+		}
+	}
+}

@@ -63,8 +63,8 @@ func (t Txn) Found(ctx context.Context, resource string, after, before time.Time
 }
 
 // HasFound reports whether a visit of a resource, which began at a moment or less than a time later, found a version of which
-// same is true unchanged. A forgotten visit may have been at any moment of its stretch.
-func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within time.Duration, same func(n int) bool) (has bool, err error) {
+// same is true unchanged. forgotten says that a forgotten visit did perhaps, which may have been at any moment of its stretch.
+func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within time.Duration, same func(n int) bool) (has, forgotten bool, err error) {
 	from, to := at.UnixMilli(), at.Add(within).UnixMilli()
 	err = t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, to), func(k, raw []byte) (bool, error) {
 		s, err := t.decode(k, raw)
@@ -74,9 +74,7 @@ func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within
 		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.last.start < from || !same(s.version-1) {
 			return err == nil, err
 		}
-		if has = s.forgotten > 0 && from <= s.start+s.firstTook; has {
-			return false, nil
-		}
+		forgotten = forgotten || s.forgotten > 0 && from >= s.start && from <= s.start+s.firstTook
 		near := func(v visit) bool { return v.start >= from && v.start < to }
 		if has = near(visit{start: s.start}) || slices.ContainsFunc(s.recent, near); has {
 			return false, nil
@@ -91,5 +89,15 @@ func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within
 		})
 		return !has, err
 	})
-	return has, err
+	return has, forgotten, err
+}
+
+// IsLater reports whether a moment is certainly later than all visits of a resource, the last of which is in the stretch that
+// began at current.
+func (t Txn) IsLater(resource string, current int64, at time.Time) (bool, error) {
+	s, ok, err := t.stretch(resource, current)
+	if isBad(err) {
+		return false, nil
+	}
+	return ok && !s.behind && s.last.start < at.UnixMilli(), err
 }
