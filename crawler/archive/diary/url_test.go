@@ -1,6 +1,13 @@
 package diary
 
-import "testing"
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+)
 
 func TestFinalURLsThatDifferInSignaturesAreAlike(t *testing.T) {
 	t.Parallel()
@@ -24,6 +31,13 @@ func TestFinalURLsThatDifferInSignaturesAreAlike(t *testing.T) {
 		{"http://x.example/t/5f2b8c1e9d7a4036", "http://x.example/t/0a9c3d7e1b5f8426/f.csv", false},
 		{"http://x.example/2023-12-31-budget-of-all/f.csv", "http://x.example/2024-01-01-budget-of-all/f.csv", false},
 		{"http://x.example/export-20231231T235959/f.csv", "http://x.example/export-20240101T000000/f.csv", false},
+		{"http://x.example/d/population_2024_q1.csv", "http://x.example/d/unemployment_23_h2.csv", false},
+		{"http://x.example/d/DE_NUTS3_2021_v10.zip", "http://x.example/d/AT_LAU2_1999_xx1.zip", false},
+		{"http://x.example/d/DE_NUTS3_2021_v10_a", "http://x.example/d/AT_LAU02_1999_xx1_b", false},
+		{"http://x.example/pub/bev_2024_kreise/f", "http://x.example/pub/arb_1998_landes/f", false},
+		{"http://x.example/maintenance-page-503", "http://x.example/airquality-pm10-2024", false},
+		{"http://x.example/login-required-401-page", "http://x.example/open-data-file-12-csv-gz", false},
+		{"http://x.example/s/" + strings.Repeat("0", 32) + "/f", "http://x.example/s/" + strings.Repeat("1", 32) + "/f", false},
 		{"http://x.example/budget-of-municipalities/f.csv", "http://x.example/prices-of-the-apartments/f.csv", false},
 		{"http://5f2b8c1e9d7a4036.x.example/f.csv", "http://0a9c3d7e1b5f8426.x.example/f.csv", false},
 		{"5f2b8c1e9d7a4036", "0a9c3d7e1b5f8426", false},
@@ -31,5 +45,22 @@ func TestFinalURLsThatDifferInSignaturesAreAlike(t *testing.T) {
 		if alikeURLs(c.a, c.b) != c.alike || alikeURLs(c.b, c.a) != c.alike {
 			t.Errorf("%q, %q: %v, want %v", c.a, c.b, !c.alike, c.alike)
 		}
+	}
+}
+
+func TestHashesAndBase64AreTokens(t *testing.T) {
+	t.Parallel()
+	told := 0
+	const all = 500
+	for i := range all {
+		one, other := sha256.Sum256(fmt.Append(nil, "a", i)), sha256.Sum256(fmt.Append(nil, "b", i))
+		for _, encode := range []func([]byte) string{hex.EncodeToString, base64.RawURLEncoding.EncodeToString} {
+			if !areTokens(encode(one[:12]), encode(other[:12])) {
+				told++
+			}
+		}
+	}
+	if told > 2*all/25 {
+		t.Errorf("%d of %d pairs of tokens are taken for names", told, 2*all)
 	}
 }
