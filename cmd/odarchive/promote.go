@@ -63,8 +63,8 @@ An archive that was restored from the backup is no follower: start it with 'odar
 				return err
 			}
 			if done.Anew != "" {
-				return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, epoch %d, with %d of the %d that it lacked, as far as is known, from the backup, which begins anew (%s); start it with 'odarchive serve' and the settings of the writer",
-					c.cfg.Data, done.Number, done.Epoch, done.Fetched, done.Fetched+done.Lost, done.Anew)
+				return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, epoch %d; it lacked %d write sets of which the backup knows, and got %d of them; the backup begins anew (%s); start it with 'odarchive serve' and the settings of the writer",
+					c.cfg.Data, done.Number, done.Epoch, done.Fetched+done.Lost, done.Fetched, done.Anew)
 			}
 			return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, %d of them from the backup, epoch %d; start it with 'odarchive serve' and the settings of the writer", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
 		},

@@ -129,7 +129,7 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 //
 //	ThisOne, Nobody     the writer
 //	NoVault             the writer, unless the directory knows that there was a vault: opening it says so
-//	AnotherOne          a replica
+//	AnotherOne          a replica, unless that one began the backup anew: then neither, without --promote
 //	NobodyKnows         neither, without --promote
 //	CannotAsk           neither
 func (c *cli) writes(ctx context.Context) (bool, error) {
@@ -149,7 +149,7 @@ func (c *cli) writes(ctx context.Context) (bool, error) {
 			if err := c.sameArchive(ctx); err != nil {
 				return false, err
 			}
-			why = store.Forgotten(ctx, c.cfg, c.log, is)
+			why = store.BegunAnew(ctx, c.cfg, c.log, is)
 		}
 		return false, fmt.Errorf("--backup-to %s: %w", c.cfg.Backup.To, why)
 	case vault.CannotAsk:
@@ -157,6 +157,9 @@ func (c *cli) writes(ctx context.Context) (bool, error) {
 	case vault.AnotherOne:
 		if err := c.sameArchive(ctx); err != nil {
 			return false, err
+		}
+		if err := store.BegunAnew(ctx, c.cfg, c.log, is); err != nil {
+			return false, fmt.Errorf("--backup-to %s: %w", c.cfg.Backup.To, err)
 		}
 		c.log.Warn("another server has become the writer: this directory follows it, and what only this one had is dropped", "data", c.cfg.Data)
 		return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())

@@ -6,18 +6,22 @@ import (
 	"fmt"
 	"time"
 
+	"odarchive/crawler/archive/content"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/wal"
 )
 
-// Anew compares a directory with a vault that does not know it, although the directory has written one in this place (ErrForgotten).
+// Anew compares a directory that has written a vault with another one's history there: perhaps with a vault that does not know it any more
+// (ErrForgotten).
 type Anew struct {
 	ID    string    // of the vault; another one than before if somebody has begun it anew
-	Began time.Time // the newest history
+	Epoch uint64    // in which the newest history began
+	Began time.Time // that history
 	After uint64    // the last write set before that history
-	// Has says that the history has all write sets of the directory. Bytes of files are not compared.
-	Has bool
+	// Has says that the history has all write sets of the directory, and Bytes that the vault has as many bytes of packs as the directory
+	// counts; whether they are sound is not looked at.
+	Has, Bytes bool
 	// More is how many write sets the directory has after After, if it has that one, and Has is false; else 0.
 	More uint64
 }
@@ -35,7 +39,7 @@ func CompareAnew(ctx context.Context, b bucket.Bucket, db *kv.DB) (a Anew, err e
 	}
 	last := all[len(all)-1]
 	began, at := last.epochs[0], db.Position()
-	a.Began, a.After = began.At.time(), began.Number
+	a.Epoch, a.Began, a.After = began.Epoch, began.At.time(), began.Number
 	if began.position().Log != at.Log {
 		return a, nil
 	}
@@ -46,7 +50,31 @@ func CompareAnew(ctx context.Context, b bucket.Bucket, db *kv.DB) (a Anew, err e
 	if a.Has = known && sum == at.Sum; !a.Has && at.Number > began.Number && hasRecord(ctx, db, began.position()) {
 		a.More = at.Number - began.Number
 	}
+	if a.Bytes, err = h.hasPacks(ctx, db); err != nil {
+		return a, fmt.Errorf("backup: %w", err)
+	}
 	return a, nil
+}
+
+// hasPacks reports whether the objects of packs have as many bytes as a database counts.
+func (h *History) hasPacks(ctx context.Context, db *kv.DB) (bool, error) {
+	need, err := content.PacksOf(db)
+	if err != nil {
+		return false, err
+	}
+	there, err := listPacks(ctx, h.b)
+	if err != nil {
+		return false, err
+	}
+	last, _ := h.newest()
+	for num, size := range need {
+		if _, err := h.planPack(there, Target{Epoch: last.Epoch}, num, size); errors.Is(err, ErrBroken) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // hasRecord reports whether a database has a record, and its log reaches back to it.
