@@ -44,10 +44,6 @@ func (p *Pipeline) Import(ctx context.Context, im Imported) (catalog.Outcome, er
 	return outcome, nil
 }
 
-// sameCapture is how far apart two captures of the same bytes may be to count as one. An archive moves a visit by
-// milliseconds if another began at its moment.
-const sameCapture = time.Second
-
 func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome, error) {
 	link, err := address.Parse(im.URL)
 	if err != nil {
@@ -76,7 +72,7 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 		return "", err
 	}
 	if older != nil && older.Digests == digests {
-		if perhaps || im.At.Sub(older.At) < sameCapture {
+		if perhaps || im.At.Sub(older.At) < archive.SameMoment {
 			return catalog.Unchanged, nil
 		}
 		return catalog.Unchanged, p.confirm(ctx, im, *older)

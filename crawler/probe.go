@@ -69,8 +69,8 @@ func (o *outage) isOver() bool {
 type ofProbe struct{}
 
 // probe asks hosts that answered before, one after another though they have not answered yet, until one does, and reports
-// whether one did. It asks as visits do: when it is the host's turn. Fetches that fail meanwhile wait for the answer. A worker in another process has no turns but those of its
-// leases, and asks none.
+// whether one did. It asks as visits do: when it is the host's turn. Fetches that fail meanwhile wait for the answer. A worker
+// in another process has no turns but those of its leases, and asks none.
 func (p *Pipeline) probe(ctx context.Context) (up bool) {
 	if p.Gate == nil || p.Frontier == nil || ctx.Value(ofProbe{}) != nil {
 		return false

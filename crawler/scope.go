@@ -50,16 +50,17 @@ func RefusedBy(s *scope.Scope) func(u *frontier.URL, count bool) string {
 // forbidden returns the exchange of a request that is not made, since the scope or the reservations of the host forbid it; nil if it may be
 // made. The error is a *politeness.Wait if the host must not be asked for its reservations for longer than wait.
 func (p *Pipeline) forbidden(ctx context.Context, link, declared string, wait time.Duration) (*fetch.Exchange, error) {
-	if why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: link, Type: declared, Size: -1}); why != "" {
-		now := time.Now()
-		return &fetch.Exchange{URL: link, Start: now, End: now, Outcome: catalog.Blocked, ErrorClass: catalog.ErrForbiddenTarget, Why: why}, nil
-	}
-	why, err := p.reservedFor(ctx, link, wait)
-	if err != nil || why == "" {
-		return nil, err
+	outcome, class := catalog.Blocked, catalog.ErrForbiddenTarget
+	why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: link, Type: declared, Size: -1})
+	if why == "" {
+		var err error
+		if why, err = p.reservedFor(ctx, link, wait); err != nil || why == "" {
+			return nil, err
+		}
+		outcome, class = catalog.RobotsDenied, ""
 	}
 	now := time.Now()
-	return &fetch.Exchange{URL: link, Start: now, End: now, Outcome: catalog.RobotsDenied, Why: why}, nil
+	return &fetch.Exchange{URL: link, Start: now, End: now, Outcome: outcome, ErrorClass: class, Why: why}, nil
 }
 
 // redirects returns fetch.Request.Check for a request that has a pass: it holds the targets of redirects to the scope, and to those of the

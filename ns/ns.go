@@ -38,6 +38,9 @@ type Mint struct {
 	Former []string // the other bases below which the archive minted IRIs; each ends with '/'
 }
 
+// Bases returns all bases below which the archive minted IRIs, the present one first.
+func (m Mint) Bases() []string { return append([]string{m.Base}, m.Former...) }
+
 // New returns a Mint for base, which must be an absolute http or https IRI without query, fragment and password, since every IRI would show it. It adds a
 // missing final '/'. The error is a *BaseError.
 func New(base string) (Mint, error) {

@@ -115,8 +115,8 @@ func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.
 	bar := c.progress(-1, "bytes")
 	defer bar.done()
 	var read int64
-	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead, Stands: what.stands}
-	me.Epoch = store.LastEpoch(c.cfg.Data, c.cfg.Backup.To)
+	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead, Stands: what.stands,
+		Epoch: store.LastEpoch(c.cfg.Data, c.cfg.Backup.To)}
 	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0, ""); err != nil { // before the directory can be written
 		return done, err
 	}

@@ -27,7 +27,7 @@ func (u *update) describedBelow(s diary.Stretch) (m ns.Mint, known bool, err err
 		_, known, err = sn.Lookup(term.IRI(u.mint.Activity(s.ID())))
 		return u.mint, known, err
 	}
-	for _, base := range basesOf(u.mint) {
+	for _, base := range u.mint.Bases() {
 		m := ns.Mint{Base: base}
 		starts, err := countStatements(sn, term.IRI(m.Activity(s.ID())), prov.StartedAtTime)
 		if err != nil || starts > 0 {
@@ -36,8 +36,6 @@ func (u *update) describedBelow(s diary.Stretch) (m ns.Mint, known bool, err err
 	}
 	return u.mint, false, nil
 }
-
-func basesOf(m ns.Mint) []string { return append([]string{m.Base}, m.Former...) }
 
 // countStatements returns how many statements of the archive a subject has with a predicate. An IRI may be known, and have
 // none.
@@ -118,7 +116,7 @@ func (a *Archive) CheckActivities(ctx context.Context) (twice int, one string, e
 	defer sn.Release()
 	err = a.view(func(t records.Txn) error {
 		return diary.Txn{Txn: t.Txn}.StretchesAfter(ctx, diary.Stretch{}, func(s diary.Stretch) (bool, error) {
-			is, err := describedTwice(sn, basesOf(a.mint), s)
+			is, err := describedTwice(sn, a.mint.Bases(), s)
 			if is {
 				twice, one = twice+1, s.ID()
 			}
@@ -146,7 +144,7 @@ func (a *Archive) MendActivities(ctx context.Context) (mended int, err error) {
 			var twice []diary.Stretch
 			last, read := after, 0
 			err = u.diary.StretchesAfter(ctx, after, func(s diary.Stretch) (bool, error) {
-				is, err := describedTwice(u.triples.Snapshot(), basesOf(u.mint), s)
+				is, err := describedTwice(u.triples.Snapshot(), u.mint.Bases(), s)
 				if is {
 					twice = append(twice, s)
 				}
@@ -187,7 +185,7 @@ func (u *update) describeOnce(ctx context.Context, s diary.Stretch) error {
 	}
 	var before []term.Quad
 	sn := u.triples.Snapshot()
-	for _, base := range basesOf(u.mint) {
+	for _, base := range u.mint.Bases() {
 		id, known, err := sn.Lookup(term.IRI(ns.Mint{Base: base}.Activity(s.ID())))
 		if err == nil && known {
 			err = sn.Dump(ctx, term.Pattern{S: id, G: term.DefaultGraph}, func(q term.Quad) error {

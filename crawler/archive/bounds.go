@@ -26,9 +26,6 @@ const (
 	maxSources = 256 << 10
 )
 
-// maxStatus bounds the status of an HTTP response; it has three digits (RFC 9110, section 15).
-const maxStatus = 999
-
 // MaxETag bounds an entity tag, in bytes. Longer ones are dropped.
 const MaxETag = 2 << 10
 
@@ -37,14 +34,14 @@ const MaxETag = 2 << 10
 const omittedHeader = "Odarchive-Omitted-Headers"
 
 // boundActivity cuts what strangers say of a fetch. A final URL that RDF could not name is dropped: a dump of the whole
-// archive would fail at it. So is a status that is none.
+// archive would fail at it. A number that is no HTTP status becomes 0, for none.
 func boundActivity(a catalog.Activity) catalog.Activity {
 	a.Why, a.TLS = records.Cut(a.Why, records.MaxSentence), records.Cut(a.TLS, records.MaxSentence)
 	a.Robots = records.Cut(a.Robots, records.MaxSentence)
 	if len(a.FinalURL) > address.MaxURL || a.FinalURL != "" && iri.Check(describe.IRI(a.FinalURL).Value()) != nil {
 		a.FinalURL = ""
 	}
-	if a.Status < 0 || a.Status > maxStatus {
+	if !catalog.IsStatus(a.Status) {
 		a.Status = 0
 	}
 	return a

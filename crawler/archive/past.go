@@ -57,8 +57,8 @@ type Capture struct {
 	Digests catalog.Digests
 }
 
-// sameMoment is how much later than a capture its version or visit may begin: it is moved by milliseconds if others began then.
-const sameMoment = time.Second
+// SameMoment is how much later than a capture its version or visit may begin: it is moved by milliseconds if others began then.
+const SameMoment = time.Second
 
 // Captured reports whether the archive knows of a capture: of a version with these bytes, or of a visit that found them, which
 // began then or less than a second later. perhaps says that the visit may be one of those that were forgotten.
@@ -81,13 +81,13 @@ func (a *Archive) Captured(ctx context.Context, c Capture) (known, perhaps bool,
 		for _, v := range all {
 			if v.Digests == c.Digests {
 				some = true
-				known = known || !v.At.Before(at) && v.At.Sub(at) < sameMoment
+				known = known || !v.At.Before(at) && v.At.Sub(at) < SameMoment
 			}
 		}
 		if known || !some {
 			return nil
 		}
-		known, perhaps, err = visits.HasFound(ctx, r.ID, at, sameMoment, sameBytes(all, c.Digests))
+		known, perhaps, err = visits.HasFound(ctx, r.ID, at, SameMoment, sameBytes(all, c.Digests))
 		return err
 	})
 	if err != nil {

@@ -109,6 +109,10 @@ type Version struct {
 	Request      http.Header `json:",omitempty"` // headers of the request
 }
 
+// IsStatus reports whether a number may be the status of an HTTP response, which has three digits (RFC 9110, section 15), or 0
+// for none.
+func IsStatus(n int) bool { return n >= 0 && n <= 999 }
+
 // Activity is one visit, successful or not, or a stretch of visits that found the same.
 type Activity struct {
 	ID         string // "{resource id}-{start in milliseconds since 1970}", of the first visit of its stretch

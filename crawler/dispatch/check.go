@@ -26,7 +26,7 @@ func (r *Result) check() error {
 		return malformed("outcome %.40q", ex.Outcome)
 	case ex.ErrorClass != "" && !ex.ErrorClass.Known():
 		return malformed("error class %.40q", ex.ErrorClass)
-	case ex.Status < 0 || ex.Status > 999 || ex.Received < 0 || r.Size < 0:
+	case !catalog.IsStatus(ex.Status) || ex.Received < 0 || r.Size < 0:
 		return malformed("impossible numbers")
 	case len(ex.Hops) > maxHops || sizeOf(ex.RequestHeader) > maxHeaders || sizeOf(ex.ResponseHeader) > maxHeaders || len(f.Head) > 64<<10:
 		return malformed("too much about the exchange")
@@ -56,7 +56,7 @@ func (r *Result) check() error {
 		return malformed("%d bytes about a trace", size)
 	}
 	for _, h := range ex.Hops {
-		if !isURL(h.URL) || len(h.URL) > maxText || len(h.Head) > catalog.MaxExchangeHead || h.Before < 0 || h.Before > 24*time.Hour || h.Status < 0 || h.Status > 999 {
+		if !isURL(h.URL) || len(h.URL) > maxText || len(h.Head) > catalog.MaxExchangeHead || h.Before < 0 || h.Before > 24*time.Hour || !catalog.IsStatus(h.Status) {
 			return malformed("an impossible request of %.100q", h.URL)
 		}
 	}

@@ -84,7 +84,7 @@ const maxSize = 1 << 50
 // Check returns an error if a description has a number that none can have.
 func (v *Version) Check() error {
 	switch {
-	case v.Status < 0 || v.Status > 999:
+	case !catalog.IsStatus(v.Status):
 		return fmt.Errorf("%d is no HTTP status", v.Status)
 	case v.Size < -1 || v.Size > maxSize:
 		return fmt.Errorf("%d bytes is no size", v.Size)

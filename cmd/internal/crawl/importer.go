@@ -37,6 +37,17 @@ const registeredAtOnce = 500
 // good, and the visits that follow would be compared with it.
 const maxAhead = 24 * time.Hour
 
+// checkDate returns an error if another archive cannot have found something at a time.
+func (c *Crawl) checkDate(at time.Time) error {
+	switch {
+	case at.After(c.store.Clock().Add(maxAhead)):
+		return errors.New("its date is in the future")
+	case at.Unix() < 0:
+		return errors.New("its date is before 1970")
+	}
+	return nil
+}
+
 // ImportWARC archives the captures of a WARC or ARC file, in the order of their dates. fault is called for each fault of
 // the file, and for each capture that cannot be kept; the others are imported all the same. progress is called with the
 // number of captures that are done. With dry, it only counts: Versions are the captures that could be imported.
@@ -215,11 +226,8 @@ func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capt
 	if err != nil {
 		return "", bad(err)
 	}
-	if one.At.After(c.store.Clock().Add(maxAhead)) {
-		return "", bad(errors.New("its date is in the future"))
-	}
-	if one.At.Unix() < 0 {
-		return "", bad(errors.New("its date is before 1970"))
+	if err := c.checkDate(one.At); err != nil {
+		return "", bad(err)
 	}
 	content, err := captures.Open(file, file.Size, one)
 	if err != nil {

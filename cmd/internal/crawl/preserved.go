@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -64,7 +65,7 @@ func (p *Preserved) Begin(ctx context.Context, o preserve.Object) error {
 // address returns the URL of a file that has none: below the base that the archive had when it was imported first.
 func (p *Preserved) address(ctx context.Context, path string) (string, error) {
 	mint := p.crawl.store.Mint
-	for _, base := range append([]string{mint.Base}, mint.Former...) {
+	for _, base := range mint.Bases() {
 		_, err := p.crawl.store.Archive.Resource(ctx, base+path)
 		if err == nil {
 			return base + path, nil
@@ -103,15 +104,10 @@ func (p *Preserved) Version(ctx context.Context, v preserve.Version, body io.Rea
 func (p *Preserved) keep(ctx context.Context, v preserve.Version, in io.Reader) (outcome catalog.Outcome, err error) {
 	c := p.crawl
 	bad := func(err error) error { return &captureError{fmt.Errorf("version %d: %w", v.N, err)} }
-	if err := v.Check(); err != nil {
+	if err := cmp.Or(v.Check(), c.checkDate(v.Time)); err != nil {
 		return "", bad(err)
 	}
-	switch {
-	case v.Time.After(c.store.Clock().Add(maxAhead)):
-		return "", bad(errors.New("its date is in the future"))
-	case v.Time.Unix() < 0:
-		return "", bad(errors.New("its date is before 1970"))
-	case in == nil:
+	if in == nil {
 		return catalog.NoVersion, p.keepRecord(ctx, v)
 	}
 	body := c.Spool.Create()

@@ -26,19 +26,28 @@ func BegunAnew(ctx context.Context, cfg config.Config, log *slog.Logger, is vaul
 	if err != nil {
 		return err
 	}
+	h, err := vault.Open(ctx, b)
+	if err != nil {
+		return err
+	}
+	another, now := is.Who == vault.AnotherOne, h.Anew()
+	begun := n.Vault != "" && n.Vault != now.ID
+	if another {
+		begun = n.Epoch != 0 && n.Epoch < now.Epoch
+	}
+	if another && !begun { // it has gone on
+		return nil
+	}
 	db, err := kv.Open(cfg.Data, kv.Options{Log: log}) // one that is read only does not know the end of its log
 	if err != nil {
 		return err
 	}
-	a, err := vault.CompareAnew(ctx, b, db)
+	a, err := h.CompareAnew(ctx, db)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	begun := n.Vault != "" && n.Vault != a.ID
-	if is.Who == vault.AnotherOne {
-		if begun = n.Epoch != 0 && n.Epoch < a.Epoch; !begun || a.Has && a.Bytes {
-			return nil
-		}
+	if another && a.Has && a.Bytes {
+		return nil
 	}
 	what := fmt.Sprintf("another directory%s has begun this backup anew on %s, after write set %d", at(is.URL), a.Began.Format(time.RFC3339), a.After)
 	if !begun {

@@ -54,7 +54,12 @@ func oldKey(resource string, start int64) []byte {
 }
 
 func visitsKey(resource string, stretch, first int64) []byte {
-	return appendTime(appendTime(append([]byte{tableVisits}, resource...), stretch), first)
+	return appendTime(visitsPrefix(resource, stretch), first)
+}
+
+// visitsPrefix begins the keys of the visits of a stretch.
+func visitsPrefix(resource string, stretch int64) []byte {
+	return appendTime(append([]byte{tableVisits}, resource...), stretch)
 }
 
 const (
@@ -235,8 +240,7 @@ func (t Txn) visits(ctx context.Context, s Stretch) ([]visit, error) {
 
 // eachVisits calls f with the records of a stretch's visits, the newest first, until f returns false or an error.
 func (t Txn) eachVisits(ctx context.Context, s Stretch, f func(k []byte, some []visit) (more bool, err error)) error {
-	prefix := appendTime(append([]byte{tableVisits}, s.Resource...), s.start)
-	return t.scan(ctx, prefix, nil, func(k, raw []byte) (bool, error) {
+	return t.scan(ctx, visitsPrefix(s.Resource, s.start), nil, func(k, raw []byte) (bool, error) {
 		some, err := decodeVisits(k, raw)
 		if err != nil {
 			return false, err

@@ -10,8 +10,7 @@ import (
 )
 
 // Visit returns the visit that stored a version, by the time when it began, without its URL, unless it is forgotten or its
-// record cannot be read. Its
-// status is 200 if the server answered 304: that is the answer which the version has.
+// record cannot be read. Its status is 200 if the server answered 304: that is the answer which the version has.
 func (t Txn) Visit(resource string, start time.Time) (act catalog.Activity, ok bool, err error) {
 	s, ok, err := t.stretch(resource, start.UnixMilli())
 	v := visit{s.start, s.firstTook}
@@ -42,7 +41,7 @@ func (t Txn) Found(ctx context.Context, resource string, after, before time.Time
 		if isBad(err) { // for checks to find
 			return true, nil
 		}
-		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.start >= end || s.last.start < from || !same(s.version-1) {
+		if err != nil || s.outcome != catalog.Unchanged || s.version == 0 || s.start >= end || s.last.start <= from || !same(s.version-1) {
 			return err == nil, err
 		}
 		visits, err := t.visits(ctx, s)
@@ -79,7 +78,7 @@ func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within
 		if has = near(visit{start: s.start}) || slices.ContainsFunc(s.recent, near); has {
 			return false, nil
 		}
-		err = t.scan(ctx, appendTime(append([]byte{tableVisits}, resource...), s.start), visitsKey(resource, s.start, to), func(k, raw []byte) (bool, error) {
+		err = t.scan(ctx, visitsPrefix(resource, s.start), visitsKey(resource, s.start, to), func(k, raw []byte) (bool, error) {
 			older, err := decodeVisits(k, raw)
 			if isBad(err) {
 				return true, nil

@@ -25,7 +25,7 @@ func (t Txn) Unreadable(ctx context.Context, f func(resource string, start time.
 func (t Txn) Drop(ctx context.Context, resource string, start time.Time) error {
 	ms := start.UnixMilli()
 	keys := [][]byte{stretchKey(resource, ms), oldKey(resource, ms)}
-	err := t.scan(ctx, appendTime(append([]byte{tableVisits}, resource...), ms), nil, func(k, _ []byte) (bool, error) {
+	err := t.scan(ctx, visitsPrefix(resource, ms), nil, func(k, _ []byte) (bool, error) {
 		keys = append(keys, bytes.Clone(k))
 		return true, nil
 	})

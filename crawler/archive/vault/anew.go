@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/content"
-	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/wal"
 )
@@ -26,20 +25,25 @@ type Anew struct {
 	More uint64
 }
 
-// CompareAnew compares the database of a directory with the newest history of a vault.
-func CompareAnew(ctx context.Context, b bucket.Bucket, db *kv.DB) (a Anew, err error) {
-	h, err := Open(ctx, b)
-	if err != nil {
-		return a, err
+// Anew says what the newest history of the vault is, not compared with a directory.
+func (h *History) Anew() Anew {
+	a := Anew{ID: h.id}
+	if all := h.branches(); len(all) > 0 {
+		began := all[len(all)-1].epochs[0]
+		a.Epoch, a.Began, a.After = began.Epoch, began.At.time(), began.Number
 	}
-	a.ID = h.id
+	return a
+}
+
+// CompareAnew is Anew with what the database of a directory has more, or less.
+func (h *History) CompareAnew(ctx context.Context, db *kv.DB) (a Anew, err error) {
+	a = h.Anew()
 	all := h.branches()
 	if len(all) == 0 {
 		return a, nil
 	}
 	last := all[len(all)-1]
 	began, at := last.epochs[0], db.Position()
-	a.Epoch, a.Began, a.After = began.Epoch, began.At.time(), began.Number
 	if began.position().Log != at.Log {
 		return a, nil
 	}
