@@ -29,6 +29,7 @@ type CheckOptions struct {
 
 // Check compares what is in the bucket with the journal: names, sizes and ETags by listing, and with Deep all bytes.
 func (f *FS) Check(ctx context.Context, o CheckOptions) (faults []Fault, err error) {
+	known, total := f.settled() // before the listing, in which an upload of this moment need not be
 	there := map[string]bucket.Info{}
 	for info, err := range f.o.Bucket.List(ctx, "", "") {
 		if err != nil {
@@ -36,30 +37,20 @@ func (f *FS) Check(ctx context.Context, o CheckOptions) (faults []Fault, err err
 		}
 		there[info.Key] = info
 	}
-	f.mu.Lock()
-	known := map[string]*object{}
-	var total, done int64
-	for name, one := range f.objects {
-		if one.stored && !one.replace && !one.deleting && !one.busy {
-			known[name] = &object{name: name, size: one.size, etag: one.etag, sum: one.sum, local: one.local}
-			total += one.size
-		}
-	}
-	f.mu.Unlock()
+	var done int64
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		one := known[name]
 		info, ok := there[name]
 		why := ""
 		switch {
-		case !ok && f.uploadedSince(name, one.etag): // after the listing
 		case !ok:
 			why = "its object is missing"
 		case info.Size != one.size:
 			why = fmt.Sprintf("its object has %d bytes instead of %d", info.Size, one.size)
-		case one.etag != "" && info.ETag != one.etag && !f.uploadedSince(name, one.etag):
+		case one.etag != "" && info.ETag != one.etag:
 			why = "its object was replaced by somebody else"
 		}
-		if ok && (why == "" || one.size == info.Size) && o.Deep {
+		if ok && one.size == info.Size && o.Deep && f.isStill(one) {
 			if why, err = f.checkDeep(ctx, one, o.Slow); err != nil {
 				return faults, fmt.Errorf("check the bucket: %w", err)
 			}
@@ -67,26 +58,35 @@ func (f *FS) Check(ctx context.Context, o CheckOptions) (faults []Fault, err err
 		if done += one.size; o.Progress != nil {
 			o.Progress(done, total)
 		}
-		if why != "" && f.isStored(name) {
+		if why != "" && f.isStill(one) {
 			faults = append(faults, Fault{Name: name, Why: why, Missing: !ok, Local: one.local && f.soundHere(name, one.size, one.sum)})
 		}
 	}
 	return faults, nil
 }
 
-// uploadedSince reports whether another object has the name since a check began.
-func (f *FS) uploadedSince(name, etag string) bool {
+// settled copies the objects that are in the bucket, and that no request is about to change, and returns their bytes.
+func (f *FS) settled() (known map[string]*object, bytes int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := f.objects[name]
-	return o == nil || o.etag != etag || o.replace
+	known = map[string]*object{}
+	for name, o := range f.objects {
+		if o.settled() {
+			known[name] = &object{name: name, size: o.size, etag: o.etag, sum: o.sum, local: o.local, renewed: o.renewed}
+			bytes += o.size
+		}
+	}
+	return known, bytes
 }
 
-func (f *FS) isStored(name string) bool {
+func (o *object) settled() bool { return o.stored && !o.replace && !o.deleting && !o.busy }
+
+// isStill reports whether an object has not changed since it was settled. One that has is no fault: a later check sees it.
+func (f *FS) isStill(was *object) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := f.objects[name]
-	return o != nil && o.stored && !o.deleting
+	o := f.objects[was.name]
+	return o != nil && o.settled() && o.etag == was.etag && o.renewed == was.renewed
 }
 
 func (f *FS) checkDeep(ctx context.Context, o *object, slow *disk.Throttle) (why string, err error) {
