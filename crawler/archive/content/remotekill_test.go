@@ -129,7 +129,8 @@ func TestNothingIsLostBetweenTheFolderAndTheBucket(t *testing.T) {
 		}
 		var trouble sync.WaitGroup
 		over := make(chan struct{})
-		next := func() time.Duration { return time.Duration(50+chaos.IntN(400)) * time.Millisecond }
+		times := rng(chaos.Uint64()) // chaos itself is used below meanwhile
+		next := func() time.Duration { return time.Duration(50+times.IntN(400)) * time.Millisecond }
 		trouble.Go(func() { // the object store stops, and dies, and comes back
 			for i := 0; ; i++ {
 				select {

@@ -74,12 +74,12 @@ func (b *BadDisk) Arrange(patterns ...string) {
 
 // Restart ends this life. If the power has failed, or at random, it cuts the power before closing, which may then fail.
 func (b *BadDisk) Restart(closing func() error) {
+	b.disk.CutAt(0) // from now on only Crash cuts the power, also beside work in the background
 	if b.disk.Off() || b.rand.IntN(4) == 0 {
 		left := b.disk.Crash()
 		b.Say("power cut; close: %v", closing())
 		b.disk = left
 	} else {
-		b.disk.CutAt(0)
 		b.Say("close: %v", closing())
 	}
 	b.faults = NewErrors(b.disk)
