@@ -77,8 +77,23 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return 1
 }
 
-// sentence returns an error's text on one line.
-func sentence(err error) string { return printable(strings.Join(strings.Fields(err.Error()), " ")) }
+// sentence returns an error's text on one line. The texts of joined errors, which are lines, are parted by semicolons.
+func sentence(err error) string {
+	text := ""
+	for line := range strings.Lines(err.Error()) {
+		line = strings.Join(strings.Fields(line), " ")
+		switch {
+		case line == "":
+		case text == "":
+			text = line
+		case strings.HasSuffix(text, ":") || strings.HasSuffix(text, ";"):
+			text += " " + line
+		default:
+			text = strings.TrimSuffix(text, ".") + "; " + line
+		}
+	}
+	return printable(text)
+}
 
 func commandName(root *cobra.Command, args []string) string {
 	cmd, _, err := root.Find(args)
