@@ -101,7 +101,7 @@ func statusError(status int, path, text string) error {
 	if json.Unmarshal([]byte(text), &p) == nil && p.Title != "" {
 		text = strings.TrimSuffix(p.Title+": "+p.Detail, ": ")
 	}
-	err := fmt.Errorf("%s: HTTP %d: %.300s", path, status, text)
+	err := error(&answerError{path, status, text})
 	switch status {
 	case http.StatusGone:
 		return fmt.Errorf("%w: %w", errTrimmed, err)
@@ -113,6 +113,18 @@ func statusError(status int, path, text string) error {
 		return fmt.Errorf("%w: %w", errGone, err)
 	}
 	return err
+}
+
+// answerError is an answer that is not the one that was asked for.
+type answerError struct {
+	path   string
+	status int
+	text   string
+}
+
+// Error returns the beginning of the answer.
+func (e *answerError) Error() string {
+	return fmt.Sprintf("%s: HTTP %d: %.300s", e.path, e.status, e.text)
 }
 
 // pacedBody is a body that ends when nothing arrives for stallTimeout.
@@ -154,8 +166,8 @@ func (c *client) json(ctx context.Context, path string, v any) error {
 // identity asks who the writer is.
 func (c *client) identity(ctx context.Context) (id replicate.Identity, err error) {
 	err = c.json(ctx, "/replicate", &id)
-	if errors.Is(err, errGone) {
-		return id, fmt.Errorf("%s serves no replicas: it may be an older program, or no archive: %w", c.base, err)
+	if e, ok := errors.AsType[*answerError](err); ok && e.status == http.StatusNotFound {
+		return id, fmt.Errorf("%s serves no replicas: it may be a replica, an older program, or no archive: %w", c.base, e)
 	}
 	if err == nil && id.Version != replicate.Version {
 		err = fmt.Errorf("the writer speaks version %d of the protocol of replicas, this program version %d: upgrade the older one, replicas first", id.Version, replicate.Version)

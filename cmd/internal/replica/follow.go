@@ -110,6 +110,7 @@ func (f *Follower) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("replica %s: %w", f.dir, err)
 	}
 	retry := firstRetry
+	var said repeated
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := f.follow(ctx)
@@ -150,7 +151,7 @@ func (f *Follower) Run(ctx context.Context) (err error) {
 			rest = f.opts.FullRetry
 			f.log.Error("the disk of the replica is full: it stays behind", "error", err)
 		default:
-			f.log.Warn("cannot follow the writer", "error", err, "retry", rest)
+			said.warn(f.log, "cannot follow the writer", err, rest)
 		}
 		retry = min(2*retry, maxRetry)
 		select {
@@ -159,6 +160,26 @@ func (f *Follower) Run(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// repeated is an error that comes again and again.
+type repeated struct {
+	text  string
+	since time.Time // when it was logged last
+	times int       // how often it has come since
+}
+
+// sayAgain is the pause between two lines about the same error.
+const sayAgain = time.Minute
+
+// warn logs an error, unless the same one was logged less than sayAgain ago.
+func (r *repeated) warn(log *slog.Logger, msg string, err error, retry time.Duration) {
+	r.times++
+	if err.Error() == r.text && time.Since(r.since) < sayAgain {
+		return
+	}
+	log.Warn(msg, "error", err, "times", r.times, "retry", retry)
+	r.text, r.since, r.times = err.Error(), time.Now(), 0
 }
 
 // canWrite tries to write a file.

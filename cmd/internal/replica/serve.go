@@ -191,6 +191,9 @@ func (f *Follower) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintln(w, "ok")
 			return
 		}
+	case "/replicate":
+		problem.Send(w, r, &problem.Error{Status: http.StatusNotFound, Title: "A replica serves no replicas", Detail: "this server is a replica itself; follow " + f.opts.Writer})
+		return
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
