@@ -15,11 +15,13 @@ type guarded struct {
 	pack   *tolerant
 	parity *parityFile
 	enc    reedsolomon.Encoder
+	end    int64 // of the bytes that are there: less than the pack had if it was truncated
 	buf    []byte
-	row    [][]byte // buffers of all shards
-	healed int      // blocks that were reconstructed
-	lost   int      // blocks that could not be; they are read as they are
-	strict bool     // return errBeyond for a block that cannot be reconstructed
+	row    [][]byte     // buffers of all shards
+	beyond map[int]bool // rows with too many damaged blocks
+	healed int          // blocks that were reconstructed
+	lost   int          // blocks that could not be; they are read as they are
+	strict bool         // return errBeyond for a block that cannot be reconstructed
 }
 
 // guard returns a guarded reader of a pack. The caller closes it.
@@ -32,7 +34,7 @@ func (s *Store) guard(name string, pack io.ReaderAt) (*guarded, error) {
 }
 
 func newGuarded(pack io.ReaderAt, p *parityFile, enc reedsolomon.Encoder) *guarded {
-	return &guarded{pack: &tolerant{r: pack}, parity: p, enc: enc}
+	return &guarded{pack: &tolerant{r: pack}, parity: p, enc: enc, end: p.pack.size, beyond: map[int]bool{}}
 }
 
 // Close closes the parity file.
@@ -70,7 +72,7 @@ func (g *guarded) blocks(from, to int64) ([]byte, error) {
 		g.buf = make([]byte, guardedRead)
 	}
 	b := g.buf[:to-from]
-	n, _ := readFull(g.pack, b, from)
+	n, _ := g.read(b, from)
 	if err := g.failed(); err != nil {
 		return nil, err
 	}
@@ -113,21 +115,38 @@ func (g *guarded) heal(k int, b []byte) error {
 
 // sound reads block k and reports whether it matches its checksum.
 func (g *guarded) sound(k int, b []byte) bool {
-	_, err := readFull(g.pack, b, int64(k)*parityBlock)
+	_, err := g.read(b, int64(k)*parityBlock)
 	return err == nil && blockSum(b) == g.parity.pack.blocks[k]
 }
 
-// reconstruct computes block k from the others of its row. The error is errBeyond if too many are damaged.
+// read reads bytes of the pack as readFull does. Where a truncated pack has ended, it does not look again: each block behind the end
+// would ask for all blocks of its row.
+func (g *guarded) read(b []byte, at int64) (int, error) {
+	if at >= g.end {
+		return 0, io.EOF
+	}
+	n, err := readFull(g.pack, b, at)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		g.end = at + int64(n)
+	}
+	return n, err
+}
+
+// reconstruct computes block k from the others of its row. The error is errBeyond if too many are damaged. That is
+// remembered, since the row's other blocks would read as much.
 func (g *guarded) reconstruct(k int, b []byte) error {
+	size := g.parity.pack.size
+	rows := rowsOf(size)
+	row, missing := k%rows, 0
+	if g.beyond[row] {
+		return errBeyond
+	}
 	if g.row == nil {
 		g.row = make([][]byte, dataShards+parityShards)
 		for i := range g.row {
 			g.row[i] = make([]byte, parityBlock)
 		}
 	}
-	size := g.parity.pack.size
-	rows := rowsOf(size)
-	row, missing := k%rows, 0
 	shards := make([][]byte, len(g.row))
 	for i := range shards {
 		buf, ok := g.row[i][:parityBlock], true
@@ -138,16 +157,16 @@ func (g *guarded) reconstruct(k int, b []byte) error {
 		case other < blocksOf(size): // blocks after the end of the pack are zeros
 			ok = other != k && g.sound(other, buf[:min(parityBlock, size-int64(other)*parityBlock)])
 		}
+		if err := g.failed(); err != nil {
+			return err
+		}
 		if shards[i] = buf; !ok {
 			shards[i] = buf[:0]
-			missing++
+			if missing++; missing > parityShards {
+				g.beyond[row] = true
+				return errBeyond
+			}
 		}
-	}
-	if err := g.failed(); err != nil {
-		return err
-	}
-	if missing > parityShards {
-		return errBeyond
 	}
 	if err := g.enc.ReconstructData(shards); err != nil {
 		return fmt.Errorf("parity: %w", err)

@@ -62,7 +62,7 @@ const localDamage = "^Test(AClosedPackIsNamedByItsContent|NothingHasTheBytesOfAP
 	"DamagedWasteIsSealedAndWhatIsBesideItIsProtected|ARepairKeepsEverySoundByte|SalvageUsesParityAndNamesWhatIsMissing|" +
 	"DamagedParityIsFoundAndMadeAnewAndStillHeals|ParityRefusesAPackThatDiffersFromItsName|ABackupOfADamagedPackIsWhole|" +
 	"ScrubFindsAndMendsWhatReadersMeet|DamageBeyondParityNamesTheFilesAndLeavesTheRest|DamageInAClosedPackHealsFromParityWithoutLoss|" +
-	"ManyBadSectorsHealAsLongAsNoRowHasThree|PacksAreReadInPartsAndKeptForWhoCopiesThem|WhatAPowerCutLeavesBehindTheLastCommitIsNoDamage)$"
+	"ManyBadSectorsHealAsLongAsNoRowHasThree|ATruncatedPackIsNotReadBehindItsEndForEachOfItsBlocks|PacksAreReadInPartsAndKeptForWhoCopiesThem|WhatAPowerCutLeavesBehindTheLastCommitIsNoDamage)$"
 
 // overBucket runs the short tests of this package in a process of their own, over a bucket.
 func overBucket(t *testing.T, mode string) {

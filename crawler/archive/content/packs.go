@@ -49,6 +49,15 @@ func newPacks(fsys disk.FS, dir string, list bool) *packs {
 func (p *packs) add(num uint64, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.setName(num, name)
+}
+
+// setName makes later readers open the file with a name. One that was opened under another name is a file that the cache of a bucket
+// does not know: kept open, it would fill the disk when the cache has dropped it. The caller holds mu.
+func (p *packs) setName(num uint64, name string) {
+	if p.name[num] != name {
+		p.retire(num)
+	}
 	p.name[num] = name
 	p.version.Add(1)
 }
@@ -60,8 +69,7 @@ func (p *packs) rename(num uint64, from, to string) error {
 	if err := p.fs.Rename(filepath.Join(p.dir, from), filepath.Join(p.dir, to)); err != nil {
 		return err
 	}
-	p.name[num] = to
-	p.version.Add(1)
+	p.setName(num, to)
 	return nil
 }
 

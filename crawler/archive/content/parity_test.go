@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -187,6 +188,36 @@ func TestDamageBeyondParityNamesTheFilesAndLeavesTheRest(t *testing.T) {
 		s.check(data)
 	}
 	s.onlyWaste()
+}
+
+// counted counts reads.
+type counted struct {
+	r io.ReaderAt
+	n int
+}
+
+func (c *counted) ReadAt(b []byte, at int64) (int, error) {
+	c.n++
+	return c.r.ReadAt(b, at)
+}
+
+func TestATruncatedPackIsNotReadBehindItsEndForEachOfItsBlocks(t *testing.T) {
+	t.Parallel()
+	s, packs, _ := closedPacks(t, Options{MaxPack: 4 << 20}, 12, 500_000)
+	whole := read(t, packs[0])
+	there := &counted{r: bytes.NewReader(whole[:len(whole)/3])}
+	g, err := s.guard(filepath.Base(packs[0]), there)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	got := make([]byte, len(whole))
+	if n, err := g.ReadAt(got, 0); n != len(whole) || err != nil || !bytes.Equal(got[:len(whole)/3], whole[:len(whole)/3]) {
+		t.Errorf("%d of %d bytes, %v", n, len(whole), err)
+	}
+	if blocks := blocksOf(int64(len(whole))); g.lost < blocks/2 || there.n > 2*blocks {
+		t.Errorf("%d reads for %d blocks, of which %d are lost", there.n, blocks, g.lost)
+	}
 }
 
 func TestDamagedParityIsFoundAndMadeAnewAndStillHeals(t *testing.T) {

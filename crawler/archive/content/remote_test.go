@@ -88,6 +88,34 @@ func TestClosedPacksLeaveTheFolderAndAreReadFromTheBucket(t *testing.T) {
 	}
 }
 
+func TestAPackThatLeftTheFolderIsNotKeptOpen(t *testing.T) {
+	t.Parallel()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil || len(open) == 0 {
+		t.Skip("the system does not tell which files are open")
+	}
+	s, _ := newRemote(t, 1, 0)
+	data := noise(rng(1), 120_000)
+	s.put(data, Digest{})
+	s.check(data) // opens the pack that grows
+	if err := s.tail.closeCurrent(); err != nil {
+		t.Fatal(err)
+	}
+	s.settle()
+	for len(s.local("*.pack")) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	s.check(data)
+	if open, err = os.ReadDir("/proc/self/fd"); err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range open {
+		if name, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && strings.HasPrefix(name, s.dir) && strings.Contains(name, "deleted") {
+			t.Errorf("%s is open", name)
+		}
+	}
+}
+
 func TestTheCacheKeepsItsBound(t *testing.T) {
 	t.Parallel()
 	const bound = 700_000
