@@ -58,32 +58,49 @@ func (m *Memento) requested(r *http.Request) (address string, list []catalog.Ver
 		return "", nil, err
 	}
 	if len(list) == 0 {
-		return "", nil, problem.Newf(http.StatusNotFound, "No mementos", "this archive has no version of %s", address)
+		return "", nil, noMementos(address)
 	}
 	return list[0].URL, list, nil
 }
 
 // TimeGate answers GET /timegate/{URL}: it redirects to the version that was current at Accept-Datetime, or to the latest
-// version if there is no such header (RFC 7089 §4.1, pattern 2.1).
+// version if there is no such header (RFC 7089 §4.1, pattern 2.1). If the version of that time was withdrawn, it redirects to
+// where that is said: another version would pass for what was at the address then. Link names the mementos beside it.
 func (m *Memento) TimeGate(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Add("Vary", "accept-datetime")
 	h.Set("Cache-Control", "no-cache")
-	address, list, err := m.requested(r)
+	address, _, err := target.URL(r)
 	if err != nil {
 		return err
 	}
-	i := len(list) - 1
+	all, err := m.Archive.Versions(r.Context(), address)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(v catalog.Version) bool { return v.ErrorPage != "" })
+	if len(all) == 0 {
+		return noMementos(address)
+	}
+	list := slices.DeleteFunc(slices.Clone(all), func(v catalog.Version) bool { return !v.IsData() })
+	v := all[len(all)-1]
+	if len(list) > 0 {
+		v = list[len(list)-1]
+	}
 	if accept := r.Header.Get("Accept-Datetime"); accept != "" {
 		at, err := parseTime(accept)
 		if err != nil {
 			return problem.Newf(http.StatusBadRequest, "Bad Accept-Datetime", "%q is not a time such as %q (RFC 7089 §2.1.1)", accept, time.Unix(1e9, 0).UTC().Format(http.TimeFormat))
 		}
-		i = At(list, at)
+		v = all[At(all, at)]
 	}
-	h["Link"] = append(h["Link"], m.links(address, list, i)...)
-	http.Redirect(w, r, m.Mint.Version(list[i].ID), http.StatusFound)
+	h["Link"] = append(h["Link"], m.links(v.URL, list, At(list, v.At))...)
+	http.Redirect(w, r, m.Mint.Version(v.ID), http.StatusFound)
 	return nil
+}
+
+func noMementos(address string) error {
+	return problem.Newf(http.StatusNotFound, "No mementos", "this archive has no version of %s", address)
 }
 
 // parseTime parses an HTTP date. RFC 7089 requires RFC 1123 in GMT; a numeric zone is accepted, too.
@@ -97,7 +114,7 @@ func parseTime(s string) (time.Time, error) {
 }
 
 // At returns the index of the version that was current at a time: the last one that is not later, or the first one if
-// all are later. It compares whole seconds, as HTTP does. The list must be in order of time and not empty.
+// all are later. It compares whole seconds, as HTTP does. The list must be in order of time.
 func At(list []catalog.Version, t time.Time) int {
 	after := sort.Search(len(list), func(i int) bool { return list[i].At.Truncate(time.Second).After(t) })
 	return max(after-1, 0)

@@ -226,3 +226,27 @@ func TestAnErrorPageIsNoMemento(t *testing.T) {
 		t.Errorf("nothing but error pages: %d %s", res.StatusCode, body)
 	}
 }
+
+func TestTheTimeGateOfAWithdrawnVersionLeadsToWhereThatIsSaid(t *testing.T) {
+	t.Parallel()
+	m, a := world(trees, 4)
+	a[trees][0].Withdrawn, a[trees][2].Withdrawn = &catalog.Withdrawal{}, &catalog.Withdrawal{}
+	for accept, want := range map[string]string{
+		"":                              "_3",
+		"Sat, 31 Oct 2026 12:00:00 GMT": "_0",
+		"Mon, 02 Nov 2026 12:00:00 GMT": "_1",
+		"Tue, 03 Nov 2026 12:00:00 GMT": "_2",
+	} {
+		res, _ := get(t, m, "/timegate/"+trees, "Accept-Datetime", accept)
+		links := strings.Join(res.Header["Link"], ",")
+		if !strings.HasSuffix(res.Header.Get("Location"), want) || strings.Contains(links, "_2>") || !strings.Contains(links, `_1>; rel="first`) || !strings.Contains(links, "_3>") {
+			t.Errorf("%s leads to %s, with %s", accept, res.Header.Get("Location"), links)
+		}
+	}
+	for i := range a[trees] {
+		a[trees][i].Withdrawn = &catalog.Withdrawal{}
+	}
+	if res, _ := get(t, m, "/timegate/"+trees); !strings.HasSuffix(res.Header.Get("Location"), "_3") {
+		t.Errorf("if all are withdrawn, it leads to %s", res.Header.Get("Location"))
+	}
+}

@@ -32,7 +32,7 @@ func (m *Memento) calendar(w http.ResponseWriter, r *http.Request, address, digi
 		return err
 	}
 	if len(list) == 0 {
-		return problem.Newf(http.StatusNotFound, "No mementos", "this archive has no version of %s", address)
+		return noMementos(address)
 	}
 	http.Redirect(w, r, m.Mint.Base+"dataset?"+q.Encode()+"#versions", http.StatusFound)
 	return nil
@@ -61,7 +61,7 @@ func (m *Memento) Web(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(list) == 0 {
-		return problem.Newf(http.StatusNotFound, "No mementos", "this archive has no version of %s", address)
+		return noMementos(address)
 	}
 	v := list[len(list)-1]
 	if stamp != "" {

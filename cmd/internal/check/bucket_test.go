@@ -138,7 +138,7 @@ func TestAServerReadsItsBucketWhenACheckAsksForIt(t *testing.T) {
 	if err := os.WriteFile(object, harmed, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := ask(`{"deep": true}`); r.Err(false) == nil || r.Bucket == nil || !r.Bucket.Read {
+	if r := ask(`{"deep": true}`); r.Err(false) == nil || !strings.Contains(r.Err(false).Error(), "check --deep --repair") || r.Bucket == nil || !r.Bucket.Read {
 		t.Errorf("reading: %v, %+v", r.Err(false), r)
 	}
 	if r := ask(`{"deep": true, "repair": true}`); r.Err(true) != nil || len(r.Mended) == 0 {

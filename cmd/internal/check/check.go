@@ -49,7 +49,11 @@ func (r Report) Err(repair bool) error {
 	case len(r.Damaged) > 0 && repair:
 		return errors.New("the archive is damaged, and not all of it could be repaired")
 	case len(r.Damaged) > 0:
-		return errors.New("the archive is damaged; 'odarchive check --repair' mends what it can and has the rest fetched again")
+		deep := ""
+		if r.Bucket != nil && r.Bucket.Read { // without it, a repair may not see what was found
+			deep = "--deep "
+		}
+		return fmt.Errorf("the archive is damaged; 'odarchive check %s--repair' mends what it can and has the rest fetched again", deep)
 	case len(r.NewlyLost) > 0:
 		return errors.New("the archive is whole again, except for what is lost")
 	case len(r.Mended) > 0 && !repair:
