@@ -195,6 +195,9 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 			return register(n.Intake.Add, n.Intake.AddSorted, "")
 		})
 	}
+	if err != nil && list != nil && a.given > 0 && !a.json {
+		fmt.Fprintf(a.stderr, "odarchive: %d given, %d new so far; the same command registers the rest\n", a.given, a.added)
+	}
 	if a.secrets > 0 {
 		fmt.Fprintf(a.stderr, "odarchive: removed users and passwords from %s: the archive neither stores nor sends them\n", english.Plural(a.secrets, "URL", ""))
 	}

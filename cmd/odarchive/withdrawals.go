@@ -50,12 +50,15 @@ func (c *cli) withdrawAgain(ctx context.Context, name string) error {
 	defer in.Close()
 	return c.with(ctx, store.Options{}, func(n *app.Node) error {
 		bar := c.progress(-1, "withdrawing again")
-		versions, err := n.WithdrawAgain(ctx, in, func(step string) { bar.set(0, step) })
+		versions, left, err := n.WithdrawAgain(ctx, in, func(step string) { bar.set(0, step) })
 		bar.done()
 		if err != nil {
 			return fmt.Errorf("%s is restored, but not all that was withdrawn since was taken away again: %w", c.cfg.Data, err)
 		}
 		fmt.Fprintf(c.stderr, "odarchive: %s withdrawn again\n", english.Plural(versions, "version", ""))
+		if left > 0 {
+			fmt.Fprintf(c.stderr, "odarchive: %s left to the rules of retention, which remove old versions again\n", english.Plural(left, "version is", "versions are"))
+		}
 		return nil
 	})
 }

@@ -180,7 +180,7 @@ func TestStorageRootsLoseWhatWasTakenAwayAndImportsDoNotBringItBack(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := refusing.WithdrawAgain(t.Context(), bytes.NewReader(list), nil); err != nil {
+	if _, _, err := refusing.WithdrawAgain(t.Context(), bytes.NewReader(list), nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := importFrom(t, refusing, before); got != (crawl.Imported{Versions: 4, Withdrawn: 1}) {
