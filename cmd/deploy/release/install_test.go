@@ -152,6 +152,7 @@ mount -t overlay none -o "lowerdir=/,upperdir=$1/new,workdir=$1/work" "$1/root" 
 mount -t proc none "$1/root/proc" && mount --rbind /dev "$1/root/dev" || exit 77
 mkdir -p "$1/root/packages" && cp "$2"/* "$3" "$1/root/packages" && exec chroot "$1/root" sh -eu /packages/script.sh`
 	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--", "sh", "-c", enter, "sh", top, packages, name)
+	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin") // of chroot, and of what packages call
 	out, err := cmd.CombinedOutput()
 	var ended *exec.ExitError
 	switch code := 0; {
