@@ -205,7 +205,9 @@ func (db *DB) close() error {
 		}
 		c.mu.Unlock()
 		<-c.closed
-		err = errors.Join(err, c.cerr)
+		if err = errors.Join(err, c.cerr); written && err == nil {
+			db.swapInClosed(c.dir)
+		}
 	}
 	if written && err == nil {
 		err = db.trimFlushed(content)

@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,6 +79,21 @@ func (db *DB) emptyTemp() error {
 		}
 	}
 	return nil
+}
+
+// swapInClosed gives the name of the cache to one that was built while the database was open, and that is closed now: until then,
+// whoever only reads the directory finds no cache, and reads everything into memory. If the former cache is not gone yet, the next
+// opening does that.
+func (db *DB) swapInClosed(made string) {
+	if made == "" || made == db.path(cacheDir) {
+		return
+	}
+	if _, err := os.Stat(db.path(cacheDir)); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err := db.swapIn(made); err != nil {
+		db.opts.Log.Warn("the rebuilt database gets its name at the next opening", "dir", made, "error", err)
+	}
 }
 
 // swapIn replaces the cache by a rebuilt one.

@@ -89,12 +89,15 @@ func TestNoFileHasWhatWasDeletedBeforeAPurge(t *testing.T) {
 	}
 	put(t, db, "after", "1")
 	want = all(t, db, "", "")
-	for range 2 { // the second opening uses the renamed directory
+	for range 2 {
 		if found, err := db.VerifyAll(t.Context(), nil); err != nil || len(found) > 0 {
 			t.Errorf("%v, %v", found, err)
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
+		}
+		if made, err := filepath.Glob(filepath.Join(dir, madeDir+"*")); err != nil || len(made) > 0 {
+			t.Errorf("closed, it leaves %q, %v: who only reads finds no tables", made, err)
 		}
 		db = open(t, dir, Options{})
 		if got := all(t, db, "", ""); got != want {
