@@ -96,18 +96,6 @@ func (a *Archive) Captured(ctx context.Context, c Capture) (known, perhaps bool,
 	return known, perhaps, nil
 }
 
-func recordOf(t records.Txn, url string) (records.Resource, error) {
-	id, err := records.ResourceID(url)
-	if err != nil {
-		return records.Resource{}, records.NotFound("resource", url)
-	}
-	r, known, err := t.Resource(id)
-	if err == nil && !known {
-		err = records.NotFound("resource", url)
-	}
-	return r, err
-}
-
 // sameBytes tells which of a resource's versions have some bytes.
 func sameBytes(all []catalog.Version, bytes catalog.Digests) func(n int) bool {
 	same := map[int]bool{}

@@ -23,22 +23,28 @@ func (a *Archive) view(f func(records.Txn) error) error { return records.View(a.
 
 // Resource returns what is known of a URL in any of its spellings, or of a resource id.
 func (a *Archive) Resource(ctx context.Context, urlOrID string) (catalog.Resource, error) {
+	var r records.Resource
+	err := a.view(func(t records.Txn) (err error) {
+		r, err = recordOf(t, urlOrID)
+		return err
+	})
+	return r.Resource, err
+}
+
+// recordOf returns the record of a URL in any of its spellings, or of a resource id.
+func recordOf(t records.Txn, urlOrID string) (records.Resource, error) {
 	id := urlOrID
 	if !ns.IsResourceID(id) {
 		var err error
 		if id, err = records.ResourceID(urlOrID); err != nil {
-			return catalog.Resource{}, records.NotFound("resource", urlOrID)
+			return records.Resource{}, records.NotFound("resource", urlOrID)
 		}
 	}
-	var r records.Resource
-	err := a.view(func(t records.Txn) (err error) {
-		var known bool
-		if r, known, err = t.Resource(id); err != nil || !known {
-			return records.OrNotFound(err, "resource", urlOrID)
-		}
-		return nil
-	})
-	return r.Resource, err
+	r, known, err := t.Resource(id)
+	if err != nil || !known {
+		return r, records.OrNotFound(err, "resource", urlOrID)
+	}
+	return r, nil
 }
 
 // Versions returns the versions of a URL or resource id in the order of their dates, oldest first. Numbers do not follow

@@ -41,11 +41,14 @@ type Memento struct {
 
 const defaultPage = 5000
 
-// list returns the mementos of a URL: its versions that are not error pages, oldest first.
+// list returns the mementos of a URL: its versions that are neither error pages nor withdrawn, oldest first.
 func (m *Memento) list(ctx context.Context, url string) ([]catalog.Version, error) {
 	all, err := m.Archive.Versions(ctx, url)
-	return slices.DeleteFunc(all, func(v catalog.Version) bool { return !v.IsData() }), err
+	return slices.DeleteFunc(all, isNoMemento), err
 }
+
+// isNoMemento reports whether a version is an error page, or withdrawn.
+func isNoMemento(v catalog.Version) bool { return !v.IsData() }
 
 // requested returns the mementos of the URL in the request's path, at least one, and the URL as the archive spells it.
 func (m *Memento) requested(r *http.Request) (address string, list []catalog.Version, err error) {
@@ -53,14 +56,19 @@ func (m *Memento) requested(r *http.Request) (address string, list []catalog.Ver
 	if err != nil {
 		return "", nil, err
 	}
-	list, err = m.list(r.Context(), address)
-	if err != nil {
+	if list, err = m.some(r.Context(), address); err != nil {
 		return "", nil, err
 	}
-	if len(list) == 0 {
-		return "", nil, noMementos(address)
-	}
 	return list[0].URL, list, nil
+}
+
+// some returns the mementos of a URL, at least one.
+func (m *Memento) some(ctx context.Context, address string) ([]catalog.Version, error) {
+	list, err := m.list(ctx, address)
+	if err == nil && len(list) == 0 {
+		err = noMementos(address)
+	}
+	return list, err
 }
 
 // TimeGate answers GET /timegate/{URL}: it redirects to the version that was current at Accept-Datetime, or to the latest
@@ -82,7 +90,7 @@ func (m *Memento) TimeGate(w http.ResponseWriter, r *http.Request) error {
 	if len(all) == 0 {
 		return noMementos(address)
 	}
-	list := slices.DeleteFunc(slices.Clone(all), func(v catalog.Version) bool { return !v.IsData() })
+	list := slices.DeleteFunc(slices.Clone(all), isNoMemento)
 	v := all[len(all)-1]
 	if len(list) > 0 {
 		v = list[len(list)-1]

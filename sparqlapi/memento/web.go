@@ -27,12 +27,8 @@ func (m *Memento) calendar(w http.ResponseWriter, r *http.Request, address, digi
 	if len(digits) >= 4 {
 		q.Set("year", digits[:4])
 	}
-	list, err := m.list(r.Context(), address)
-	if err != nil {
+	if _, err := m.some(r.Context(), address); err != nil {
 		return err
-	}
-	if len(list) == 0 {
-		return noMementos(address)
 	}
 	http.Redirect(w, r, m.Mint.Base+"dataset?"+q.Encode()+"#versions", http.StatusFound)
 	return nil
@@ -56,12 +52,9 @@ func (m *Memento) Web(w http.ResponseWriter, r *http.Request) error {
 	if calendar != nil {
 		return m.calendar(w, r, address, calendar[1])
 	}
-	list, err := m.list(r.Context(), address)
+	list, err := m.some(r.Context(), address)
 	if err != nil {
 		return err
-	}
-	if len(list) == 0 {
-		return noMementos(address)
 	}
 	v := list[len(list)-1]
 	if stamp != "" {

@@ -143,15 +143,21 @@ func listPacks(ctx context.Context, b bucket.Bucket) (there packsThere, err erro
 // maxPiece is the maximum size of a piece.
 const maxPiece = 8 << 20
 
+// packsFrom returns the packs with a number, which mu guards, and higher ones, and the first number whose pack may not be finished.
+func (c *packCopier) packsFrom(first *uint64) (list []content.Pack, unfinished uint64, err error) {
+	c.mu.Lock()
+	from := *first
+	c.mu.Unlock()
+	unfinished = c.store.Unfinished() // before the list is made
+	list, err = c.store.PacksFrom(from)
+	return list, unfinished, err
+}
+
 // copyNew copies what has been committed of packs since the last call.
 func (c *packCopier) copyNew(ctx context.Context) error {
 	c.copying.Lock()
 	defer c.copying.Unlock()
-	c.mu.Lock()
-	from := c.from
-	c.mu.Unlock()
-	unfinished := c.store.Unfinished() // before the list is made
-	list, err := c.store.PacksFrom(from)
+	list, unfinished, err := c.packsFrom(&c.from)
 	if err != nil {
 		return err
 	}

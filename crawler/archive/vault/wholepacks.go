@@ -16,11 +16,7 @@ import (
 
 // closeAll copies closed packs that are not there as a whole, and deletes their pieces. It returns at once if there are none.
 func (c *packCopier) closeAll(ctx context.Context) error {
-	c.mu.Lock()
-	from := c.done
-	c.mu.Unlock()
-	unfinished := c.store.Unfinished() // before the list is made
-	list, err := c.store.PacksFrom(from)
+	list, unfinished, err := c.packsFrom(&c.done)
 	if err != nil {
 		return err
 	}

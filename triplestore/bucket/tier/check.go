@@ -79,8 +79,6 @@ func (f *FS) settled() (known map[string]*object, bytes int64) {
 	return known, bytes
 }
 
-func (o *object) settled() bool { return o.stored && !o.replace && !o.deleting && !o.busy }
-
 // isStill reports whether an object has not changed since it was settled. One that has is no fault: a later check sees it.
 func (f *FS) isStill(was *object) bool {
 	f.mu.Lock()

@@ -12,7 +12,7 @@ func (f *FS) excess() (drop []*object) {
 	}
 	var all []*object
 	for _, o := range f.objects {
-		if o.stored && !o.replace && !o.deleting && !o.busy && (o.local && !f.o.ReadOnly || o.part != nil && o.part.users == 0) {
+		if o.settled() && (o.local && !f.o.ReadOnly || o.part != nil && o.part.users == 0) {
 			all = append(all, o)
 		}
 	}
@@ -50,7 +50,7 @@ func (f *FS) dropLocal(o *object) (dropped bool) {
 	defer o.reading.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !o.stored || o.replace || o.deleting || o.busy {
+	if !o.settled() {
 		return false
 	}
 	if o.part != nil && o.part.users == 0 {

@@ -171,6 +171,9 @@ type object struct {
 	wait     time.Duration
 }
 
+// settled reports whether an object is in the bucket, and no request is to change it. The caller holds FS.mu.
+func (o *object) settled() bool { return o.stored && !o.replace && !o.deleting && !o.busy }
+
 // Open opens the folder. It reads the journal; if there is none, it lists the bucket. If the bucket is away, it fails
 // only without a journal.
 func Open(ctx context.Context, o Options) (*FS, error) {
