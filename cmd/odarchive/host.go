@@ -38,7 +38,8 @@ func (c *cli) host() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "host",
 		Short: "Set how single hosts are asked; pause or forget them",
-		Long: `Set how single hosts are asked: how often, how many requests at a time, as whom, with which login, through which proxy.
+		Long: `Set how single hosts are asked: how often, how many requests at a time, as whom, with which login, through which proxy, and where
+they are.
 MATCH is a host (data.example.org, or with a port), a domain with everything below it ('*.example.org'), a regular
 expression for the whole name ('/data[0-9]+\.example\.org/'), or '*'. The most specific rule that sets a value decides;
 what these commands set has precedence over [[host]] tables of the settings file for the same MATCH, and survives a
@@ -48,6 +49,7 @@ Passwords, cookies and certificates are in the file of --secrets-file, which onl
 section of it. If a server holds the archive, or with --endpoint, the commands ask that server.`,
 		Example: `  odarchive host set data.example.org delay=10s max-body=2GiB user-agent=research/1.0
   odarchive host set '*.example.org' secret=portal proxy=socks5://127.0.0.1:1080 header.X-Project=archive
+  odarchive host set intranet.example.org resolve=10.1.2.3:8080
   odarchive host set api.example.org robots=ignore robots-by='Jane Doe' robots-why='she runs it'
   odarchive host show data.example.org
   odarchive host pause '*.example.org' --why "they asked us to"`,
@@ -185,6 +187,9 @@ func (c *cli) printView(v hosts.View) error {
 	lines := []string{
 		"delay " + s.Delay.String(), fmt.Sprintf("requests at a time %d", s.Parallel), "longest Crawl-delay " + s.MaxCrawlDelay.String(), "requests a day " + limited(s.Daily.String()),
 		fmt.Sprintf("retries %d", s.Retries), "proxy " + s.Proxy, "robots.txt " + s.Robots,
+	}
+	if !s.Resolve.IsZero() {
+		lines = append(lines, "at "+s.Resolve.String())
 	}
 	if s.Secret != "" {
 		lines = append(lines, "login "+s.Secret)

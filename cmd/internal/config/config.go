@@ -78,8 +78,9 @@ type Fetch struct {
 	PerDomain         bool     // one connection to a registered domain at a time
 	Hours             string   // hours of fetching in local time, "22:00-06:00"; "" for all
 	Resolver          string
-	Schedule          string // paper adaptive
-	Bandwidth         Bytes  // per second; 0 = no limit
+	Resolve           []string // HOST=ADDR:PORT
+	Schedule          string   // paper adaptive
+	Bandwidth         Bytes    // per second; 0 = no limit
 	Workers           int
 	Sitemaps          bool          // read the sitemaps that robots.txt names, for hints of changes
 	WebSub            bool          // subscribe to hubs that documents name
@@ -159,6 +160,19 @@ func (f Fetch) Denied() []string {
 		all = append(all, rule+" for:"+string(scope.Keep))
 	}
 	return all
+}
+
+// Resolved parses Resolve.
+func (f Fetch) Resolved() ([]hosts.Rule, error) {
+	var rules []hosts.Rule
+	for _, text := range f.Resolve {
+		r, err := hosts.ParseResolve(text)
+		if err != nil {
+			return nil, fmt.Errorf("--resolve: %w", err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
 }
 
 // Networks parses AllowNets.
@@ -283,6 +297,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, _, err := c.ParseHooks(); err != nil {
+		return err
+	}
+	if _, err := c.Fetch.Resolved(); err != nil {
 		return err
 	}
 	if err := c.Fetch.checkHosts(); err != nil {

@@ -41,6 +41,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.BoolVar(&s.PerDomain, "per-domain", s.PerDomain, "one connection to a registered domain at a time")
 	f.StringVar(&s.Hours, "hours", s.Hours, "hours of the day in which to fetch, in local time, as 22:00-06:00")
 	f.StringVar(&s.Resolver, "resolver", s.Resolver, "DNS server to use, as HOST:PORT")
+	f.StringArrayVar(&s.Resolve, "resolve", nil, "where a host is, as HOST=ADDR or HOST=ADDR:PORT, whatever name servers say; it may be fetched there even if the address is private (repeatable; 'odarchive host set HOST resolve=ADDR:PORT' keeps it in the archive)")
 	f.StringVar(&s.Schedule, "schedule", s.Schedule, "when to visit again: adaptive (learns how each file changes) or paper (the ODArchive paper's rule)")
 	f.Var(&s.Bandwidth, "bandwidth", "bytes per second over all hosts, 0 for no limit")
 	f.BoolVar(&s.Sitemaps, "sitemaps", s.Sitemaps, "read the sitemaps that robots.txt files name, about once a day, and visit files earlier of which they rightly say that they have changed")

@@ -20,7 +20,11 @@ func (c *Crawl) newBook() (*hosts.Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hosts.NewBook(hosts.Options{DB: c.store.DB, Base: base, File: settings.Hosts, Secrets: secrets, ProxySecret: settings.ProxySecret, Changed: c.hostsChanged, Log: c.store.Log})
+	flags, err := settings.Resolved()
+	if err != nil {
+		return nil, err
+	}
+	return hosts.NewBook(hosts.Options{DB: c.store.DB, Base: base, File: settings.Hosts, Flags: flags, Secrets: secrets, ProxySecret: settings.ProxySecret, Changed: c.hostsChanged, Log: c.store.Log})
 }
 
 // hostDefaults returns the settings of hosts without rules.
@@ -41,6 +45,7 @@ func hostDefaults(settings config.Fetch) (base hosts.Settings, err error) {
 func (c *Crawl) hostsChanged() {
 	if c.Gate != nil { // else nothing is running yet
 		c.Gate.Robots.Refresh()
+		c.Fetcher.Close() // connections to where a host was
 	}
 }
 

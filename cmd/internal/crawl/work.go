@@ -83,7 +83,11 @@ func (b *workshop) build(w *dispatch.Worker, by dispatch.Welcome) (dispatch.Kit,
 	if err != nil {
 		return dispatch.Kit{}, err
 	}
-	book, err := hosts.NewBook(hosts.Options{Base: base, File: settings.Hosts, Secrets: secrets, ProxySecret: settings.ProxySecret, Log: b.log})
+	flags, err := settings.Resolved()
+	if err != nil {
+		return dispatch.Kit{}, err
+	}
+	book, err := hosts.NewBook(hosts.Options{Base: base, File: settings.Hosts, Flags: flags, Secrets: secrets, ProxySecret: settings.ProxySecret, Log: b.log})
 	if err != nil {
 		return dispatch.Kit{}, err
 	}

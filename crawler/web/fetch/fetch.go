@@ -6,8 +6,8 @@
 // nothing about the host.
 //
 // Promises: A call makes one request at a time, and passes every redirect target to Request.Check before it follows it.
-// It never connects to a private, loopback or link-local address or a metadata service, unless that is allowed; the
-// address that is dialled decides. It observes the limits of time, size, header size and decompression ratio. Cookies
+// It never connects to a private, loopback or link-local address or a metadata service, unless that is allowed, or
+// the operator has named this address for the host; the address that is dialled decides. It observes the limits of time, size, header size and decompression ratio. Cookies
 // live for one fetch and return only to the host that set them. TLS certificates are verified, except those of
 // Options.UnverifiedHosts, and those of hosts for which the operator says so. What the secrets file holds goes only to
 // the hosts that the operator names, and is not in an Exchange.
@@ -68,7 +68,7 @@ func (f *Fetcher) SetBandwidth(perSecond float64) {
 	f.bandwidth.Store(rate.NewLimiter(rate.Limit(perSecond), burst))
 }
 
-// Close closes idle connections.
+// Close closes idle connections. The Fetcher can still be used: the next requests open new ones.
 func (f *Fetcher) Close() { f.closeIdle() }
 
 func (f *Fetcher) closeIdle() { f.ways.closeIdle() }

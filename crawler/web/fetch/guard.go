@@ -7,9 +7,11 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"odarchive/crawler/address"
+	"odarchive/crawler/web/hosts"
 )
 
 // guard decides to which addresses connections are allowed.
@@ -110,17 +112,13 @@ func forbiddenPort(u address.URL) string {
 }
 
 // dial resolves a name and connects to the first of its addresses that is allowed and can be reached.
-func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	host, port, err := net.SplitHostPort(address)
+func (f *Fetcher) dial(ctx context.Context, network, hostPort string) (net.Conn, error) {
+	to, err := f.locate(ctx, hostPort)
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := f.resolve(ctx, host)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := f.firstAllowed(ctx, host, addrs, func(a netip.Addr) (conn net.Conn, more bool, err error) {
-		conn, err = f.dialOne(ctx, network, net.JoinHostPort(a.String(), port))
+	conn, err := f.firstAllowed(ctx, to, func(a netip.Addr) (conn net.Conn, more bool, err error) {
+		conn, err = f.dialOne(ctx, network, net.JoinHostPort(a.String(), to.port))
 		if errors.Is(err, syscall.EADDRNOTAVAIL) && a.Is4() { // for IPv6 it means that this machine has no IPv6
 			err = &OwnTrouble{TroublePorts, err}
 		}
@@ -130,19 +128,19 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 		return conn, nil
 	}
 	if cache, ok := f.opts.Resolver.(interface{ Forget(host string) }); ok { // the addresses may be old
-		cache.Forget(host)
+		cache.Forget(to.host)
 	}
 	return nil, err
 }
 
 // firstAllowed connects to the first of a host's addresses that may be fetched and answers. After an error, connect says
 // whether more addresses are worth a try. The error is that of the last try, or that all addresses are forbidden.
-func (f *Fetcher) firstAllowed(ctx context.Context, host string, addrs []netip.Addr, connect func(netip.Addr) (conn net.Conn, more bool, err error)) (net.Conn, error) {
+func (f *Fetcher) firstAllowed(ctx context.Context, to target, connect func(netip.Addr) (conn net.Conn, more bool, err error)) (net.Conn, error) {
 	var last error
-	for _, a := range addrs {
-		if !f.guard.allows(a) {
+	for _, a := range to.addrs {
+		if !to.set && !f.guard.allows(a) {
 			if last == nil {
-				last = &forbiddenError{host, a}
+				last = &forbiddenError{to.host, a}
 			}
 			continue
 		}
@@ -177,6 +175,39 @@ func (f *Fetcher) dialOne(ctx context.Context, network, address string) (net.Con
 		return nil, err
 	}
 	return hold(conn, leave), nil
+}
+
+// target is what a connection is made to.
+type target struct {
+	host  string // as in the URL
+	port  string
+	addrs []netip.Addr
+	set   bool // the operator has named the address for this host, so it may be private
+}
+
+// locate returns the target for HOST:PORT: where the operator says that the host is, or what its name resolves to.
+func (f *Fetcher) locate(ctx context.Context, hostPort string) (to target, err error) {
+	if to.host, to.port, err = net.SplitHostPort(hostPort); err != nil {
+		return to, err
+	}
+	if place := f.place(hostPort); !place.IsZero() {
+		to.addrs, to.set = []netip.Addr{place.Addr}, true
+		if place.Port != 0 {
+			to.port = strconv.Itoa(int(place.Port))
+		}
+		return to, nil
+	}
+	to.addrs, err = f.resolve(ctx, to.host)
+	return to, err
+}
+
+// place returns where the operator says that a host is, the zero value for nowhere. An address in a URL is where it is.
+func (f *Fetcher) place(hostPort string) hosts.Place {
+	group := address.HostGroup(hostPort)
+	if _, err := netip.ParseAddr(strings.Trim(hosts.Name(group), "[]")); err == nil {
+		return hosts.Place{}
+	}
+	return f.opts.Settings(group).Resolve
 }
 
 func (f *Fetcher) resolve(ctx context.Context, host string) ([]netip.Addr, error) {

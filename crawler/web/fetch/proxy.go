@@ -99,22 +99,22 @@ func (f *Fetcher) dialVia(ctx context.Context, network, address string, via *hos
 	if via == nil {
 		return f.dial(ctx, network, address)
 	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, err
-	}
-	if via.Resolves {
+	if via.Resolves && f.place(address).IsZero() {
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return nil, err
+		}
 		if err := f.checkName(ctx, host); err != nil {
 			return nil, err
 		}
 		return f.tunnelTo(ctx, network, via, host, port)
 	}
-	addrs, err := f.resolve(ctx, host)
+	to, err := f.locate(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	return f.firstAllowed(ctx, host, addrs, func(a netip.Addr) (net.Conn, bool, error) {
-		conn, err := f.tunnelTo(ctx, network, via, a.String(), port)
+	return f.firstAllowed(ctx, to, func(a netip.Addr) (net.Conn, bool, error) {
+		conn, err := f.tunnelTo(ctx, network, via, a.String(), to.port)
 		var refused *proxyRefusal // another address may be permitted; a proxy that does not work is the same for all
 		return conn, errors.As(err, &refused), err
 	})

@@ -48,7 +48,7 @@ func wayTo(scheme string, set hosts.Settings, relaxed bool, p purpose) way {
 	}
 	if via := set.Proxy; via != nil {
 		w.proxy, w.resolves, w.global, w.login = via.URL.String(), via.Resolves, via.Global, via.Secret
-		w.asked = via.Resolves && scheme == "http" && via.URL.Scheme != "socks5"
+		w.asked = via.Resolves && scheme == "http" && via.URL.Scheme != "socks5" && set.Resolve.IsZero()
 	}
 	return w
 }

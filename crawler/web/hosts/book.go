@@ -32,6 +32,7 @@ type Settings struct {
 	Secret     *Secret // nil for none
 	Unverified bool
 	Proxy      *Proxy // nil for none
+	Resolve    Place  // zero: the name decides
 
 	Robots *Exception // nil: robots.txt is obeyed
 	Paused string     // why the host is not asked; "" if it is
@@ -50,6 +51,7 @@ type Options struct {
 	DB      *kv.DB             // stores the rules that orders set; nil keeps them in memory
 	Base    Settings           // of hosts without rules
 	File    []Rule             // of the settings file
+	Flags   []Rule             // of the command line, with precedence over all others for the same Match
 	Secrets map[string]*Secret // of the secrets file
 	// ProxySecret is the section with the login of Base.Proxy, "" for none.
 	ProxySecret string
@@ -97,6 +99,11 @@ func NewBook(opts Options) (*Book, error) {
 		})
 		if err != nil {
 			return nil, fmt.Errorf("settings of hosts: %w", err)
+		}
+	}
+	for _, r := range opts.Flags {
+		if err := r.Check(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrBad, err)
 		}
 	}
 	if err := b.Replace(opts.Base, opts.ProxySecret, opts.File, opts.Secrets); err != nil {
@@ -284,6 +291,7 @@ type Origin string
 const (
 	FromFile  Origin = "file"
 	FromOrder Origin = "order"
+	FromFlag  Origin = "flag"
 )
 
 // Listed is a rule with its origin.

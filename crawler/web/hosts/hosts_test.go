@@ -134,6 +134,34 @@ func TestOrdersSurviveARestartAndHavePrecedenceOverTheFile(t *testing.T) {
 	}
 }
 
+func TestTheCommandLineSaysFirstWhereAHostIsThenAnOrderThenTheFile(t *testing.T) {
+	t.Parallel()
+	flag, err := ParseResolve("a.example=[::1]:8081")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := rules(t, "[[host]]\nmatch = \"*.example\"\nresolve = \"192.0.2.1\"\n[[host]]\nmatch = \"b.example\"\nresolve = \"192.0.2.2:80\"\n")
+	b, err := NewBook(Options{File: file, Flags: []Rule{flag}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, match := range []string{"a.example", "b.example"} {
+		if _, err := b.Change(t.Context(), match, func(r *Rule) error { return r.Set("resolve", "192.0.2.3") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for host, want := range map[string]string{"a.example": "[::1]:8081", "a.example:8080": "[::1]:8081", "b.example": "192.0.2.3", "c.example": "192.0.2.1", "d.test": ""} {
+		if got := b.Of(host).Resolve.String(); got != want {
+			t.Errorf("%s is at %q, want %q", host, got, want)
+		}
+	}
+	for _, text := range []string{"a.example", "a.example=", "=192.0.2.1", "a.example=b.example", "a.example=192.0.2.1:http", "a.example=192.0.2.1:0", "http://a.example/=192.0.2.1"} {
+		if r, err := ParseResolve(text); err == nil {
+			t.Errorf("%q is taken as %v", text, r.Lines())
+		}
+	}
+}
+
 func TestRulesThatCannotBeMeantAreRefused(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -290,7 +318,7 @@ func TestHostsWhoseSecretIsGoneAreNotAskedWithoutIt(t *testing.T) {
 }
 
 func FuzzRule(f *testing.F) {
-	for _, r := range []string{"delay\x0010s", "header.X\x00y", "daily\x005%", "max-body\x001GiB", "robots\x00ignore", "proxy\x00socks5h://a:1", "paused\x00why", "header.X\x00\xf0"} {
+	for _, r := range []string{"delay\x0010s", "header.X\x00y", "resolve\x00[::1]:80", "daily\x005%", "max-body\x001GiB", "robots\x00ignore", "proxy\x00socks5h://a:1", "paused\x00why", "header.X\x00\xf0"} {
 		name, value, _ := strings.Cut(r, "\x00")
 		f.Add("*.example.org", name, value)
 	}

@@ -49,6 +49,7 @@ type Rule struct {
 	Proxy         string            `json:"proxy,omitempty" toml:"proxy"` // "direct" for none
 	ProxySecret   string            `json:"proxy-secret,omitempty" toml:"proxy-secret"`
 	ProxyResolves bool              `json:"proxy-resolves,omitempty" toml:"proxy-resolves"`
+	Resolve       *Place            `json:"resolve,omitempty" toml:"resolve"` // where the hosts are, whatever name servers say
 
 	// Robots is "ignore" for hosts whose owner permits that, or "obey". An exception needs the names of who permitted it,
 	// and why. Every visit records both.
@@ -136,6 +137,8 @@ func (r *Rule) Set(name, value string) (err error) {
 		r.Delay, err = parsed[Duration](value)
 	case "max-crawl-delay":
 		r.MaxCrawlDelay, err = parsed[Duration](value)
+	case "resolve":
+		r.Resolve, err = parsed[Place](value)
 	case "daily":
 		r.Daily, err = parsed[Daily](value)
 	case "max-body":
@@ -168,7 +171,7 @@ func (r *Rule) Set(name, value string) (err error) {
 		}
 	default:
 		return fmt.Errorf("a host has no setting %q; there are delay, parallel, together, max-crawl-delay, daily, retries, max-body, user-agent, header.NAME, "+
-			"secret, unverified, proxy, proxy-secret, proxy-resolves, robots, robots-by, robots-why, paused and note", name)
+			"secret, unverified, proxy, proxy-secret, proxy-resolves, resolve, robots, robots-by, robots-why, paused and note", name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s=%s: %w", name, value, err)

@@ -20,6 +20,7 @@ type Shown struct {
 	Secret        string            `json:"secret,omitempty"` // its name
 	Unverified    bool              `json:"unverified,omitempty"`
 	Proxy         string            `json:"proxy"`
+	Resolve       Place             `json:"resolve,omitzero"`
 	Robots        string            `json:"robots"` // "obey", or the permission
 	Paused        string            `json:"paused,omitempty"`
 }
@@ -28,7 +29,7 @@ type Shown struct {
 func (s Settings) Show() Shown {
 	shown := Shown{
 		Delay: Duration(s.Delay), Parallel: s.Parallel, Together: s.Group, MaxCrawlDelay: Duration(s.MaxCrawlDelay), Daily: s.Daily, Retries: s.Retries,
-		MaxBody: Size(s.MaxBody), UserAgent: s.UserAgent, Headers: maps.Clone(s.Headers), Unverified: s.Unverified, Proxy: s.Proxy.String(), Robots: "obey", Paused: s.Paused,
+		MaxBody: Size(s.MaxBody), UserAgent: s.UserAgent, Headers: maps.Clone(s.Headers), Unverified: s.Unverified, Proxy: s.Proxy.String(), Resolve: s.Resolve, Robots: "obey", Paused: s.Paused,
 	}
 	if s.Secret != nil {
 		shown.Secret = s.Secret.name
@@ -93,6 +94,9 @@ func (r Rule) Lines() []string {
 	add("proxy-secret", r.ProxySecret)
 	if r.ProxyResolves {
 		add("proxy-resolves", "true")
+	}
+	if r.Resolve != nil {
+		add("resolve", r.Resolve.String())
 	}
 	add("robots", r.Robots)
 	add("robots-by", r.RobotsBy)

@@ -32,7 +32,7 @@ type table struct {
 
 // table returns a table with the values of the program, the login of its proxy among them. The caller holds mu.
 func (b *Book) table(file []Rule, stored map[string]Rule, secrets map[string]*Secret) (*table, error) {
-	t, err := newTable(file, stored, secrets)
+	t, err := newTable(file, stored, b.opts.Flags, secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +48,16 @@ func (b *Book) table(file []Rule, stored map[string]Rule, secrets map[string]*Se
 	return t, nil
 }
 
-func newTable(file []Rule, stored map[string]Rule, secrets map[string]*Secret) (*table, error) {
-	t := &table{domains: map[string][]*entry{}, hosts: map[string][]*entry{}, empty: len(file)+len(stored) == 0}
+func newTable(file []Rule, stored map[string]Rule, flags []Rule, secrets map[string]*Secret) (*table, error) {
+	t := &table{domains: map[string][]*entry{}, hosts: map[string][]*entry{}, empty: len(file)+len(stored)+len(flags) == 0}
 	for _, r := range file {
 		t.add(newEntry(r, FromFile, secrets))
 	}
 	for _, match := range slices.Sorted(maps.Keys(stored)) {
 		t.add(newEntry(stored[match], FromOrder, secrets))
+	}
+	for _, r := range flags {
+		t.add(newEntry(r, FromFlag, secrets))
 	}
 	if len(t.patterns) > maxPatterns {
 		return nil, fmt.Errorf("%w: more than %d patterns", ErrBad, maxPatterns)
@@ -174,6 +177,9 @@ func (e *entry) apply(s *Settings) {
 			p.Secret, p.Resolves = e.proxySecret, p.Resolves || r.ProxyResolves
 			s.Proxy = &p
 		}
+	}
+	if r.Resolve != nil {
+		s.Resolve = *r.Resolve
 	}
 	switch r.Robots {
 	case "ignore":

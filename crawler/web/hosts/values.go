@@ -2,6 +2,8 @@ package hosts
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -102,4 +104,52 @@ func (d Daily) Limit(files int) int {
 		return max(MinShare, int(float64(files)*d.Percent/100))
 	}
 	return d.Requests
+}
+
+// Place is where the hosts of a rule are, whatever their names resolve to: ADDR, or ADDR:PORT, which replaces the port of
+// each URL, too. The zero value is nowhere.
+type Place struct {
+	Addr netip.Addr
+	Port uint16 // 0 for the port of the URL
+}
+
+// IsZero reports whether the place is not set.
+func (p Place) IsZero() bool { return !p.Addr.IsValid() }
+
+// UnmarshalText parses "127.0.0.2:8081", "127.0.0.2", "[::1]:8081" or "::1".
+func (p *Place) UnmarshalText(text []byte) error {
+	if a, err := netip.ParseAddr(strings.Trim(string(text), "[]")); err == nil {
+		*p = Place{Addr: a.Unmap()}
+		return nil
+	}
+	ap, err := netip.ParseAddrPort(string(text))
+	if err != nil || ap.Port() == 0 {
+		return fmt.Errorf("%.100q is not an address such as 192.0.2.7 or 192.0.2.7:8080", text)
+	}
+	*p = Place{ap.Addr().Unmap(), ap.Port()}
+	return nil
+}
+
+// MarshalText formats a place as UnmarshalText reads it.
+func (p Place) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+func (p Place) String() string {
+	switch {
+	case p.IsZero():
+		return ""
+	case p.Port == 0:
+		return p.Addr.String()
+	}
+	return net.JoinHostPort(p.Addr.String(), strconv.Itoa(int(p.Port)))
+}
+
+// ParseResolve parses HOST=ADDR or HOST=ADDR:PORT and returns a rule that says where HOST is.
+func ParseResolve(text string) (Rule, error) {
+	name, where, ok := strings.Cut(text, "=")
+	r := Rule{Match: name}
+	err := r.Set("resolve", where)
+	if !ok || where == "" || err != nil || r.Check() != nil {
+		return Rule{}, fmt.Errorf("%.300q is not of the form HOST=ADDR:PORT, such as data.example.org=192.0.2.7:8080", text)
+	}
+	return r, nil
 }

@@ -157,7 +157,10 @@ func (g *Gate) keys(ctx context.Context, host string, set hosts.Settings) ([]str
 			keys = append(keys, "domain "+domain)
 		}
 	}
-	if g.opts.PerAddress && g.opts.Resolver != nil {
+	switch {
+	case g.opts.PerAddress && !set.Resolve.IsZero():
+		keys = append(keys, "address "+set.Resolve.Addr.String())
+	case g.opts.PerAddress && g.opts.Resolver != nil:
 		addrs, err := g.opts.Resolver.LookupNetIP(ctx, "ip", name)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
