@@ -5,7 +5,7 @@ BIN := bin/odarchive
 # The program knows its version from git. Where git cannot tell, it says "devel".
 export GOFLAGS ?= -buildvcs=$(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 SHIP := -trimpath -ldflags='-s -w'
-# What is tested without the race detector is compiled as cmd/deploy/release compiles it, so that both share the build cache.
+# All that is not under the race detector is compiled as cmd/deploy/release compiles it, so that it is compiled once.
 SHARED_BUILD := CGO_ENABLED=0 GOFLAGS="$(GOFLAGS) -trimpath"
 # The race detector delays the exit of each program by a second, to see races with it. There are two hundred test programs.
 export GORACE ?= atexit_sleep_ms=50
@@ -13,7 +13,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 REDOCLY := @redocly/cli@2.77.0
 
-.PHONY: demo test check lint lint-api build ui docs pictures module licences sbom package image test-chart reproducible test-browser sample bench bench-store bench-load bench-growth bench-sparql kill failover model faults vuln fuzz fuzz-smoke golden w3c clean help
+.PHONY: demo test needs check lint lint-api build ui docs pictures module licences sbom package image test-chart reproducible test-browser sample bench bench-store bench-load bench-growth bench-sparql kill failover model faults vuln fuzz fuzz-smoke golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -21,22 +21,23 @@ help: ## this list
 demo: build ## build everything and run the main job on a sample web
 	./$(BIN) demo
 
-build: ui ## the one binary, with its pages
-	$(GO) build $(SHIP) -o $(BIN) ./cmd/odarchive
+build: needs ui ## the one binary, with its pages
+	$(SHARED_BUILD) $(GO) build $(SHIP) -o $(BIN) ./cmd/odarchive
+
+# What this machine lacks is said at once, in a sentence each.
+needs:
+	@GO="$(GO)" NPM="$(NPM)" .ci/needs go npm git
 
 # Without npm, or without the network that the first `npm ci` needs, the pages are plain forms and still work.
 ui: ui/dist/manifest.json ## the pages' scripts and styles
 
 ui/dist/manifest.json: $(shell find ui/src -type f 2>/dev/null) ui/package.json ui/package-lock.json
-	@if command -v $(NPM) >/dev/null; then \
-	  cd ui && $(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error && $(NPM) run --silent build; \
-	else echo "npm was not found: the pages are built without scripts"; fi
+	@NPM="$(NPM)" .ci/pages
 
-# -vet=all runs all checks of "go vet". A separate "go vet" would compile all packages once more, without -race.
-test: ui ## set up and run every test, as CI does
+# What is run with the race detector and what without is computed: see cmd/internal/suite.
+test: needs ui ## set up and run every test, as CI does (SLOWEST=20 tells which packages took longest)
 	@$(GO) -C sparqlapi/openapi/client mod download || echo "a client generated from the OpenAPI document will not be tested"
-	$(GO) test -race -vet=all -timeout 40m ./...
-	$(SHARED_BUILD) $(GO) test ./crawler/archive/content -run TestTheSuiteOver
+	@GO="$(GO)" $(SHARED_BUILD) $(GO) run ./cmd/internal/suite $(SUITE) $(if $(SLOWEST),-slowest $(SLOWEST)) ./...
 
 check: lint ## formatting, vet, staticcheck, deadcode and the tests
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt these:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
@@ -74,7 +75,7 @@ sbom: build ## write a bill of materials beside the program (CycloneDX)
 
 reproducible: build ## build the same revision elsewhere, with an empty cache, and compare
 	@rm -rf .cache/again && git clone -q . .cache/again && cp -r ui/dist .cache/again/ui/ && cd .cache/again && \
-	GOCACHE=$(CURDIR)/.cache/gocache $(GO) build $(SHIP) -o again ./cmd/odarchive && cmp again $(CURDIR)/$(BIN) && sha256sum again; \
+	$(SHARED_BUILD) GOCACHE=$(CURDIR)/.cache/gocache $(GO) build $(SHIP) -o again ./cmd/odarchive && cmp again $(CURDIR)/$(BIN) && sha256sum again; \
 	status=$$?; cd $(CURDIR); chmod -R u+w .cache/gocache; rm -rf .cache/again .cache/gocache; exit $$status
 
 package: ui ## tarballs, .deb, bills of materials and checksums of all platforms, the same bytes for the same revision (bin/packages)
@@ -94,7 +95,7 @@ clean: ## remove what was built
 # Longer campaigns, each for itself.
 ROUNDS ?= 200
 FUZZTIME ?= 30s
-MODULES := $(shell git ls-files '*_test.go' | xargs grep -l '^func Fuzz' 2>/dev/null | xargs -n1 dirname | sort -u)
+MODULES = $(shell git ls-files '*_test.go' | xargs grep -l '^func Fuzz' 2>/dev/null | xargs -n1 dirname | sort -u)
 
 test-browser: ## the pages in a real browser (installs Debian's chromium and npm where they are missing)
 	@.ci/browser

@@ -159,7 +159,7 @@ const compactVariable = "ODARCHIVE_COMPACT"
 func TestCompactADirectory(t *testing.T) {
 	dir := os.Getenv(compactVariable)
 	if dir == "" {
-		t.Skip("BenchmarkWeight runs it, with " + compactVariable)
+		t.Skip("only as a child of BenchmarkWeight, with " + compactVariable)
 	}
 	db, err := kv.Open(dir, kv.Options{Dense: os.Getenv("ODARCHIVE_DENSE") != "no"})
 	if err != nil {

@@ -257,7 +257,7 @@ func (r *reading) block(b docs.Code) {
 	case interpreters[b.Language] != nil:
 		command := interpreters[b.Language]
 		if _, err := exec.LookPath(command[0]); err != nil {
-			r.t.Logf("%s is not installed", command[0])
+			r.t.Logf("left out: %s is not installed", command[0])
 			r.output = nil
 			return
 		}

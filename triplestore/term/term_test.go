@@ -66,7 +66,7 @@ func TestInlineIdsCompareAsTheirValuesDo(t *testing.T) {
 		inline := func(k Key) ID {
 			id, ok := Inline(k)
 			if !ok {
-				t.Skip("not inline")
+				t.Skip("only for terms that are stored inline")
 			}
 			return id
 		}

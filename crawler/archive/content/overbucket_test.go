@@ -71,7 +71,7 @@ func overBucket(t *testing.T, mode string) {
 		t.Skip("runs the other tests")
 	}
 	if underRace {
-		t.Skip("takes minutes under the race detector; `make test` runs it without")
+		t.Skip("only without the race detector, under which it takes minutes")
 	}
 	args := []string{"-test.short", "-test.timeout=10m", "-test.skip=Fuzz|^TestTheSuiteOver|" + localDamage}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)

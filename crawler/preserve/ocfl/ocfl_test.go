@@ -217,7 +217,7 @@ func TestAWithdrawnVersionLeavesTheObjectAndKeepsItsNumber(t *testing.T) {
 func TestChild(t *testing.T) {
 	dir := os.Getenv("OCFL_TEST_ROOT")
 	if dir == "" {
-		t.Skip("runs as a child only")
+		t.Skip("only as a child process")
 	}
 	all := made(7, 60)
 	fmt.Println("begins")
