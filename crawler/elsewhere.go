@@ -24,7 +24,6 @@ type Elsewhere struct {
 	Pipeline *Pipeline
 	Spool    *spool.Spool // for parcels
 	Wrapper  *content.Wrapper
-	Hubs     bool // send the beginnings of pages and feeds
 }
 
 // Visit makes the first half of a visit. It is dispatch.Kit.Visit.
@@ -53,11 +52,6 @@ func (e *Elsewhere) Visit(ctx context.Context, job dispatch.Job) (sent *dispatch
 	}
 	if ex.Body != nil && s.found.Examined != nil { // else the host asks not to keep it
 		f.Body = &dispatch.Body{Digests: ex.Body.Digests(), CRC32: ex.Body.CRC32(), Size: ex.Body.Size()}
-	}
-	if e.Hubs && ex.Body != nil && mayNameHub(ex.ContentType) {
-		if f.Head, err = ex.Body.Head(maxHubHead); err != nil {
-			return nil, fmt.Errorf("visit %s: %w", job.URL, err)
-		}
 	}
 	kept := s.found.Kept
 	if kept == nil {

@@ -246,7 +246,7 @@ func testWorkerOf(t testing.TB, join, name string, visits int) *dispatch.Worker 
 		fetcher := fetch.New(fetch.Options{Spool: bodies, UserAgent: by.UserAgent, MaxBody: by.MaxBody, AllowNets: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Permit: w.Permit, Settings: settings})
 		p := &Pipeline{Fetcher: fetcher, Settings: settings, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Processors: make(chan struct{}, runtime.GOMAXPROCS(0)), MaxBody: by.MaxBody}
 		p.Gate = politeness.New(politeness.Options{Fetch: p.Fetch, Delay: -1, Settings: settings, Borrow: w.Borrow, Fetched: w.Fetched})
-		e := &Elsewhere{Pipeline: p, Spool: bodies, Wrapper: content.NewWrapper(0), Hubs: by.Hubs}
+		e := &Elsewhere{Pipeline: p, Spool: bodies, Wrapper: content.NewWrapper(0)}
 		return dispatch.Kit{Gate: p.Gate, Visit: e.Visit, Outage: func() (string, time.Time) { return "", time.Time{} }, Close: func() error { fetcher.Close(); return nil }}, nil
 	}})
 }

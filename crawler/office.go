@@ -137,8 +137,10 @@ func (o *Office) Commit(ctx context.Context, lease *frontier.Lease, job frontier
 	if err != nil {
 		return err
 	}
-	if err := p.noteFound(ctx, s, r.Finding.Head); err != nil {
-		return err
+	if p.Hints != nil {
+		if err := p.noteSitemaps(ctx, s.job.URL, p.Gate.Robots.Sitemaps(s.job.URL)); err != nil {
+			return err
+		}
 	}
 	report, err := p.keep(ctx, lease, s, nil)
 	if err == nil {
@@ -254,20 +256,6 @@ func (o *Office) kept(ctx context.Context, s *sight, r *dispatch.Result, open di
 	kept.Change = p.change(ctx, *s.latest, kept, ex)
 	kept.Placed, err = p.place(ctx, s.latest, ex, kept.Type, func() {})
 	return kept, err
-}
-
-// noteFound notes the sitemaps and the hub that a worker's visit found. head is the beginning of the body.
-func (p *Pipeline) noteFound(ctx context.Context, s sight, head []byte) error {
-	if p.Hints != nil {
-		if err := p.noteSitemaps(ctx, s.job.URL, p.Gate.Robots.Sitemaps(s.job.URL)); err != nil {
-			return err
-		}
-	}
-	ex := s.exchange
-	if !p.Hubs.Wants() || ex.Status != 200 && ex.Status != 304 {
-		return nil
-	}
-	return p.Hubs.Note(ctx, s.job.URL, ex.FinalURL, ex.ResponseHeader, head, ex.Status == 304)
 }
 
 // StartElsewhere is the moment from which the figures of a crawl that only workers make are counted.

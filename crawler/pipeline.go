@@ -33,7 +33,6 @@ import (
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
-	"odarchive/crawler/websub"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/trace"
 )
@@ -62,8 +61,6 @@ type Pipeline struct {
 	// Hints takes the sitemaps that robots.txt files name, and the results of visits that hints had brought forward. May be
 	// nil.
 	Hints *hints.Hints
-	// Hubs takes the WebSub hubs that documents name. May be nil.
-	Hubs *websub.Subscriber
 	// Scope excludes what must not be fetched; nil for nothing.
 	Scope   *scope.Scope
 	MaxBody int64 // of a file, as the fetcher has it; only for limits of the scope below it
@@ -257,10 +254,6 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	result = politeness.ResultOf(exchange)
 	if limited && exchange.ErrorClass == catalog.ErrTooLarge {
 		p.refuseSize(exchange, request.MaxBody+1)
-	}
-	if err := p.noteHub(ctx, job.URL, exchange); err != nil {
-		p.remove(exchange)
-		return nil, err
 	}
 	exchange.Taped.End = p.ended(exchange)
 	exchange.Exception = pass.Exception()

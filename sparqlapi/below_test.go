@@ -45,7 +45,7 @@ func TestThePathOfTheBaseMayBeRemovedByAProxyOrNot(t *testing.T) {
 
 func TestPathsInHeadersGetThePathOfTheBaseOnce(t *testing.T) {
 	t.Parallel()
-	h := New(Options{Root: "/archive", Former: []string{"http://a.example/old/"}, Push: nil})
+	h := New(Options{Root: "/archive", Former: []string{"http://a.example/old/"}})
 	for path, want := range map[string]string{"/old/get/x?y=1": "/archive/get/x?y=1", "/archive/old/x": "/archive/x", "/old//evil.example/": "/archive/evil.example/"} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))

@@ -20,7 +20,6 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/scope"
 	"odarchive/crawler/web/hosts"
-	"odarchive/crawler/websub"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/access"
@@ -35,7 +34,6 @@ import (
 	"odarchive/sparqlapi/ldes"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/replicate"
 	"odarchive/sparqlapi/rest"
@@ -283,7 +281,7 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Errors: problem.Table{{Err: catalog.ErrQuestion, Status: 400, Title: "Not a search", Public: true}, {Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(access.NewTokens(access.Single(token)), sparqlapi.Site{Base: "http://archive.example/"}),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Replicate: &replicate.API{}, Figures: echo("figures"),
-		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Dumps: &dumps.API{}, Related: &related.API{}, Rows: rows.New(nil), Histories: rows.NewHistories(nil), Search: &search.API{Archive: a, Mint: a.mint, Now: func() time.Time { return time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC) }}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, Push: &push.API{Subscriber: (*websub.Subscriber)(nil)}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Audits: &audit.API{}, Evidence: &evidence.API{}, Citations: &citation.API{Collector: &citation.Collector{Mint: a.mint, NAAN: "12345"}}, Access: &access.API{Keeper: keeper{}}, Control: &control.API{HarvestTable: harvests{}, Withdrawals: withdrawals{}, Retained: withdrawals{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Dumps: &dumps.API{}, Related: &related.API{}, Rows: rows.New(nil), Histories: rows.NewHistories(nil), Search: &search.API{Archive: a, Mint: a.mint, Now: func() time.Time { return time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC) }}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Audits: &audit.API{}, Evidence: &evidence.API{}, Citations: &citation.API{Collector: &citation.Collector{Mint: a.mint, NAAN: "12345"}}, Access: &access.API{Keeper: keeper{}}, Control: &control.API{HarvestTable: harvests{}, Withdrawals: withdrawals{}, Retained: withdrawals{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
 		Assistants: echo("assistants"),
 		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),

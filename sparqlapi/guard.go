@@ -10,7 +10,6 @@ import (
 	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/audit"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/target"
 )
 
@@ -155,26 +154,9 @@ func hideSecret(next http.Handler) http.Handler {
 	})
 }
 
-// hideCallback removes the id of a subscription from a request's address before anything can log it: who knows it may pretend
-// to be the hub that ends the subscription.
-func hideCallback(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id, found := strings.CutPrefix(r.URL.Path, "/websub/")
-		if !found {
-			next.ServeHTTP(w, r)
-			return
-		}
-		r2 := r.WithContext(push.WithID(r.Context(), id))
-		u := *r.URL
-		u.Path, u.RawPath = "/websub/-", ""
-		r2.URL, r2.RequestURI = &u, u.RequestURI()
-		next.ServeHTTP(w, r2)
-	})
-}
-
-// open are the paths that anybody may ask of a closed archive: what shows that the server lives, what a page for signing in
-// needs, and what hubs send, whose ids are secrets. Those with a '/' at the end are folders.
-var open = []string{"/healthz", "/readyz", "/robots.txt", "/favicon.ico", "/favicon.svg", "/assets/", "/sign-in", "/sign-out", "/websub/"}
+// open are the paths that anybody may ask of a closed archive: what shows that the server lives, and what a page for
+// signing in needs. Those with a '/' at the end are folders.
+var open = []string{"/healthz", "/readyz", "/robots.txt", "/favicon.ico", "/favicon.svg", "/assets/", "/sign-in", "/sign-out"}
 
 // closed refuses requests to a closed archive that lack the right to read, whatever they ask for.
 func (o Options) closed(next http.Handler) http.Handler {

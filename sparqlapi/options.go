@@ -17,7 +17,6 @@ import (
 	"odarchive/sparqlapi/ldes"
 	"odarchive/sparqlapi/linkeddata"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/replicate"
 	"odarchive/sparqlapi/rest"
@@ -102,7 +101,6 @@ type Options struct {
 	LDES       *ldes.API
 	Evidence   *evidence.API
 	Citations  *citation.API
-	Push       *push.API // what hubs send
 	Control    *control.API
 	Access     *access.API // tokens
 	Audits     *audit.API

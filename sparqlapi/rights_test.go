@@ -45,7 +45,6 @@ var rightOf = []struct {
 	{`^POST /mcp$`, ""},                                             // reads
 	{`^(POST|DELETE) /commands/`, ""},                               // each command asks for its own right; the id of one that is stopped is the secret
 	{`^POST /log/sign$`, "admin"}, {`^POST /log/cosignatures$`, ""}, // it is signed
-	{`^POST /websub/`, ""}, // the id in the path is the secret
 }
 
 func TestEachWriteNeedsItsRightAndNoOther(t *testing.T) {
@@ -118,7 +117,7 @@ func TestAClosedArchiveShowsStrangersNothing(t *testing.T) {
 	t.Parallel()
 	guard, _ := guardOf(t)
 	h, a := server(t, func(o *sparqlapi.Options) { o.Guard, o.Closed = guard, true })
-	shown := []string{"/healthz", "/readyz", "/robots.txt", "/assets/{name}", "/favicon.ico", "/favicon.svg", "/websub/{id}", "/sign-in", "/sign-out"}
+	shown := []string{"/healthz", "/readyz", "/robots.txt", "/assets/{name}", "/favicon.ico", "/favicon.svg", "/sign-in", "/sign-out"}
 	err := chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		path := regexp.MustCompile(`\{\w+\}|\*`).ReplaceAllString(route, "x")
 		got := ask(h, method, path, "").StatusCode
@@ -134,7 +133,7 @@ func TestAClosedArchiveShowsStrangersNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/assets/../sparql", "//sparql", "/assets/%2e%2e/sparql", "/websubX", "/nowhere"} {
+	for _, path := range []string{"/assets/../sparql", "//sparql", "/assets/%2e%2e/sparql", "/nowhere"} {
 		if got := ask(h, "GET", path, ""); got.StatusCode/100 == 2 {
 			t.Errorf("%s of a stranger: %d", path, got.StatusCode)
 		}

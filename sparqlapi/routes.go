@@ -39,7 +39,7 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, hideCallback, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), paceBodies, limit(o.Rate, o.Guard), o.closed, o.refused, o.audited, target.Escaped, middleware.GetHead)
+	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), paceBodies, limit(o.Rate, o.Guard), o.closed, o.refused, o.audited, target.Escaped, middleware.GetHead)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -86,10 +86,6 @@ func (o Options) routes(r chi.Router) {
 	}
 	if o.Assistants != nil {
 		serve(text, "/mcp", o.Assistants, "POST")
-	}
-	if p := o.Push; p != nil {
-		read(r, "/websub/{id}", p.Verify)
-		r.Post("/websub/{id}", problem.Handler(p.Deliver))
 	}
 	if l := o.LinkedData; l != nil {
 		read(text, "/describe", l.Describe)
@@ -195,9 +191,6 @@ func (o Options) apiRoutes(r, text chi.Router, base string) {
 	}
 	if o.SPARQL != nil {
 		serve(text, base+"/sparql", o.SPARQL, "GET", "HEAD", "POST")
-	}
-	if p := o.Push; p != nil {
-		read(text, base+"/crawl/subscriptions", p.List)
 	}
 	if c := o.Control; c != nil {
 		read(text, base+"/crawl/status", c.Status)

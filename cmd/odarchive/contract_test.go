@@ -30,7 +30,6 @@ func (s served) everyGETHoldsToTheDocument(t *testing.T) {
 	known := map[string]string{
 		"url": file, "domain": strings.TrimSuffix(strings.TrimPrefix(s.web.Base("city"), "http://"), "/"), "type": "csv", "number": "0", "level": "0", "timestamp": "20261121060000",
 		"q": query, "query": query, "iri": file, "default": "", "host": "city.example", "path": "nothing.csv", "name": "nothing",
-		"hub.mode": "subscribe", "hub.topic": "http://nowhere.example/", "hub.challenge": "x",
 	}
 	value := func(path string, p contract.Parameter) string {
 		switch {

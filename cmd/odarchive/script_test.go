@@ -49,7 +49,7 @@ func TestStories(t *testing.T) {
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"front": cmdFront, "hub": cmdHub, "witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere, "tsa": cmdTSA,
+			"front": cmdFront, "witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere, "tsa": cmdTSA,
 			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "http": cmdHTTP, "lastline": cmdLastLine,
 		},
 		Setup: func(env *testscript.Env) error {
@@ -115,13 +115,13 @@ func (s *scriptWeb) start(ts *testscript.TestScript) {
 }
 
 // cmdHost implements "host VAR DIR", which serves the files of a folder at a new address and sets VAR to it. In the
-// files, @HOST@ is replaced by the address, and @HUB@ by that of the hub of the script, if there is one. index.html is the home page. An OAI-PMH request is answered with VERB.xml
-// or VERB-TOKEN.xml in the folder of its path.
+// files, @HOST@ is replaced by the address. index.html is the home page. An OAI-PMH request is
+// answered with VERB.xml or VERB-TOKEN.xml in the folder of its path.
 func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: host VAR DIR")
 	}
-	dir, hub := ts.MkAbs(args[1]), ts.Getenv("HUB")
+	dir := ts.MkAbs(args[1])
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := filepath.Join(dir, filepath.FromSlash(path.Clean("/"+r.URL.Path)))
 		if verb := r.FormValue("verb"); verb != "" {
@@ -139,7 +139,6 @@ func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		w.Header().Set("Content-Type", mime.TypeByExtension(filepath.Ext(name)))
-		body = bytes.ReplaceAll(body, []byte("@HUB@"), []byte(hub))
 		w.Write(bytes.ReplaceAll(body, []byte("@HOST@"), []byte("http://"+r.Host)))
 	}))
 	ts.Defer(server.Close)

@@ -29,9 +29,8 @@ requests, returns its leases, and exits with status 0. If a load balancer asks /
 not ready, and goes on answering for --shutdown-delay. Without --token or a [[token]] table ('odarchive token -h') nothing can
 be changed over HTTP. Other commands reach the server through a socket in the archive's directory, and do there what they do
 alone; with --endpoint and --token they reach it from elsewhere. crawl, rebase, restore and warc import --cdx need the
-directory for themselves. With --websub, hubs that files name
-tell it of changes. With --dump-every, it writes all triples to files at their times, which /dumps lists. With --read-only, or if the directory is not writable, the server
-neither crawls nor writes. With --follow, the server is a read replica: it copies the archive at that address, follows it, and answers everything that only
+directory for themselves. With --dump-every, it writes all triples to files at their times, which /dumps lists. With --read-only,
+or if the directory is not writable, the server neither crawls nor writes. With --follow, the server is a read replica: it copies the archive at that address, follows it, and answers everything that only
 reads; writes answer 403. If the transparency log has a key ('odarchive log -h'), it is signed daily.
 
 On SIGHUP the server reads its settings again, and the secrets file, and says in the log what has changed. It follows --log-level,
@@ -40,7 +39,6 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 --log-file again.`,
 		Example: `  odarchive serve
   odarchive serve --listen 0.0.0.0:8080 --base https://archive.example.org/ --token "$SECRET" --contact ops@example.org
-  odarchive serve --base https://archive.example.org/ --websub
   odarchive serve --no-crawl
   odarchive serve --backup-to 's3://backups/archive?endpoint=https://s3.example.org'
   odarchive serve --dump-every 24h --dump-kind nq.gz --dump-kind hdt
@@ -96,9 +94,6 @@ func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Sign
 		opts = store.Options{Reads: store.AlwaysReadOnly}
 	}
 	err := c.with(cmd.Context(), opts, func(n *app.Node) error {
-		if c.cfg.Fetch.WebSub && !c.cfg.Fetch.AllowPrivateHosts && isLocal(n.Mint.Base) {
-			return fmt.Errorf("--websub: hubs cannot reach %s; give the public address as --base", n.Mint.Base)
-		}
 		if err := n.BeginBackup(cmd.Context(), cmp.Or(c.cfg.Backup.Advertise, n.Mint.Base)); err != nil {
 			return err
 		}

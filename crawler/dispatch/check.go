@@ -28,7 +28,7 @@ func (r *Result) check() error {
 		return malformed("error class %.40q", ex.ErrorClass)
 	case !catalog.IsStatus(ex.Status) || ex.Received < 0 || r.Size < 0:
 		return malformed("impossible numbers")
-	case len(ex.Hops) > maxHops || sizeOf(ex.RequestHeader) > maxHeaders || sizeOf(ex.ResponseHeader) > maxHeaders || len(f.Head) > 64<<10:
+	case len(ex.Hops) > maxHops || sizeOf(ex.RequestHeader) > maxHeaders || sizeOf(ex.ResponseHeader) > maxHeaders:
 		return malformed("too much about the exchange")
 	case !areFields(ex.RequestHeader) || !areFields(ex.ResponseHeader):
 		return malformed("a field of a message that is none")

@@ -57,7 +57,6 @@ type Welcome struct {
 	Honour     []string `json:"honour,omitempty"`
 	ScopeAllow []string `json:"scope_allow,omitempty"`
 	ScopeDeny  []string `json:"scope_deny,omitempty"`
-	Hubs       bool     `json:"hubs,omitempty"`     // the beginnings of pages and feeds are wanted
 	Bucket     string   `json:"bucket,omitempty"`   // an object by which a worker sees that it has the same bucket; "" if the writer has none
 	TooMany    bool     `json:"too_many,omitempty"` // rules of the scope: the writer visits everything itself
 }
@@ -203,7 +202,6 @@ type Finding struct {
 	Fault    string   `json:"fault,omitempty"`   // how this program failed to examine the bytes
 	Compare  bool     `json:"compare,omitempty"` // an error page if other URLs of the host have the same bytes
 	Kept     *Kept    `json:"kept,omitempty"`    // nil if the body is not to be kept
-	Head     []byte   `json:"head,omitempty"`    // the beginning of the body, if Welcome.Hubs
 }
 
 // Body describes what was received.

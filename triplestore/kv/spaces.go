@@ -24,7 +24,6 @@ const (
 	SpaceScope        Space = 0x34 // crawler/scope: rules of what may be fetched, and counts of what they refused
 	SpaceSeries       Space = 0x35 // crawler/series: what was fetched, over time
 	SpaceHints        Space = 0x36 // crawler/hints: sitemaps, and how far their word goes
-	SpaceWebSub       Space = 0x37 // crawler/websub: subscriptions with hubs
 	SpaceArchive      Space = 0x40 // crawler/archive/records, tallies, joining: the first byte of a key is its table
 	SpaceArchiveIdx   Space = 0x41 // crawler/archive: stored records
 	SpaceSearch       Space = 0x42 // crawler/archive/search, crawler/archive/wordindex: the search index
@@ -44,7 +43,7 @@ const (
 var spaceNames = map[Space]string{
 	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text", SpaceSpatial: "spatial",
 	SpaceContent: "content", SpaceContentRefs: "contentrefs", SpaceFrontier: "frontier", SpaceQueue: "queue",
-	SpaceHosts: "hosts", SpaceDue: "due", SpaceScope: "scope", SpaceSeries: "series", SpaceHints: "hints", SpaceWebSub: "websub", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
+	SpaceHosts: "hosts", SpaceDue: "due", SpaceScope: "scope", SpaceSeries: "series", SpaceHints: "hints", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
 	SpaceJoins: "joins", SpaceEvents: "events", SpaceTransparency: "transparency", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceCampaigns: "campaigns", SpaceGraphs: "graphs", SpaceTimetable: "timetable", SpaceTest: "test",
 }
 

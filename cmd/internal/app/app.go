@@ -89,7 +89,6 @@ func (n *Node) Background(ctx, requests context.Context, crawling bool) {
 		})
 		job("campaigns", n.KeepCampaigns)
 		job("scope", n.KeepScoped)
-		job("websub", n.KeepSubscribed)
 		job("harvests", n.KeepHarvested)
 		job("streams", n.FollowStreams)
 		job("tidying", n.keepTidy)

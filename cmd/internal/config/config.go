@@ -83,7 +83,6 @@ type Fetch struct {
 	Bandwidth         Bytes    // per second; 0 = no limit
 	Workers           int
 	Sitemaps          bool          // read the sitemaps that robots.txt names, for hints of changes
-	WebSub            bool          // subscribe to hubs that documents name
 	LDESInterval      time.Duration // how often event streams that were harvested are read again; 0 for never
 	ScopeAllow        []string      // rules of what may be fetched (package scope)
 	ScopeDeny         []string

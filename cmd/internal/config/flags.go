@@ -102,7 +102,6 @@ func (c *Config) ServeFlags(f *pflag.FlagSet) {
 	f.Var(&c.Serve.ScrubRate, "scrub-rate", "bytes per second to verify in the background, 0 for none")
 	f.StringArrayVar(&c.Serve.Proxies, "trust-proxy", nil, "network of proxies, as CIDR, or unix for those at a unix socket, that say who asks in X-Forwarded-For, or where they do not send that, in Forwarded (repeatable)")
 	f.DurationVar(&c.Fetch.LDESInterval, "ldes-interval", c.Fetch.LDESInterval, "how often event streams (LDES) that were harvested are read again, 0 for never")
-	f.BoolVar(&c.Fetch.WebSub, "websub", c.Fetch.WebSub, "subscribe to the WebSub hubs that files, pages and feeds name, so that changes are known at once; hubs must reach the address of --base")
 	f.StringVar(&c.Serve.Hub, "websub-hub", c.Serve.Hub, "WebSub hub that the feeds name, so that readers are told of changes at once")
 	q := &c.Serve.Queries
 	f.IntVar(&q.Slots, "query-slots", q.Slots, "costly queries at a time; cheap ones never wait for them")

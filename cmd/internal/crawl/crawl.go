@@ -40,7 +40,6 @@ import (
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
 	"odarchive/crawler/web/spool"
-	"odarchive/crawler/websub"
 	"odarchive/triplestore/kv"
 )
 
@@ -66,7 +65,6 @@ type Crawl struct {
 	Campaigns *campaign.Store
 	Scope     *scope.Scope
 	Hints     *hints.Hints
-	WebSub    *websub.Subscriber
 	Software  func() (*software.Helper, error) // rules for the software of sites, read when they are first needed
 	Timetable *timetable.Timetable             // of harvests
 	Jobs      *supervise.Jobs                  // of the background
@@ -191,9 +189,6 @@ func (c *Crawl) build() error {
 			return c.Scope.Refuses(scope.Question{Area: scope.Campaign, URL: url, Size: -1}) != ""
 		}}
 	c.Hints = &hints.Hints{DB: s.DB, Frontier: c.Frontier, Clock: s.Clock, Min: settings.MinInterval, Doer: c.sitemapDoer}
-	if err := c.openWebSub(); err != nil {
-		return err
-	}
 	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Graphs: c.Graphs, Hints: c.Hints, Forgive: c.Gate.Forgive, Clock: s.Clock}
 	if err := c.openTimetable(); err != nil {
 		return err
@@ -207,7 +202,7 @@ func (c *Crawl) build() error {
 		Settings: c.Hosts.Of,
 		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
-		Hints: c.Hints, Hubs: c.WebSub, Scope: c.Scope, MaxBody: int64(settings.MaxBody), Honour: settings.Honour,
+		Hints: c.Hints, Scope: c.Scope, MaxBody: int64(settings.MaxBody), Honour: settings.Honour,
 	}
 	return c.openWorkers()
 }

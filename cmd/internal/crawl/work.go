@@ -121,7 +121,7 @@ func (b *workshop) build(w *dispatch.Worker, by dispatch.Welcome) (dispatch.Kit,
 	token, _, _ := strings.Cut(by.UserAgent, "/")
 	p.Gate = politeness.New(politeness.Options{Fetch: p.Fetch, Token: token, Delay: cmp.Or(settings.HostDelay, -1), Settings: of, Log: b.log, Borrow: w.Borrow, Fetched: w.Fetched})
 	room := spool.NewRoom(b.dir, minRoom)
-	e := &crawler.Elsewhere{Pipeline: p, Spool: bodies, Wrapper: content.NewWrapper(0), Hubs: by.Hubs}
+	e := &crawler.Elsewhere{Pipeline: p, Spool: bodies, Wrapper: content.NewWrapper(0)}
 	outage := func() (string, time.Time) {
 		if why := cmp.Or(room.Short(), p.Outage()); why != "" {
 			return why, time.Now().Add(time.Second)

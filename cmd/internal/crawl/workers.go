@@ -107,7 +107,7 @@ func (c *Crawl) welcome() dispatch.Welcome {
 	}
 	s := c.store.Config.Fetch
 	w := dispatch.Welcome{
-		Archive: c.store.Mint.Base, UserAgent: s.UserAgent, Contact: s.Contact, MaxBody: int64(s.MaxBody), Honour: s.Honour, Hubs: c.WebSub.Wants(),
+		Archive: c.store.Mint.Base, UserAgent: s.UserAgent, Contact: s.Contact, MaxBody: int64(s.MaxBody), Honour: s.Honour,
 	}
 	rules, next, err := c.Scope.List("", maxScopeRules)
 	if err != nil {

@@ -37,7 +37,6 @@ import (
 	"odarchive/sparqlapi/memento"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
-	"odarchive/sparqlapi/push"
 	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
 	"odarchive/sparqlapi/rows"
@@ -125,7 +124,6 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Search:     &search.API{Archive: a.store.Archive, Mint: a.store.Mint, Now: a.store.Clock},
 		Assistants: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { assistants().ServeHTTP(w, r) }),
 		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
-		Push:       &push.API{Subscriber: a.crawl.WebSub},
 		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},
 		Evidence:   a.evidence(pages),
 		Citations:  &citation.API{Collector: a.Citations()},

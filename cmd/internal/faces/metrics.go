@@ -174,13 +174,6 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 	gauge("versions_unjoined", "Versions whose columns are not in the index of columns yet.", int64(s.Unjoined))
 	gauge("internal_failures", "URLs that are listed because of a fault of this program with their bytes.", int64(s.Internal.Count))
 	out <- prometheus.MustNewConstMetric(description("internal_failures_total", "Faults of this program with single URLs since the process began."), prometheus.CounterValue, float64(s.Internal.Since))
-	hubs := c.faces.crawl.WebSub.Counts()
-	for state, n := range hubs.States {
-		out <- prometheus.MustNewConstMetric(description("websub_subscriptions", "Subscriptions with hubs, by state.", "state"), prometheus.GaugeValue, float64(n), string(state))
-	}
-	for result, n := range map[string]int64{"accepted": hubs.Accepted, "refused": hubs.Refused} {
-		out <- prometheus.MustNewConstMetric(description("websub_deliveries_total", "What hubs sent since the process began.", "result"), prometheus.CounterValue, float64(n), result)
-	}
 	held := int64(0)
 	if s.Held != "" {
 		held = 1

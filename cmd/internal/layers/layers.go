@@ -101,7 +101,6 @@ var floors = [][]string{
 		"crawler/archive/quality",
 		"crawler/hints",
 		"crawler/hooks",
-		"crawler/websub",
 	},
 	5: {
 		"crawler",
