@@ -6,8 +6,8 @@ package testdata
 
 import "embed"
 
-// Demo is the tree below demo/: one directory per host, catalog.trig, and robots-HOST.txt for hosts that have a
-// robots.txt.
+// Demo is the tree below demo/: one directory per host, what lists their files (catalog.trig, and for the demo also more.trig
+// and briefly.trig), and robots-HOST.txt for hosts that have a robots.txt. An empty state means that the file is gone.
 //
 //go:embed demo
 var Demo embed.FS

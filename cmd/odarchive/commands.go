@@ -51,7 +51,11 @@ func (c *cli) with(ctx context.Context, opts store.Options, f func(*app.Node) er
 		if err != nil {
 			return err
 		}
-		return errors.Join(f(node), end())
+		stop, err := c.serveSample(ctx, node)
+		if err != nil {
+			return errors.Join(err, end())
+		}
+		return errors.Join(f(node), stop(), end())
 	}()
 	if closeErr := node.Close(); err == nil {
 		err = closeErr

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/crawl"
-	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/listen"
 	"odarchive/cmd/internal/sampleweb"
 	"odarchive/cmd/internal/store"
@@ -30,7 +30,6 @@ const (
 	demoStep        = 12 * time.Second // time until a file's next state
 	demoMinInterval = 4 * time.Second
 	demoMaxInterval = 15 * time.Second
-	demoHostDelay   = 300 * time.Millisecond
 )
 
 func (c *cli) demo() *cobra.Command {
@@ -41,9 +40,15 @@ func (c *cli) demo() *cobra.Command {
 		Short: "Show everything at work on a sample web",
 		Long: `Start a small sample web on loopback addresses, harvest its catalog from a SPARQL endpoint like that of Portal Watch,
 crawl the files it lists, and serve the archive. Files change while you watch. Ctrl-C ends the demo. The archive is in a
-temporary directory unless --data is given.`,
+temporary directory unless --data is given.
+
+The hosts of the sample web are city.example, library.example, region.example, town.example (a site without a catalog) and
+portalwatch.example. They listen on 127.0.0.2:8081, 127.0.0.3:8082 and so on, or where that is taken on other ports, and the
+archive remembers where ('odarchive host list'). So a kept archive lives on: commands that fetch for it serve these hosts
+themselves, with the last state of every file, and another 'odarchive demo' goes on with it.`,
 		Example: `  odarchive demo
-  odarchive demo --listen 127.0.0.1:8080 --data my-first-archive`,
+  odarchive demo --data my-first-archive
+  odarchive crawl --once --data my-first-archive`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -63,39 +68,43 @@ temporary directory unless --data is given.`,
 			if !cmd.Flags().Changed("log-level") {
 				c.logTo(slog.LevelWarn)
 			}
-			return c.runDemo(ctx, address)
+			l, err := listen.TCP(address)
+			if err != nil && !cmd.Flags().Changed("listen") {
+				l, err = listen.TCP("127.0.0.1:0")
+			}
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			return c.runDemo(ctx, &edge{listeners: []net.Listener{l}})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&address, "listen", "127.0.0.1:0", "address to serve on; port 0 is any free port")
+	f.StringVar(&address, "listen", "127.0.0.1:8080", "address to serve on; port 0 is any free port, which is also taken where 8080 is in use")
 	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
 	return cmd
 }
 
-func (c *cli) runDemo(ctx context.Context, address string) error {
-	l, err := listen.TCP(address)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	e := &edge{listeners: []net.Listener{l}}
-	c.cfg.Base = e.base()
+func (c *cli) runDemo(ctx context.Context, e *edge) error {
+	c.cfg.Base = cmp.Or(store.BaseOf(c.cfg.Data), e.base())
 	c.cfg.Serve.Token = "demo"
-	s := &c.cfg.Fetch
-	s.AllowPrivateHosts, s.MinInterval, s.MaxInterval, s.HostDelay = true, demoMinInterval, demoMaxInterval, demoHostDelay
-
-	web, stop, err := c.sampleWeb(ctx)
-	if err != nil {
-		return err
-	}
-	defer stop()
+	c.cfg.Fetch.MinInterval, c.cfg.Fetch.MaxInterval = demoMinInterval, demoMaxInterval
 	_, ignore := listenForHangups()
 	defer ignore()
-	return c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
+	return c.with(ctx, store.Options{Create: true}, func(n *app.Node) (err error) {
+		at := sampleRules(n)
+		web, err := c.startSample(ctx, sampleweb.Options{Step: demoStep, At: at}, len(at) == 0)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, web.close()) }()
+		if err := web.keep(ctx, n); err != nil {
+			return err
+		}
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return c.serveNode(ctx, n, e, func() {}, nil, false) })
-		group.Go(func() error { return c.tour(ctx, n, web) })
-		err := group.Wait()
+		group.Go(func() error { return c.tour(ctx, n, web, e.base()) })
+		err = group.Wait()
 		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 			return nil // Ctrl-C and --for end a demo
 		}
@@ -103,53 +112,36 @@ func (c *cli) runDemo(ctx context.Context, address string) error {
 	})
 }
 
-// sampleWeb starts the sample hosts, and a SPARQL endpoint that lists their files.
-func (c *cli) sampleWeb(ctx context.Context) (*sampleweb.Web, func(), error) {
-	endpoint, err := faces.NewEndpoint(c.log)
-	if err != nil {
-		return nil, nil, err
-	}
-	web, err := sampleweb.Start(sampleweb.Options{Step: demoStep, Handlers: endpoint.Handlers()})
-	if err != nil {
-		return nil, nil, err
-	}
-	stop := func() {
-		web.Close()
-		if err := endpoint.Close(); err != nil {
-			c.log.Error("sample endpoint not closed", "err", err)
-		}
-	}
-	catalog, err := web.Catalog()
-	if err == nil {
-		err = endpoint.Load(ctx, catalog)
-	}
-	if err != nil {
-		stop()
-		return nil, nil, err
-	}
-	return web, stop, nil
-}
-
 func (c *cli) say(format string, args ...any) { fmt.Fprintf(c.stdout, format+"\n", args...) }
 
 // tour prints what happens: the harvest, the crawl, the addresses to open, then every new version.
-func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleweb.Web) error {
-	c.say("ODArchive demo: a sample web of three open-data hosts, on this machine only\n")
-	for _, host := range web.Hosts() {
-		c.say("  %-8s %s", host, web.Base(host))
+// The archive is served at base.
+func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleHosts, base string) error {
+	c.say("ODArchive demo: a sample web of open-data hosts, on this machine only\n")
+	for _, host := range web.all() {
+		c.say("  %-28s at %s", web.Base(host), web.At(host))
 	}
-	endpoint := web.Base("portalwatch") + "sparql"
-	c.say("  %-8s %s\n\n1. Harvest: which files do the portals list?", "catalog", endpoint)
-	report, err := n.Harvest(ctx, crawl.HarvestSource{Kind: "portalwatch", Address: endpoint}, harvest.Options{})
+	source := crawl.HarvestSource{Kind: "portalwatch", Address: web.Base("portalwatch") + "sparql"}
+	c.say("\n1. Harvest: which files do the portals list?")
+	report, err := n.Harvest(ctx, source, harvest.Options{})
 	if err != nil {
 		return err
 	}
 	c.say("   %d listings, %d new URLs\n\n2. Crawl: fetch the files politely and keep them", report.Seeds, report.Added)
-	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: report.Added, Report: c.showFetch})
+	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: max(report.Added, report.Seeds), Report: c.showFetch})
 	if err != nil {
 		return err
 	}
-	if err := c.showArchive(ctx, n, web.Base("city")); err != nil {
+	if web.briefly != "" {
+		if err := web.withdraw(ctx); err != nil {
+			return err
+		}
+		if report, err = n.Harvest(ctx, source, harvest.Options{}); err != nil {
+			return err
+		}
+		c.say("   harvested again: %s withdrawn by its portal, and kept", english.Plural(report.Withdrawn, "dataset", ""))
+	}
+	if err := c.showArchive(ctx, n, web.Base("city"), base); err != nil {
 		return err
 	}
 	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Report: func(r crawler.Report) {
@@ -199,7 +191,7 @@ SELECT DISTINCT ?file ?outcome ?why WHERE {
 	}
 }
 
-func (c *cli) showArchive(ctx context.Context, n *app.Node, portal string) error {
+func (c *cli) showArchive(ctx context.Context, n *app.Node, portal, base string) error {
 	s, err := n.Archive.Stats(ctx)
 	if err != nil {
 		return err
@@ -214,12 +206,12 @@ func (c *cli) showArchive(ctx context.Context, n *app.Node, portal string) error
 		return err
 	}
 	c.say("\n5. Download: the same query is a zip of %s, %d bytes", english.Plural(len(bundle.Entries()), "file", ""), bundle.Size())
-	c.say("\nOpen in a browser:\n  %s            the archive\n  %sconsole     run queries, and download the files they find as one zip\n  %scrawls      watch the crawl", n.Mint.Base, n.Mint.Base, n.Mint.Base)
+	c.say("\nOpen in a browser:\n  %s            the archive\n  %sconsole     run queries, and download the files they find as one zip\n  %scrawls      watch the crawl", base, base, base)
 	c.say("\nTry in the console, or with curl:\n")
 	for _, q := range queries {
 		c.say("%s\n", q)
 	}
-	c.say("  curl -G %ssparql -H 'Accept: text/csv' --data-urlencode 'query=SELECT * { ?s ?p ?o } LIMIT 5'", n.Mint.Base)
+	c.say("  curl -G %ssparql -H 'Accept: text/csv' --data-urlencode 'query=SELECT * { ?s ?p ?o } LIMIT 5'", base)
 	c.say("\n6. Watch: files change, and every new version is kept (Ctrl-C ends the demo)\n")
 	return nil
 }

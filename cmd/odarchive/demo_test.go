@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,12 +30,59 @@ func TestTheDemoTakesANewcomerThroughTheMainJobAndEndsWellAtCtrlC(t *testing.T) 
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	out, stderr := &watched{until: "6. Watch", then: cancel}, &bytes.Buffer{}
-	if status := run(ctx, []string{"demo"}, strings.NewReader(""), out, stderr); status != 0 {
+	if status := run(ctx, []string{"demo", "--listen", "127.0.0.1:0"}, strings.NewReader(""), out, stderr); status != 0 {
 		t.Fatalf("status %d\n%s\n%s", status, stderr, out)
 	}
-	for _, step := range []string{"ODArchive demo", "version 0, text/csv", "4. Query", "text/csv", "5. Download", "Open in a browser", "curl -G http://localhost"} {
+	for _, step := range []string{"ODArchive demo", "version 0, text/csv", "4. Query", "text/csv", "withdrawn by its portal", "5. Download", "Open in a browser", "curl -G http://localhost"} {
 		if !strings.Contains(out.String(), step) {
 			t.Errorf("%q is not there\n%s", step, out)
 		}
+	}
+}
+
+// What a reader does who keeps the demo's archive: every command knows its hosts by name, without a setting, also when another
+// demo has their ports.
+func TestAKeptArchiveOfTheDemoLivesOn(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "archive")
+	demo := func() string {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		out, stderr := &watched{until: "6. Watch", then: cancel}, &bytes.Buffer{}
+		if status := run(ctx, []string{"demo", "--listen", "127.0.0.1:0", "--data", data}, strings.NewReader(""), out, stderr); status != 0 {
+			t.Fatalf("status %d\n%s\n%s", status, stderr, out)
+		}
+		return out.String()
+	}
+	do := func(args ...string) string {
+		var out bytes.Buffer
+		if status := run(t.Context(), args, nil, &out, &out); status != 0 {
+			t.Fatalf("%v: status %d\n%s", args, status, out.String())
+		}
+		return out.String()
+	}
+	demo()
+	settings := do("host", "list", "--data", data)
+	_, rest, _ := strings.Cut(settings, "resolve=")
+	at, _, _ := strings.Cut(rest, " ")
+	if taken, err := net.Listen("tcp", at); err == nil { // otherwise another process has it already
+		defer taken.Close()
+	}
+	if out := do("harvest", "portalwatch", "http://portalwatch.example/sparql", "--data", data); !strings.Contains(out, "14 (0 new)") {
+		t.Errorf("harvest:\n%s", out)
+	}
+	do("crawl", "--once", "--data", data)
+	if out := do("discover", "http://town.example/", "--data", data); !strings.Contains(out, "parks.csv") {
+		t.Errorf("discover:\n%s", out)
+	}
+	if now := do("host", "list", "--data", data); now == settings {
+		t.Errorf("the ports are taken, and the archive remembers them:\n%s", now)
+	}
+	if out := demo(); !strings.Contains(out, "14 listings, 0 new URLs") || strings.Contains(out, "refused") {
+		t.Errorf("a second demo:\n%s", out)
+	}
+	var out bytes.Buffer
+	if status := run(t.Context(), []string{"crawl", "--once", "--url", "http://127.0.0.2:8081/environment/trees.csv", "--data", data}, nil, &out, &out); status == 0 {
+		t.Errorf("the address itself is fetched:\n%s", out.String())
 	}
 }

@@ -33,6 +33,7 @@ type cli struct {
 	stderr io.Writer
 	log    *slog.Logger
 
+	fetches bool                             // the command has the settings of everything that fetches
 	given   map[string]bool                  // the flags of the command line, without those that settings have set
 	besides map[*cobra.Command]besideOptions // the commands that a server runs for clients
 	call    *besideCall                      // the client for whom this process runs the command; nil if it is its own
@@ -162,6 +163,7 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 	if c.file == "" {
 		c.file = os.Getenv("ODARCHIVE_CONFIG")
 	}
+	c.fetches = cmd.Flags().Lookup("allow-net") != nil
 	c.given = map[string]bool{}
 	cmd.Flags().Visit(func(f *pflag.Flag) { c.given[f.Name] = true })
 	known := settings(cmd.Root())

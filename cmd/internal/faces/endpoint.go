@@ -13,6 +13,7 @@ import (
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
+	"odarchive/triplestore/term"
 )
 
 // Endpoint is a SPARQL endpoint over a store in memory. The demo and tests harvest from it.
@@ -40,6 +41,21 @@ func NewEndpoint(log *slog.Logger) (*Endpoint, error) {
 func (e *Endpoint) Load(ctx context.Context, trig string) error {
 	_, err := e.triples.Load(ctx, rdfio.NewReader(strings.NewReader(trig), rdfio.TriG(), rdfio.Options{}))
 	return err
+}
+
+// Remove removes the statements of a TriG document without blank nodes.
+func (e *Endpoint) Remove(ctx context.Context, trig string) error {
+	return e.triples.Replace(ctx, func(remove, _ func(term.Quad) error) error {
+		for q, err := range rdfio.NewReader(strings.NewReader(trig), rdfio.TriG(), rdfio.Options{}).All() {
+			if err == nil {
+				err = remove(q)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Handlers returns the handlers of the endpoint by path.
