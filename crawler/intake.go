@@ -302,7 +302,7 @@ func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added 
 }
 
 // Order carries out an order about URLs, hosts or patterns, as frontier.Order says. A requeue also registers URLs that were
-// dropped before they were known, and ends the back-offs of hosts that it names.
+// dropped before they were known, and ends the back-offs of the hosts of its URLs.
 func (in *Intake) Order(ctx context.Context, o frontier.Order) (frontier.Ordered, error) {
 	if o.Kind == frontier.OrderInject && !o.DryRun {
 		list := make([]frontier.Injection, len(o.Targets))
@@ -321,7 +321,7 @@ func (in *Intake) Order(ctx context.Context, o frontier.Order) (frontier.Ordered
 		unknown[target] = true
 	}
 	var seeds []catalog.Seed
-	hosts := map[string]bool{}
+	hosts := maps.Clone(done.Hosts)
 	for _, target := range o.Targets { // a URL may have been dropped before it was registered
 		if strings.HasPrefix(target, "pattern:") {
 			continue

@@ -124,10 +124,13 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	}
 	r := frontier.Result{Visit: visit, NextDue: next, Why: why, Passing: passing}
 	retries := DefaultRetries
-	if host, err := address.Host(job.URL); err == nil { // a malformed URL has no host
-		set := p.settings(host)
+	if u, err := address.Parse(job.URL); err == nil { // a malformed URL has no host
+		set := p.settings(u.Group())
 		retries = set.Retries
-		r.HostBackoff, r.HostWait = p.Gate.Held(host)
+		r.HostBackoff, r.HostWait = p.Gate.Held(u.Group())
+		if c, closed := p.Gate.Closed(u.Authority()); closed {
+			r.DoorBackoff, r.DoorWait = time.Until(c.Until), "back-off"
+		}
 		if set.Parallel > 1 && r.HostBackoff <= parallelPatience { // the visits of the lease wait for it
 			r.HostBackoff, r.HostWait = 0, ""
 		}

@@ -32,6 +32,7 @@ type Summary struct {
 	Bytes    int64                   `json:"bytes"`
 	Took     time.Duration           `json:"-"`
 	Seconds  float64                 `json:"seconds"`
+	Waits    Waits                   `json:"waits"` // what is due at the end and was not fetched
 }
 
 // Add adds one visit.

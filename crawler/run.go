@@ -1,11 +1,13 @@
 package crawler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/fetch"
@@ -40,6 +42,7 @@ type run struct {
 	retry   time.Time           // when the last retry is due that the crawl waits for
 	logged  time.Time           // the value of retry that was logged last
 	paused  time.Time           // the end of the pause that was logged last
+	named   *Report             // of the URL of RunOptions.URLs that is visited; nil before
 	aside   map[string]struct{} // hosts with a URL that was postponed since the last successful visit
 }
 
@@ -63,6 +66,10 @@ func (p *Pipeline) Run(ctx context.Context, opts RunOptions) (Summary, error) {
 	}
 	r.summary.Took = time.Since(began)
 	r.summary.Seconds = r.summary.Took.Seconds()
+	waits, waitsErr := p.Waits(maxWaits)
+	if r.summary.Waits = waits; err == nil {
+		err = waitsErr
+	}
 	return r.summary, err
 }
 
@@ -106,6 +113,8 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 	}
 	var wait *politeness.Wait
 	switch {
+	case errors.As(err, &wait) && len(r.opts.URLs) > 0:
+		return errors.Join(&NotFetched{lease.Jobs[0].URL, waitOf(wait).advise()}, r.release(ctx, lease))
 	case errors.As(err, &wait):
 		return r.releaseUntil(ctx, lease, wait)
 	case err != nil && ctx.Err() == nil && !wholeArchive(err) && fetch.TroubleIn(err) != nil:
@@ -170,6 +179,8 @@ func (r *run) visitJobs(ctx context.Context, lease *frontier.Lease) error {
 		case err == nil:
 			r.record(report)
 			continue
+		case errors.Is(err, errPutOff) && len(r.opts.URLs) > 0:
+			return &NotFetched{job.URL, "its campaign is paused or has ended"}
 		case errors.Is(err, errPutOff):
 			continue
 		case errors.As(err, &wait), ctx.Err() == nil && !wholeArchive(err) && fetch.TroubleIn(err) != nil:
@@ -215,6 +226,9 @@ func (r *run) visit(ctx context.Context, lease *frontier.Lease, job frontier.Job
 		if time.Until(until) > patience {
 			return report, err
 		}
+		if wait != nil {
+			r.Log.Info("a file waits for its host", "url", job.URL, "until", until, "why", waitOf(wait).Reason())
+		}
 		if err := sleep(ctx, time.Until(until)); err != nil {
 			return Report{}, err
 		}
@@ -227,7 +241,7 @@ func (r *run) record(report Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.summary.Add(report)
-	r.aside = nil
+	r.named, r.aside = &report, nil
 	if report.retry.After(r.retry) && report.retry.Sub(r.Clock()) <= r.opts.Wait {
 		r.retry = report.retry
 	}
@@ -236,16 +250,50 @@ func (r *run) record(report Report) {
 	}
 }
 
-// visitURLs visits the URLs of RunOptions.URLs.
+// visitURLs visits the URLs of RunOptions.URLs. The error joins a NotFetched for each that was not fetched.
 func (r *run) visitURLs(ctx context.Context) error {
-	for _, address := range r.opts.URLs {
-		lease, err := r.Frontier.LeaseURL(ctx, address)
+	ctx = politeness.Asked(ctx)
+	var missed error
+	for _, link := range r.opts.URLs {
+		if !r.mayStart(0) {
+			break
+		}
+		err := r.visitURL(ctx, link)
+		var not *NotFetched
+		if err != nil && !errors.As(err, &not) {
+			return errors.Join(missed, err)
+		}
+		missed = errors.Join(missed, err)
+	}
+	return missed
+}
+
+// visitURL visits one URL, which a person asks for: whether it is due or not, and though its door may be closed for failures.
+func (r *run) visitURL(ctx context.Context, link string) error {
+	u, err := r.Frontier.Get(link)
+	if err != nil {
+		return err
+	}
+	if u.Blacklisted {
+		return &NotFetched{link, cmp.Or(u.Why, "it is taken out of the crawl") + "; 'odarchive resume' or 'odarchive requeue' ends that"}
+	}
+	for r.named = nil; r.named == nil; { // again after trouble of this machine
+		lease, err := r.Frontier.LeaseURL(ctx, link)
+		if errors.Is(err, frontier.ErrLeaseLost) {
+			return &NotFetched{link, "its host is being visited; try again in a moment"}
+		}
+		if err == nil {
+			err = r.visitAll(ctx, lease)
+		}
 		if err != nil {
 			return err
 		}
-		if err := r.visitAll(ctx, lease); err != nil {
-			return err
-		}
+	}
+	if n := r.named; n.Status == 0 && n.Outcome != catalog.Archived && n.Outcome != catalog.Unchanged {
+		return &NotFetched{link, cmp.Or(n.Why, string(n.ErrorClass), string(n.Outcome))}
 	}
 	return nil
 }
+
+// maxWaits is the number of hosts that a Summary and a Status list.
+const maxWaits = 20

@@ -129,14 +129,21 @@ func (r *run) release(ctx context.Context, lease *frontier.Lease) error {
 	return nil
 }
 
-// releaseUntil returns a lease until its host may be asked again. wait.Until is in the machine's time, the frontier's
-// in the archive's.
+// releaseUntil returns a lease until its host, or the door of the one that waits, may be asked again. wait.Until is in the
+// machine's time, the frontier's in the archive's.
 func (r *run) releaseUntil(ctx context.Context, lease *frontier.Lease, wait *politeness.Wait) error {
 	r.mu.Lock()
 	r.started-- // it was not fetched
 	r.mu.Unlock()
 	until := r.Clock().Add(time.Until(wait.Until))
-	if err := r.Frontier.Release(context.WithoutCancel(ctx), lease, until, wait.Why); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	var err error
+	if wait.Door != "" && wait.Host == lease.Group {
+		err = r.Frontier.ReleaseDoor(ctx, lease, wait.Door, until, wait.Why)
+	} else {
+		err = r.Frontier.Release(ctx, lease, until, wait.Why)
+	}
+	if err != nil {
 		return fmt.Errorf("give back %s: %w", lease.Group, err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +27,7 @@ type Status struct {
 	Active   int                     `json:"active"`  // hosts being visited
 	Waiting  map[string]int          `json:"waiting"` // recently visited hosts that must be waited for, by reason
 	NextDue  time.Time               `json:"nextDue,omitzero"`
+	Queue    Waits                   `json:"queue"`    // what is due, and what of that waits for its host
 	Unjoined int                     `json:"unjoined"` // versions whose columns are not indexed yet
 	Internal Internal                `json:"internal"` // faults of this program with single URLs
 
@@ -84,7 +84,8 @@ type HostStatus struct {
 	Visits    int                     `json:"visits"`
 	Versions  int                     `json:"versions"`
 	Bytes     int64                   `json:"bytes"`
-	Failures  int                     `json:"failures"` // failed requests since the gate loaded the host
+	Failures  int                     `json:"failures"`         // failed requests since the gate loaded the host
+	Closed    []HostWait              `json:"closed,omitempty"` // doors (scheme, host and port) whose files must not be asked for; others may be
 	Outcomes  map[catalog.Outcome]int `json:"outcomes"`
 	LastVisit time.Time               `json:"lastVisit,omitzero"`
 }
@@ -117,7 +118,10 @@ func (p *Pipeline) Status() (Status, error) {
 	}
 	s.Internal.Since = p.faults.Load()
 	p.progress.into(&s)
-	s.Waits = s.waits(p.Clock())
+	if s.Queue, err = p.Waits(maxWaits); err != nil {
+		return Status{}, err
+	}
+	s.Waits = s.waits()
 	return s, nil
 }
 
@@ -126,31 +130,16 @@ func (p *Pipeline) Active() (visited, waiting int) {
 	return p.Frontier.Leased(), p.Gate.Waiting()
 }
 
-func (s Status) waits(now time.Time) string {
+func (s Status) waits() string {
 	switch {
 	case s.Held != "":
 		return s.Held
 	case s.Active > 0:
 		return ""
-	case s.NextDue.IsZero():
-		return "nothing is queued"
-	case s.NextDue.After(now):
-		text := "nothing is due before " + s.NextDue.UTC().Format(time.RFC3339)
-		if reasons := s.Reasons(); reasons != "" {
-			text += "; hosts wait: " + reasons
-		}
-		return text
+	case s.Queue.Askable > 0:
+		return ""
 	}
-	return ""
-}
-
-// Reasons returns how many hosts must be waited for, and why: "2 for politeness, 1 for retry-after"; "" for none.
-func (s Status) Reasons() string {
-	var reasons []string
-	for _, why := range slices.Sorted(maps.Keys(s.Waiting)) {
-		reasons = append(reasons, fmt.Sprintf("%d for %s", s.Waiting[why], why))
-	}
-	return strings.Join(reasons, ", ")
+	return s.Queue.String()
 }
 
 // Series returns what was visited over time: series.Read.
@@ -167,7 +156,7 @@ func (p *Pipeline) Hosts(after string, limit int) ([]HostStatus, error) {
 	all := make([]HostStatus, len(infos))
 	for i, info := range infos {
 		at, _ := p.Gate.Status(info.Group)
-		all[i] = hostStatus(info, at, p.Clock())
+		all[i] = p.hostStatus(info, at)
 	}
 	return all, nil
 }
@@ -179,12 +168,13 @@ func (p *Pipeline) Host(name string) (HostStatus, bool, error) {
 		return HostStatus{}, false, err
 	}
 	at, _ := p.Gate.Status(name)
-	return hostStatus(info, at, p.Clock()), true, nil
+	return p.hostStatus(info, at), true, nil
 }
 
 // hostStatus combines what the frontier and the gate report. The gate uses the machine's clock, the frontier the
 // archive's.
-func hostStatus(info frontier.HostInfo, gate politeness.Status, now time.Time) HostStatus {
+func (p *Pipeline) hostStatus(info frontier.HostInfo, gate politeness.Status) HostStatus {
+	now := p.Clock()
 	s := HostStatus{
 		Host: info.Group, State: "idle", Next: info.NextDue, Delay: gate.Delay.Seconds(), Latency: gate.Latency.Seconds(), URLs: info.URLs, Due: info.Due,
 		Visits: info.Visits, Versions: info.Versions, Bytes: info.Bytes, Failures: gate.Failures, Outcomes: info.Outcomes, LastVisit: info.LastVisit,
@@ -198,9 +188,18 @@ func hostStatus(info frontier.HostInfo, gate politeness.Status, now time.Time) H
 			s.Next = until
 		}
 	}
-	if info.Wait != "" {
+	behind := 0
+	for _, d := range info.Closed {
+		s.Closed = append(s.Closed, p.hostWait(frontier.Wait{Host: info.Group, Door: d.Door, Due: d.Due, Until: d.NotBefore, Why: d.Wait}))
+		behind += d.Due
+	}
+	switch {
+	case info.Wait != "":
 		later(info.NotBefore, info.Wait)
-	} else if gate.State == "waiting" {
+	case behind > 0 && behind == info.Due: // nothing may be asked for
+		first := slices.MinFunc(info.Closed, func(a, b frontier.ClosedDoor) int { return a.NotBefore.Compare(b.NotBefore) })
+		later(first.NotBefore, first.Wait)
+	case gate.State == "waiting" && len(gate.Closed) == 0:
 		later(now.Add(time.Until(gate.Next)), gate.Wait)
 	}
 	if info.Leased || gate.State == "busy" {

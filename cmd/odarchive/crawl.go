@@ -31,7 +31,8 @@ func (c *cli) crawl() *cobra.Command {
 		Long: `Fetch what is due, keep what changed, and describe it. Without --once the crawl then waits for what is due next.
 Ctrl-C stops it at once: finished fetches are kept, the others are repeated later.
 
-With --once the crawl ends when nothing is due. After a failure that may be temporary, such as a time-out or an error of
+A file is due by its schedule; when it may be asked for is up to its host. With --once the crawl ends when nothing that is due
+may be asked for within 2 minutes; it says what waits, why and until when. With --url a file that cannot be fetched is an error. After a failure that may be temporary, such as a time-out or an error of
 the server, a file is fetched again after about 40 seconds; --once waits for that (see --wait), but not for the next retry
 after 5 minutes. With --at no retry is waited for unless --wait is given.
 
@@ -39,7 +40,7 @@ If this machine has a problem (no file descriptors, memory or local ports, or no
 nothing about hosts. With --once it fails after 2 minutes of that.`,
 		Example: `  odarchive crawl --once                             until nothing is due
   odarchive crawl --for 10m --report fetches.jsonl   for ten minutes, with a line for each fetch
-  odarchive crawl --url https://example.org/a.csv    this file now, due or not
+  odarchive crawl --url https://example.org/a.csv    this file now, due or not, though its host has failed
   odarchive crawl --once --at 2026-12-24T18:00:00Z   as if it were that time
   odarchive crawl --once --warc warcs                also write requests and responses to WARC files in warcs`,
 		Args: exactly(),
@@ -147,7 +148,7 @@ func missing(t *tape.Tape, one, many, but string) error {
 	return nil
 }
 
-// outcomes returns the number of fetches by outcome, or, if there were none, why and what to do.
+// outcomes returns the number of fetches by outcome, and what is due and waits. If there were no fetches, it says what to do.
 func outcomes(n *app.Node, s crawler.Summary) string {
 	var parts []string
 	for _, o := range []catalog.Outcome{catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RobotsDenied, catalog.Blocked, catalog.RetryLater} {
@@ -155,15 +156,21 @@ func outcomes(n *app.Node, s crawler.Summary) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
-	if len(parts) > 0 {
-		return strings.Join(parts, ", ")
+	if len(parts) == 0 {
+		parts = []string{"nothing was fetched"}
 	}
-	at, any, err := n.Frontier.NextDue()
-	switch {
-	case err == nil && !any:
-		return "no file is registered; 'odarchive add URL' and 'odarchive harvest KIND URL' register files"
-	case err == nil && at.After(n.Clock()):
-		return "nothing is due before " + at.UTC().Format(time.RFC3339) + "; --url URL fetches a file now"
+	w := s.Waits
+	switch said := strings.Join(parts, ", "); {
+	case s.Fetches > 0 && w.Due == 0:
+		return said
+	case w.Due == 0 && w.NextDue.IsZero():
+		if f, err := n.Frontier.Stats(); err == nil && f.URLs == 0 {
+			return "no file is registered; 'odarchive add URL' and 'odarchive harvest KIND URL' register files"
+		}
+		return w.String()
+	case w.Due == 0:
+		return w.String() + "; --url URL fetches a file now"
+	default:
+		return said + "; " + w.String()
 	}
-	return "nothing was fetched"
 }

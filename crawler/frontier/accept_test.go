@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"strings"
 	"testing"
 
 	"odarchive/crawler/catalog"
@@ -47,31 +48,18 @@ func TestWhatAServerIsAskedForIsPartOfTheURL(t *testing.T) {
 	}
 }
 
-// TestFormat4IsReadAsItIs opens a directory as the program before wrote it: nothing in it was asked for.
-func TestFormat4IsReadAsItIs(t *testing.T) {
+// TestAnotherFormatIsRefused opens a directory whose format another program wrote.
+func TestAnotherFormatIsRefused(t *testing.T) {
 	t.Parallel()
-	db, c := memory(t), &clock{noon}
-	f := open(t, db, c, Options{})
-	if _, err := f.Add(t.Context(), catalog.Seed{URL: "http://a.example/x", Format: "CSV"}); err != nil {
-		t.Fatal(err)
-	}
-	err := db.Update(t.Context(), func(txn *kv.Txn) error { return setCounter(txn, keyFormat, 4) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	f = open(t, db, c, Options{})
-	if u, err := f.Get("http://a.example/x"); err != nil || u.Accept != "" || u.Format != "CSV" {
-		t.Errorf("%+v, %v", u, err)
-	}
-	err = db.View(func(txn *kv.Txn) error {
-		v, err := counter(txn, keyFormat)
-		_, migrating, _ := txn.Get(kv.SpaceHosts, []byte(keyMigrating))
-		if v != formatVersion || migrating {
-			t.Errorf("format %d, migrating: %v", v, migrating)
+	db := memory(t)
+	open(t, db, &clock{noon}, Options{})
+	for _, v := range []uint64{formatVersion - 1, formatVersion + 1} {
+		err := db.Update(t.Context(), func(txn *kv.Txn) error { return setCounter(txn, keyFormat, v) })
+		if err != nil {
+			t.Fatal(err)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+		if _, err := New(db, Options{}); err == nil || !strings.Contains(err.Error(), "open the archive with the program that wrote it") {
+			t.Errorf("format %d: %v", v, err)
+		}
 	}
 }

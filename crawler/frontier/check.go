@@ -80,7 +80,7 @@ type check struct {
 // counted is what the records of URLs and the queue say about a group.
 type counted struct {
 	urls  int64
-	bands [256]bool // bands with queue entries
+	lanes map[laneID]bool // with queue entries
 }
 
 func (c *check) fault(what, name, format string, args ...any) {
@@ -93,7 +93,7 @@ func (c *check) fault(what, name, format string, args ...any) {
 func (c *check) group(name string) *counted {
 	g := c.groups[name]
 	if g == nil {
-		g = &counted{}
+		g = &counted{lanes: map[laneID]bool{}}
 		c.groups[name] = g
 	}
 	return g
@@ -134,7 +134,7 @@ func (c *check) urls(ctx context.Context, txn *kv.Txn) error {
 		if u.Due.IsZero() || u.Blacklisted {
 			return true, ctx.Err()
 		}
-		there, err := txn.Read(kv.SpaceQueue, queueKey(u.Group, band(u.Priority), ms(u.Due), u.Key), func([]byte) error { return nil })
+		there, err := txn.Read(kv.SpaceQueue, queueKey(u.Group, u.lane(), ms(u.Due), u.Key), func([]byte) error { return nil })
 		if err == nil && !there {
 			c.fault("url", u.Key, "it is due and not in the queue of %s", u.Group)
 			c.remake[u.Group] = true
@@ -185,7 +185,7 @@ func (c *check) records(ctx context.Context, txn *kv.Txn) error {
 func (c *check) queue(ctx context.Context, txn *kv.Txn) error {
 	return txn.Scan(kv.SpaceQueue, nil, nil, func(k, _ []byte) (bool, error) {
 		c.report.Queued++
-		group, b, e, ok := splitQueueKey(k)
+		group, lane, e, ok := splitQueueKey(k)
 		if !ok {
 			c.fault("key", fmt.Sprintf("%x", k), "no entry of a queue has such a key")
 			c.stray = append(c.stray, bytes.Clone(k))
@@ -196,7 +196,7 @@ func (c *check) queue(ctx context.Context, txn *kv.Txn) error {
 			c.remake[group] = true
 			return true, ctx.Err()
 		}
-		valid, err := isQueued(txn, group, b, e)
+		valid, err := isQueued(txn, group, lane, e)
 		if err != nil {
 			return false, err
 		}
@@ -206,25 +206,18 @@ func (c *check) queue(ctx context.Context, txn *kv.Txn) error {
 			c.remake[group] = true
 			return true, nil
 		}
-		c.group(group).bands[b] = true
+		c.group(group).lanes[lane] = true
 		return true, ctx.Err()
 	})
 }
 
 // isQueued reports whether a URL's record confirms a queue entry.
-func isQueued(txn *kv.Txn, group string, b byte, e entry) (bool, error) {
+func isQueued(txn *kv.Txn, group string, lane laneID, e entry) (bool, error) {
 	u, err := getAt(txn, e)
-	if err == nil && u == nil {
-		var known bool
-		u, known, err = get(txn, e.key) // of format 1
-		if known && u.stored != notByTime {
-			return false, nil
-		}
-	}
 	if errors.Is(err, ErrDamaged) || err == nil && u == nil {
 		return false, nil
 	}
-	return err == nil && u.Group == group && band(u.Priority) == b && ms(u.Due) == e.due && !u.Due.IsZero() && !u.Blacklisted, err
+	return err == nil && u.Group == group && u.lane() == lane && ms(u.Due) == e.due && !u.Due.IsZero() && !u.Blacklisted, err
 }
 
 // everything checks that the frontier has the URLs of Options.Everything. It reads the frontier after these are listed,

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"maps"
 
 	"odarchive/triplestore/kv"
 )
@@ -75,18 +75,18 @@ func (c *check) host(txn *kv.Txn, h *host) (why string, err error) {
 	if h.urls != g.urls {
 		return fmt.Sprintf("it counts %d URLs, there are %d", h.urls, g.urls), nil
 	}
-	bands := g.bands
+	omitted := maps.Clone(g.lanes)
 	for i := range h.lanes {
 		l := &h.lanes[i]
-		bands[l.band] = false
+		delete(omitted, l.laneID)
 		if why, err := l.difference(txn, h.group); why != "" || err != nil {
 			return why, err
 		}
 	}
-	if slices.Contains(bands[:], true) {
+	if len(omitted) > 0 {
 		return "its record omits a part of its queue", nil
 	}
-	if h.ready == maxTime && g.bands != [256]bool{} {
+	if h.ready == maxTime && len(g.lanes) > 0 {
 		return "it is never ready, but has a queue", nil
 	}
 	return "", nil
@@ -95,7 +95,7 @@ func (c *check) host(txn *kv.Txn, h *host) (why string, err error) {
 // difference returns how the lane differs from the queue, or "".
 func (l *lane) difference(txn *kv.Txn, group string) (why string, err error) {
 	n := 0
-	err = txn.Scan(kv.SpaceQueue, queuePrefix(group, l.band), nil, func(k, _ []byte) (bool, error) {
+	err = txn.Scan(kv.SpaceQueue, queuePrefix(group, l.laneID), nil, func(k, _ []byte) (bool, error) {
 		due, key, ok := cutQueueKey(k, group)
 		e := entry{due, key}
 		switch {

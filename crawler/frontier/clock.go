@@ -112,7 +112,7 @@ func (f *Frontier) straightenHosts(ctx context.Context) error {
 					return false, nil
 				}
 				h := &host{group: p.group}
-				if err := h.decode(p.at, v); err == nil && h.notBefore > most {
+				if err := h.decode(p.at, v); err == nil && h.waitsBeyond(most) {
 					groups = append(groups, p.group)
 				}
 				after = p
@@ -128,7 +128,7 @@ func (f *Frontier) straightenHosts(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				h.notBefore, h.wait = 0, ""
+				h.notBefore, h.wait, h.doors = 0, "", nil
 				if err := h.updateReady(txn, ms(now)); err != nil {
 					return err
 				}
@@ -143,4 +143,9 @@ func (f *Frontier) straightenHosts(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// waitsBeyond reports whether the host, or a door of it, must not be asked before a time that is later than most.
+func (h *host) waitsBeyond(most int64) bool {
+	return h.notBefore > most || slices.ContainsFunc(h.doors, func(d doorWait) bool { return d.notBefore > most })
 }

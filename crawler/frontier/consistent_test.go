@@ -12,16 +12,16 @@ import (
 // frontier meanwhile.
 func inconsistency(f *Frontier) error {
 	return f.db.View(func(txn *kv.Txn) error {
-		queued := map[string]map[byte][]entry{} // by group and band, in order
+		queued := map[string]map[laneID][]entry{} // by group and lane, in order
 		err := txn.Scan(kv.SpaceFrontier, nil, nil, func(k, _ []byte) (bool, error) {
 			u, _, err := get(txn, string(k))
 			if err == nil && !u.Due.IsZero() && !u.Blacklisted {
 				lanes := queued[u.Group]
 				if lanes == nil {
-					lanes = map[byte][]entry{}
+					lanes = map[laneID][]entry{}
 					queued[u.Group] = lanes
 				}
-				lanes[band(u.Priority)] = append(lanes[band(u.Priority)], entry{ms(u.Due), u.Key})
+				lanes[u.lane()] = append(lanes[u.lane()], entry{ms(u.Due), u.Key})
 			}
 			return true, err
 		})
@@ -51,21 +51,21 @@ func inconsistency(f *Frontier) error {
 			if p := (place{h.ready, h.group}); p.compare(f.window.end) < 0 {
 				index = append(index, p)
 			}
-			for band, all := range queued[h.group] {
+			for id, all := range queued[h.group] {
 				slices.SortFunc(all, entry.compare)
 				entries -= len(all)
-				l := h.lane(band)
+				l := h.lane(id)
 				if n := len(l.head); n > len(all) || !slices.Equal(l.head, all[:n]) || !l.more && n < len(all) {
 					return false, fmt.Errorf("the record of %s begins %v (more: %v), its queue is %v", h.group, l.head, l.more, all)
 				} else if n < len(all) && all[n].due < l.from {
 					return false, fmt.Errorf("%s: more from %d on, but %v", h.group, l.from, all[n])
 				}
-				if h.ready > max(all[0].due, h.notBefore, ms(f.opts.Now())) { // an overdue group is ready from when it was examined
-					return false, fmt.Errorf("%s is ready at %d, its first is due at %d, it waits until %d", h.group, h.ready, all[0].due, h.notBefore)
+				if h.ready > max(all[0].due, h.opens(id.door), ms(f.opts.Now())) { // an overdue group is ready from when it was examined
+					return false, fmt.Errorf("%s is ready at %d, its first is due at %d, it waits until %d", h.group, h.ready, all[0].due, h.opens(id.door))
 				}
 			}
 			for _, l := range h.lanes {
-				if len(queued[h.group][l.band]) == 0 && len(l.head) > 0 {
+				if len(queued[h.group][l.laneID]) == 0 && len(l.head) > 0 {
 					return false, fmt.Errorf("the record of %s has %v, its queue nothing", h.group, l.head)
 				}
 			}

@@ -37,7 +37,7 @@ func (a archived) everything(_ context.Context, visit func(string) error) error 
 func keysOf(t rapid.TB, db *kv.DB, space kv.Space) (keys [][]byte) {
 	err := db.View(func(txn *kv.Txn) error {
 		return txn.Scan(space, nil, nil, func(k, _ []byte) (bool, error) {
-			if s := string(k); s != keyFormat && s != keyMigrating && s != keyPaused { // settings, not facts
+			if s := string(k); s != keyFormat && s != keyPaused { // settings, not facts
 				keys = append(keys, slices.Clone(k))
 			}
 			return true, nil

@@ -27,6 +27,10 @@ type Result struct {
 	Size        int64         // bytes of a new version
 	HostBackoff time.Duration // how long the group must not be asked; more than a Moment ends the lease
 	HostWait    string        // the reason
+	// DoorBackoff is how long URLs of the scheme, host and port of the visited one must not be asked for, 0 if they may be; more
+	// than a Moment ends the lease.
+	DoorBackoff time.Duration
+	DoorWait    string // the reason
 }
 
 // Moment is the longest pause between requests for which a lease is kept. For longer ones, the worker leases another
@@ -47,7 +51,7 @@ func (f *Frontier) Done(txn *kv.Txn, l *Lease, job Job, r Result) error {
 	if lost {
 		return fmt.Errorf("frontier: %s: %w", job.URL, ErrLeaseLost)
 	}
-	over := last || r.HostBackoff > Moment
+	over := last || max(r.HostBackoff, r.DoorBackoff) > Moment
 	if err := f.record(txn, l, job, r, over); err != nil {
 		return fmt.Errorf("frontier: %s: %w", job.URL, err)
 	}
@@ -162,8 +166,7 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 	if err := h.enqueue(txn, u); err != nil {
 		return err
 	}
-	h.note(r, ms(f.opts.Now()))
-	if over {
+	if opened := h.note(r, doorOf(u.Key), ms(f.opts.Now())); over || opened {
 		if err := h.updateReady(txn, ms(f.opts.Now())); err != nil {
 			return err
 		}
@@ -233,8 +236,8 @@ func SameValidators(etag, lastModified, etag2, lastModified2 string) bool {
 	return etag != "" && etag == etag2 || etag == "" && etag2 == "" && lastModified != "" && lastModified == lastModified2
 }
 
-// note adds a visit of one of the group's URLs.
-func (h *host) note(r Result, now int64) {
+// note adds a visit of one of the group's URLs, and reports whether it opened the door of that.
+func (h *host) note(r Result, door byte, now int64) (opened bool) {
 	h.visits++
 	h.lastVisit = max(h.lastVisit, ms(r.Visit.At))
 	h.outcomes[outcomeCode(r.Visit.Outcome)]++
@@ -245,11 +248,26 @@ func (h *host) note(r Result, now int64) {
 	if r.HostBackoff > 0 {
 		h.notBefore, h.wait = now+r.HostBackoff.Milliseconds(), r.HostWait
 	}
+	if r.DoorBackoff > 0 {
+		return h.setDoor(door, now+r.DoorBackoff.Milliseconds(), r.DoorWait)
+	}
+	return h.setDoor(door, 0, "")
 }
 
 // Release ends a lease. Jobs without a result are due as before. If notBefore is in the future, the group is not leased
 // until then, with why as the reason. Releasing a lease that has ended does nothing.
 func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, why string) error {
+	return f.releaseWith(ctx, l, notBefore, func(h *host) { h.notBefore, h.wait = ms(notBefore), why })
+}
+
+// ReleaseDoor is Release if the URLs of one scheme, host and port must not be asked for, and others of the host may be. url is
+// one of them.
+func (f *Frontier) ReleaseDoor(ctx context.Context, l *Lease, url string, notBefore time.Time, why string) error {
+	return f.releaseWith(ctx, l, notBefore, func(h *host) { h.setDoor(doorOf(url), ms(notBefore), why) })
+}
+
+// releaseWith ends a lease. If notBefore is in the future, shut changes the record of its group.
+func (f *Frontier) releaseWith(ctx context.Context, l *Lease, notBefore time.Time, shut func(*host)) error {
 	f.mu.Lock()
 	mine := f.current(l)
 	f.mu.Unlock()
@@ -264,7 +282,7 @@ func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, w
 			if err != nil {
 				return err
 			}
-			h.notBefore, h.wait = ms(notBefore), why
+			shut(h)
 			if err := h.updateReady(txn, now); err != nil {
 				return err
 			}

@@ -71,7 +71,7 @@ func (f *Frontier) Pending(patience time.Duration) (pending bool, at time.Time, 
 			if h.notBefore > until {
 				return true, nil
 			}
-			due, err := h.mostUrgent(txn, ms(now), 1)
+			due, err := h.mostUrgent(txn, ms(now), until, 1)
 			pending = len(due) > 0
 			at = fromMS(max(p.at, h.notBefore))
 			return !pending, err

@@ -94,24 +94,24 @@ type Frontier struct {
 	paused  string         // the reason of the pause; "" if not paused
 }
 
-// New opens the frontier of a database. It upgrades older formats, and fails on newer ones.
+// New opens the frontier of a database. It fails if that has another format than this program's.
 func New(db *kv.DB, opts Options) (*Frontier, error) {
 	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), window: newWindow(), writing: map[string]int{}}
 	if db.ReadOnly() {
 		return f, f.openReadOnly()
 	}
-	var older bool
-	err := db.Update(context.Background(), func(txn *kv.Txn) (err error) {
-		if older, err = checkFormat(txn); err != nil {
+	err := db.Update(context.Background(), func(txn *kv.Txn) error {
+		v, err := checkFormat(txn)
+		if err == nil && v == 0 {
+			err = setCounter(txn, keyFormat, formatVersion)
+		}
+		if err != nil {
 			return err
 		}
 		why, _, err := txn.Get(kv.SpaceHosts, []byte(keyPaused))
 		f.paused = string(why)
 		return err
 	})
-	if err == nil && older {
-		err = f.migrate(context.Background(), perTxn)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("frontier: open: %w", err)
 	}
@@ -147,11 +147,7 @@ func (f *Frontier) beginGeneration(ctx context.Context) error {
 // openReadOnly opens the frontier without writing. No leases can be granted.
 func (f *Frontier) openReadOnly() error {
 	err := f.db.View(func(txn *kv.Txn) error {
-		v, err := counter(txn, keyFormat)
-		if err == nil && v > formatVersion {
-			err = fmt.Errorf("the frontier has format %d, newer than this program's %d", v, formatVersion)
-		}
-		if err != nil {
+		if _, err := checkFormat(txn); err != nil {
 			return err
 		}
 		why, _, err := txn.Get(kv.SpaceHosts, []byte(keyPaused))
@@ -164,33 +160,16 @@ func (f *Frontier) openReadOnly() error {
 	return nil
 }
 
-// formatVersion changes when an older program would misread what this one writes. FORMAT.md has the history.
-const formatVersion = 5
+// formatVersion changes when another program would misread what this one writes.
+const formatVersion = 6
 
-// lastMoved is the last format that has moved records. Directories of earlier ones are migrated.
-const lastMoved = 4
-
-// checkFormat makes the stored format the current one. older reports whether records in the places of format 1 may remain.
-func checkFormat(txn *kv.Txn) (older bool, err error) {
+// checkFormat returns the stored format, 0 if nothing is stored. The error says that it is not the current one.
+func checkFormat(txn *kv.Txn) (uint64, error) {
 	v, err := counter(txn, keyFormat)
-	if err != nil {
-		return false, err
+	if err == nil && v != 0 && v != formatVersion {
+		err = fmt.Errorf("the frontier has format %d, and this program reads %d: open the archive with the program that wrote it", v, formatVersion)
 	}
-	switch {
-	case v > formatVersion:
-		return false, fmt.Errorf("the frontier has format %d, newer than this program's %d", v, formatVersion)
-	case v > 0 && v < lastMoved:
-		if err := txn.Set(kv.SpaceHosts, []byte(keyMigrating), nil); err != nil {
-			return false, err
-		}
-	}
-	if v != formatVersion {
-		if err := setCounter(txn, keyFormat, formatVersion); err != nil {
-			return false, err
-		}
-	}
-	_, older, err = txn.Get(kv.SpaceHosts, []byte(keyMigrating))
-	return older, err
+	return v, err
 }
 
 func counter(txn *kv.Txn, key string) (uint64, error) {

@@ -17,7 +17,8 @@ type host struct {
 	ready     int64  // maxTime if nothing is queued
 	notBefore int64  // the host must not be asked earlier
 	wait      string // why
-	lanes     []lane // sorted by band; may be empty ones
+	doors     []doorWait
+	lanes     []lane // sorted by band and door; may be empty ones
 	urls      int64
 	visits    int64
 	versions  int64
@@ -30,7 +31,7 @@ type host struct {
 	stale  []int64 // other entries of the group in the index, to be deleted after a repair
 }
 
-const hostVersion = 2
+const hostVersion = 3
 
 // loadHost returns the record of a group. For an unknown group, it returns a record with the name only.
 func loadHost(txn *kv.Txn, group string) (*host, error) {
@@ -62,6 +63,10 @@ func (h *host) decode(at int64, b []byte) error {
 	h.known, h.stored, h.ready = true, at, at
 	r := reader{fields.Reader{B: b[1:]}}
 	h.notBefore, h.wait = r.Varint(), r.Text()
+	h.doors = make([]doorWait, r.count())
+	for i := range h.doors {
+		h.doors[i] = doorWait{r.Byte(), r.Varint(), r.Text()}
+	}
 	h.urls, h.visits, h.versions, h.bytes, h.lastVisit = r.Varint(), r.Varint(), r.Varint(), r.Varint(), r.Varint()
 	for i := range h.outcomes {
 		h.outcomes[i] = r.Varint()
@@ -116,6 +121,12 @@ func (h *host) encode() []byte {
 	w := writer{append(make([]byte, 0, 256), hostVersion)}
 	w.int(h.notBefore)
 	w.str(h.wait)
+	w.int(int64(len(h.doors)))
+	for _, d := range h.doors {
+		w.b = append(w.b, d.door)
+		w.int(d.notBefore)
+		w.str(d.wait)
+	}
 	for _, v := range []int64{h.urls, h.visits, h.versions, h.bytes, h.lastVisit} {
 		w.int(v)
 	}
@@ -129,11 +140,11 @@ func (h *host) encode() []byte {
 	return w.b
 }
 
-// lane returns the lane of a band, which it adds if there is none.
-func (h *host) lane(b byte) *lane {
-	i, found := slices.BinarySearchFunc(h.lanes, b, func(l lane, b byte) int { return cmp.Compare(l.band, b) })
+// lane returns a lane, which it adds if there is none.
+func (h *host) lane(id laneID) *lane {
+	i, found := slices.BinarySearchFunc(h.lanes, id, func(l lane, id laneID) int { return l.compare(id) })
 	if !found {
-		h.lanes = slices.Insert(h.lanes, i, lane{band: b})
+		h.lanes = slices.Insert(h.lanes, i, lane{laneID: id})
 	}
 	return &h.lanes[i]
 }
@@ -143,10 +154,10 @@ func (h *host) enqueue(txn *kv.Txn, u *URL) error {
 	if u.Due.IsZero() || u.Blacklisted {
 		return nil
 	}
-	due, b := ms(u.Due), band(u.Priority)
-	h.lane(b).add(entry{due, u.Key})
-	h.ready = min(h.ready, max(due, h.notBefore))
-	return txn.Set(kv.SpaceQueue, queueKey(h.group, b, due, u.Key), nil)
+	due, lane := ms(u.Due), u.lane()
+	h.lane(lane).add(entry{due, u.Key})
+	h.ready = min(h.ready, max(due, h.opens(lane.door)))
+	return txn.Set(kv.SpaceQueue, queueKey(h.group, lane, due, u.Key), nil)
 }
 
 // dequeue removes a URL from the group's queue. u must be as it was when it was queued.
@@ -154,9 +165,9 @@ func (h *host) dequeue(txn *kv.Txn, u *URL) error {
 	if u.Due.IsZero() || u.Blacklisted {
 		return nil
 	}
-	due, b := ms(u.Due), band(u.Priority)
-	h.lane(b).remove(entry{due, u.Key})
-	return txn.Delete(kv.SpaceQueue, queueKey(h.group, b, due, u.Key))
+	due, lane := ms(u.Due), u.lane()
+	h.lane(lane).remove(entry{due, u.Key})
+	return txn.Delete(kv.SpaceQueue, queueKey(h.group, lane, due, u.Key))
 }
 
 // first returns the earliest due time in the queue, maxTime if the queue is empty.
@@ -177,51 +188,81 @@ func (h *host) first(txn *kv.Txn) (int64, error) {
 // updateReady computes ready from the queue. A group that is overdue is sorted after those that have been ready for
 // longer.
 func (h *host) updateReady(txn *kv.Txn, now int64) error {
-	first, err := h.first(txn)
-	if err != nil {
-		return err
-	}
-	h.lanes = slices.DeleteFunc(h.lanes, func(l lane) bool { return len(l.head) == 0 })
 	if h.notBefore <= now {
 		h.notBefore, h.wait = 0, ""
 	}
-	if h.ready = maxTime; first != maxTime {
-		h.ready = max(first, h.notBefore, now)
-	}
-	return nil
-}
-
-// mostUrgent returns at most n due entries, most urgent first. It may return fewer than are due: usually those in the
-// record.
-func (h *host) mostUrgent(txn *kv.Txn, now int64, n int) (due []entry, err error) {
+	h.doors = slices.DeleteFunc(h.doors, func(d doorWait) bool { return d.notBefore <= now })
+	h.ready = maxTime
 	for i := range h.lanes {
 		l := &h.lanes[i]
 		if err := l.loadHead(txn, h.group); err != nil {
-			return nil, err
+			return err
 		}
-		for _, e := range l.head {
-			if e.due > now {
-				break
-			}
-			if due = append(due, e); len(due) == n {
-				return due, nil
-			}
-		}
-		if l.more && l.head[len(l.head)-1].due <= now { // entries after the head precede those of the next lane
-			return due, nil
+		if len(l.head) > 0 {
+			h.ready = min(h.ready, max(l.head[0].due, h.opens(l.door), now))
 		}
 	}
-	return due, nil
+	h.lanes = slices.DeleteFunc(h.lanes, func(l lane) bool { return len(l.head) == 0 })
+	return nil
 }
 
-// eachDue calls f with the due entries, most urgent first, until it returns false.
-func (h *host) eachDue(txn *kv.Txn, now int64, f func(band byte, e entry) bool) error {
+// mostUrgent returns at most n due entries behind doors that are open at the time open, most urgent first. It may return
+// fewer than are due: usually those in the record.
+func (h *host) mostUrgent(txn *kv.Txn, now, open int64, n int) (due []entry, err error) {
+	for first := 0; first < len(h.lanes) && len(due) < n; {
+		end := first + 1
+		for end < len(h.lanes) && h.lanes[end].band == h.lanes[first].band {
+			end++
+		}
+		part, whole, err := h.dueOf(txn, h.lanes[first:end], now, open, n-len(due))
+		if err != nil {
+			return nil, err
+		}
+		due = append(due, part...)
+		if !whole { // entries after a head precede those of the next band
+			break
+		}
+		first = end
+	}
+	return due[:min(n, len(due))], nil
+}
+
+// dueOf returns due entries of the lanes of one band in order, those of each up to most, and whether no others are omitted.
+func (h *host) dueOf(txn *kv.Txn, lanes []lane, now, open int64, most int) (due []entry, whole bool, err error) {
+	until := entry{due: maxTime} // entries of a lane that the record omits follow it
+	whole = true
+	for i := range lanes {
+		l := &lanes[i]
+		if h.door(l.door).notBefore > open {
+			continue
+		}
+		if err := l.loadHead(txn, h.group); err != nil {
+			return nil, false, err
+		}
+		n, _ := slices.BinarySearchFunc(l.head, now, func(e entry, now int64) int { return cmp.Or(cmp.Compare(e.due, now), -1) })
+		due = append(due, l.head[:min(n, most)]...)
+		if n == len(l.head) && l.more {
+			whole = false
+			if last := l.head[n-1]; last.compare(until) < 0 {
+				until = last
+			}
+		}
+	}
+	if len(lanes) > 1 {
+		slices.SortFunc(due, entry.compare)
+		due = slices.DeleteFunc(due, func(e entry) bool { return e.compare(until) > 0 })
+	}
+	return due, whole, nil
+}
+
+// eachDue calls f with the due entries, those of closed doors too, lane by lane, until it returns false.
+func (h *host) eachDue(txn *kv.Txn, now int64, f func(lane laneID, e entry) bool) error {
 	for i := range h.lanes {
 		l := &h.lanes[i]
 		passed, stopped := false, false // all due entries; by f
 		visit := func(e entry) bool {
 			if passed = e.due > now; !passed {
-				stopped = !f(l.band, e)
+				stopped = !f(l.laneID, e)
 			}
 			return !passed && !stopped
 		}

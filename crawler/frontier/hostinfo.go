@@ -22,7 +22,16 @@ type HostInfo struct {
 	NextDue   time.Time // the zero time if nothing is queued
 	NotBefore time.Time // the zero time if the host may be asked now
 	Wait      string    // why it may not
+	Closed    []ClosedDoor
 	Leased    bool
+}
+
+// ClosedDoor is a door of a group behind which URLs are due that must not be asked for, although the host may be.
+type ClosedDoor struct {
+	Door      string // scheme, host and port: http://data.example
+	Due       int    // number of its URLs that are due now
+	NotBefore time.Time
+	Wait      string // why
 }
 
 // MaxDueCounted limits how many due URLs of a group are counted.
@@ -39,9 +48,19 @@ func (f *Frontier) info(txn *kv.Txn, h *host, now int64) (HostInfo, error) {
 	if h.notBefore > now {
 		i.NotBefore, i.Wait = fromMS(h.notBefore), h.wait
 	}
-	err := h.eachDue(txn, now, func(byte, entry) bool { i.Due++; return i.Due < MaxDueCounted })
+	behind := map[byte]int{}
+	err := h.eachDue(txn, now, func(lane laneID, _ entry) bool {
+		i.Due++
+		behind[lane.door]++
+		return i.Due < MaxDueCounted
+	})
 	if err != nil {
 		return i, err
+	}
+	for _, d := range h.doors {
+		if d.notBefore > now {
+			i.Closed = append(i.Closed, ClosedDoor{doorName(h.group, d.door), behind[d.door], fromMS(d.notBefore), d.wait})
+		}
 	}
 	f.mu.Lock()
 	_, i.Leased = f.leases[h.group]

@@ -35,7 +35,6 @@ func readTime(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ 1<<63)
 // Keys of kv.SpaceHosts: single ones, groups by name, and their records by the time they may be leased.
 const (
 	keyFormat     = "!format"
-	keyMigrating  = "!migrating" // present while records in the places of format 1 may remain
 	keyGeneration = "!generation"
 	keyPaused     = "!paused"
 	keyTotals     = "!totals"
@@ -66,19 +65,19 @@ func recordKey(due int64, key string) []byte {
 	return append(appendTime(make([]byte, 0, 8+len(key)), due), key...)
 }
 
-// Keys of kv.SpaceQueue: group, 0, band, due time, URL key. A lower band is more urgent.
-func queuePrefix(group string, band byte) []byte {
-	return append(append(append(make([]byte, 0, len(group)+2), group...), 0), band)
+// Keys of kv.SpaceQueue: group, 0, band, door, due time, URL key. A lower band is more urgent.
+func queuePrefix(group string, lane laneID) []byte {
+	return append(append(append(make([]byte, 0, len(group)+3), group...), 0), lane.band, lane.door)
 }
 
-func queueKey(group string, band byte, due int64, key string) []byte {
-	b := append(make([]byte, 0, len(group)+10+len(key)), group...)
-	return append(appendTime(append(b, 0, band), due), key...)
+func queueKey(group string, lane laneID, due int64, key string) []byte {
+	b := append(make([]byte, 0, len(group)+11+len(key)), group...)
+	return append(appendTime(append(b, 0, lane.band, lane.door), due), key...)
 }
 
-// cutQueueKey splits what follows group and band in a queue key. ok is false if the key is too short.
+// cutQueueKey splits what follows group and lane in a queue key. ok is false if the key is too short.
 func cutQueueKey(k []byte, group string) (due int64, key string, ok bool) {
-	rest := k[min(len(k), len(group)+2):]
+	rest := k[min(len(k), len(group)+3):]
 	if len(rest) < 8 {
 		return 0, "", false
 	}
@@ -99,12 +98,12 @@ func band(priority float64) byte {
 }
 
 // splitQueueKey splits a queue key of any group. ok is false if k is not a queue key.
-func splitQueueKey(k []byte) (group string, b byte, e entry, ok bool) {
+func splitQueueKey(k []byte) (group string, lane laneID, e entry, ok bool) {
 	i := bytes.IndexByte(k, 0)
-	if i < 1 || i+1 >= len(k) {
-		return "", 0, entry{}, false
+	if i < 1 || i+2 >= len(k) {
+		return "", laneID{}, entry{}, false
 	}
-	group, b = string(k[:i]), k[i+1]
+	group, lane = string(k[:i]), laneID{k[i+1], k[i+2]}
 	e.due, e.key, ok = cutQueueKey(k, group)
-	return group, b, e, ok
+	return group, lane, e, ok
 }

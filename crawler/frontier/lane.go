@@ -8,10 +8,20 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// lane is the part of a group's queue in one band. The group's record has its first entries, so that leases and results
+// laneID names a lane of a group.
+type laneID struct{ band, door byte }
+
+func (l laneID) compare(o laneID) int {
+	return cmp.Or(cmp.Compare(l.band, o.band), cmp.Compare(l.door, o.door))
+}
+
+// lane returns the lane of a URL.
+func (u *URL) lane() laneID { return laneID{band(u.Priority), doorOf(u.Key)} }
+
+// lane is the part of a group's queue in one band behind one door. The group's record has its first entries, so that leases and results
 // read the queue only once in headSize visits, when these are used up.
 type lane struct {
-	band byte
+	laneID
 	head []entry // the first entries, in order
 	more bool    // the queue may have others
 	from int64   // none of those is due earlier
@@ -72,7 +82,7 @@ func (l *lane) loadHead(txn *kv.Txn, group string) error {
 
 // scan calls f with the lane's entries after its head, in order, until it returns false.
 func (l *lane) scan(txn *kv.Txn, group string, f func(entry) bool) error {
-	prefix := queuePrefix(group, l.band)
+	prefix := queuePrefix(group, l.laneID)
 	after := entry{due: minTime}
 	if n := len(l.head); n > 0 {
 		after = l.head[n-1]
@@ -87,7 +97,7 @@ func (l *lane) scan(txn *kv.Txn, group string, f func(entry) bool) error {
 }
 
 func (l *lane) encode(w *writer) {
-	w.b = append(w.b, l.band, flag(l.more))
+	w.b = append(w.b, l.band, l.door, flag(l.more))
 	if l.more {
 		w.int(l.from)
 	}
@@ -106,7 +116,7 @@ func (l *lane) encode(w *writer) {
 }
 
 func (l *lane) decode(r *reader) {
-	l.band, l.more = r.Byte(), r.Byte()&1 == 1
+	l.band, l.door, l.more = r.Byte(), r.Byte(), r.Byte()&1 == 1
 	if l.more {
 		l.from = r.Varint()
 	}

@@ -194,7 +194,7 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []e
 		if f.opts.Jobs != nil {
 			most = f.opts.Jobs(p.group)
 		}
-		due, err := h.mostUrgent(txn, now, cmp.Or(most, f.opts.LeaseJobs))
+		due, err := h.mostUrgent(txn, now, now, cmp.Or(most, f.opts.LeaseJobs))
 		if err != nil {
 			return err
 		}
@@ -290,18 +290,18 @@ func (f *Frontier) sweep(txn *kv.Txn, h *host, now int64) error {
 		return nil
 	}
 	type lost struct {
-		band byte
+		lane laneID
 		entry
 	}
 	var all []lost
 	var failed error
-	err := h.eachDue(txn, now, func(b byte, e entry) bool {
+	err := h.eachDue(txn, now, func(lane laneID, e entry) bool {
 		u, known, err := find(txn, e)
 		if errors.Is(err, ErrDamaged) { // the next lease restores it
 			return true
 		}
-		if failed = err; err == nil && (!known || u.Group != h.group || ms(u.Due) != e.due || band(u.Priority) != b) {
-			all = append(all, lost{b, e})
+		if failed = err; err == nil && (!known || u.Group != h.group || ms(u.Due) != e.due || u.lane() != lane) {
+			all = append(all, lost{lane, e})
 		}
 		return err == nil && len(all) < perTxn
 	})
@@ -309,8 +309,8 @@ func (f *Frontier) sweep(txn *kv.Txn, h *host, now int64) error {
 		return err
 	}
 	for _, e := range all {
-		h.lane(e.band).remove(e.entry)
-		if err := txn.Delete(kv.SpaceQueue, queueKey(h.group, e.band, e.due, e.key)); err != nil {
+		h.lane(e.lane).remove(e.entry)
+		if err := txn.Delete(kv.SpaceQueue, queueKey(h.group, e.lane, e.due, e.key)); err != nil {
 			return err
 		}
 	}

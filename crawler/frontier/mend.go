@@ -101,7 +101,7 @@ func clearURL(txn *kv.Txn, group string, e entry) error {
 	if err := txn.Delete(kv.SpaceFrontier, []byte(e.key)); err != nil {
 		return err
 	}
-	return eachQueued(txn, group, func(_ byte, q entry, k []byte) error {
+	return eachQueued(txn, group, func(_ laneID, q entry, k []byte) error {
 		if q.key != e.key {
 			return nil
 		}
@@ -110,14 +110,14 @@ func clearURL(txn *kv.Txn, group string, e entry) error {
 }
 
 // eachQueued calls fn with the queue entries of a group and their keys, in order.
-func eachQueued(txn *kv.Txn, group string, fn func(band byte, e entry, k []byte) error) error {
+func eachQueued(txn *kv.Txn, group string, fn func(lane laneID, e entry, k []byte) error) error {
 	prefix := append([]byte(group), 0)
 	return txn.Scan(kv.SpaceQueue, prefix, nil, func(k, _ []byte) (bool, error) {
 		due, key, ok := cutQueueKey(k, group)
 		if !ok {
 			return true, nil
 		}
-		return true, fn(k[len(group)+1], entry{due, key}, slices.Clone(k))
+		return true, fn(laneID{k[len(group)+1], k[len(group)+2]}, entry{due, key}, slices.Clone(k))
 	})
 }
 
@@ -143,7 +143,7 @@ func (f *Frontier) remake(txn *kv.Txn, group string, write bool) (*host, error) 
 			if !write || u.Due.IsZero() || u.Blacklisted {
 				return true, nil
 			}
-			queued := queueKey(group, band(u.Priority), ms(u.Due), u.Key)
+			queued := queueKey(group, u.lane(), ms(u.Due), u.Key)
 			there, err := txn.Read(kv.SpaceQueue, queued, func([]byte) error { return nil })
 			if err == nil && !there {
 				err = txn.Set(kv.SpaceQueue, queued, nil)
@@ -154,8 +154,8 @@ func (f *Frontier) remake(txn *kv.Txn, group string, write bool) (*host, error) 
 			return nil, err
 		}
 	}
-	err = eachQueued(txn, group, func(b byte, _ entry, _ []byte) error {
-		l := h.lane(b)
+	err = eachQueued(txn, group, func(id laneID, _ entry, _ []byte) error {
+		l := h.lane(id)
 		l.more, l.from = true, minTime
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,20 +21,29 @@ type simple struct {
 	due       map[string]time.Time // zero: not queued
 	black     map[string]bool
 	notBefore map[string]time.Time // by group
+	closed    map[string]time.Time // by door
 	visits    map[string]int
 }
 
 func (s *simple) ready(now time.Time, leased map[string]*Lease) (urls []string) {
 	for u, due := range s.due {
 		g := groupOf(u)
-		if !due.IsZero() && !due.After(now) && !s.black[u] && !s.notBefore[g].After(now) && leased[g] == nil {
+		if !due.IsZero() && !due.After(now) && !s.black[u] && !s.notBefore[g].After(now) && !s.closed[doorOfURL(u)].After(now) && leased[g] == nil {
 			urls = append(urls, u)
 		}
 	}
 	return urls
 }
 
-func groupOf(url string) string { return url[7:17] }
+func groupOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	return rest[:10]
+}
+
+func doorOfURL(url string) string {
+	scheme, _, _ := strings.Cut(url, "://")
+	return scheme + "://" + groupOf(url)
+}
 
 // TestAnyHistoryIsThatOfASimpleModel compares the frontier with a model over random sequences of adding, leasing,
 // finishing, failing, injecting, restarting and advancing the clock.
@@ -55,11 +65,11 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 			return f
 		}
 		f := reopen()
-		m := &simple{map[string]time.Time{}, map[string]bool{}, map[string]time.Time{}, map[string]int{}}
+		m := &simple{map[string]time.Time{}, map[string]bool{}, map[string]time.Time{}, map[string]time.Time{}, map[string]int{}}
 		leased := map[string]*Lease{}
 		steps := 0
 		url := rapid.Custom(func(t *rapid.T) string {
-			return fmt.Sprintf("http://h%d.example/%d", rapid.IntRange(0, 5).Draw(t, "host"), rapid.IntRange(0, 5).Draw(t, "url"))
+			return fmt.Sprintf("%s://h%d.example/%d", rapid.SampledFrom(schemes).Draw(t, "scheme"), rapid.IntRange(0, 5).Draw(t, "host"), rapid.IntRange(0, 5).Draw(t, "url"))
 		})
 		hold := func() *Lease {
 			groups := slices.Sorted(maps.Keys(leased))
@@ -84,10 +94,10 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 				}
 			},
 			"add many": func(t *rapid.T) { // more than a group's record has room for
-				host, first, priority := rapid.IntRange(0, 5).Draw(t, "host"), rapid.IntRange(0, 100).Draw(t, "first"), float64(rapid.IntRange(-1, 1).Draw(t, "priority"))
+				scheme, host, first, priority := rapid.SampledFrom(schemes).Draw(t, "scheme"), rapid.IntRange(0, 5).Draw(t, "host"), rapid.IntRange(0, 100).Draw(t, "first"), float64(rapid.IntRange(-1, 1).Draw(t, "priority"))
 				var seeds []catalog.Seed
 				for i := range 3 * headSize {
-					u := fmt.Sprintf("http://h%d.example/%d", host, first+i)
+					u := fmt.Sprintf("%s://h%d.example/%d", scheme, host, first+i)
 					seeds = append(seeds, catalog.Seed{URL: u, Priority: priority})
 					if _, known := m.due[u]; !known {
 						m.due[u] = c.now
@@ -157,6 +167,7 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 					r.NextDue = c.now.Add(time.Duration(again) * time.Minute)
 				}
 				r.HostBackoff = time.Duration(rapid.SampledFrom([]int{0, 0, 1, 60, 3600}).Draw(t, "backoff")) * time.Second
+				r.DoorBackoff = time.Duration(rapid.SampledFrom([]int{0, 0, 1, 60, 3600}).Draw(t, "door")) * time.Second
 				fail := rapid.IntRange(0, 4).Draw(t, "fails") == 0
 				err := db.Update(t.Context(), func(txn *kv.Txn) error {
 					if err := f.Done(txn, l, j, r); err != nil {
@@ -182,17 +193,24 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 				if r.HostBackoff > 0 {
 					m.notBefore[l.Group] = c.now.Add(r.HostBackoff)
 				}
-				if len(l.done) == len(l.Jobs) || r.HostBackoff > Moment {
+				m.closed[doorOfURL(j.URL)] = c.now.Add(r.DoorBackoff)
+				if len(l.done) == len(l.Jobs) || max(r.HostBackoff, r.DoorBackoff) > Moment {
 					delete(leased, l.Group)
 				}
 			},
 			"release": func(t *rapid.T) {
 				if l := hold(); l != nil {
 					until := c.now.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "minutes")) * time.Minute)
-					if err := f.Release(t.Context(), l, until, "test"); err != nil {
+					if door := rapid.Bool().Draw(t, "a door"); door {
+						if err := f.ReleaseDoor(t.Context(), l, l.Jobs[0].URL, until, "test"); err != nil {
+							t.Fatal(err)
+						}
+						if until.After(c.now) {
+							m.closed[doorOfURL(l.Jobs[0].URL)] = until
+						}
+					} else if err := f.Release(t.Context(), l, until, "test"); err != nil {
 						t.Fatal(err)
-					}
-					if until.After(c.now) {
+					} else if until.After(c.now) {
 						m.notBefore[l.Group] = until
 					}
 					delete(leased, l.Group)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"odarchive/crawler/address"
@@ -36,6 +37,8 @@ type Ordered struct {
 	URLs    int      `json:"urls"`            // number of URLs that it changed, or would change
 	Unknown []string `json:"unknown"`         // targets that match nothing
 	First   []string `json:"first,omitempty"` // of a dry run: the first of the URLs, at most MaxFirst
+
+	Hosts map[string]bool `json:"-"` // of the URLs that it changed
 }
 
 // MaxFirst is the maximum number of URLs that a dry run names.
@@ -128,7 +131,7 @@ func admit(reason string) func(*kv.Txn, string) error {
 	}
 }
 
-// restart makes one URL due now, and forgets its failures and the time before which its host must not be asked.
+// restart makes one URL due now, and forgets its failures and the time before which its host and its door must not be asked.
 func restart(b *batch, u *URL, known bool) (bool, error) {
 	if !known {
 		return false, ErrUnknown
@@ -138,6 +141,7 @@ func restart(b *batch, u *URL, known bool) (bool, error) {
 		return false, err
 	}
 	h.notBefore, h.wait = 0, ""
+	h.setDoor(doorOf(u.Key), 0, "")
 	return true, b.requeue(u, func() { u.Blacklisted, u.Errors, u.Due, u.Why = false, 0, b.now, "asked for" })
 }
 
@@ -209,7 +213,7 @@ func (f *Frontier) Order(ctx context.Context, o Order) (Ordered, error) {
 }
 
 func (f *Frontier) order(ctx context.Context, o Order, act action, e *entryOfOrder) (Ordered, error) {
-	done, bad := Ordered{Unknown: []string{}}, []error(nil)
+	done, bad := Ordered{Unknown: []string{}, Hosts: map[string]bool{}}, []error(nil)
 	for targets := o.Targets; len(targets) > 0; {
 		n := 0
 		for n < len(targets) && n < perTxn && isURL(targets[n]) {
@@ -221,12 +225,13 @@ func (f *Frontier) order(ctx context.Context, o Order, act action, e *entryOfOrd
 				return done, fmt.Errorf("frontier: %s %s: %w", o.Kind, targets[0], err)
 			}
 			done.URLs += part.URLs
+			maps.Copy(done.Hosts, part.Hosts)
 			done.Unknown = append(done.Unknown, part.Unknown...)
 			bad = append(bad, badPart...)
 			targets = targets[n:]
 			continue
 		}
-		urls, matched, err := f.orderMany(ctx, targets[0], act, e)
+		urls, matched, err := f.orderMany(ctx, targets[0], act, e, done.Hosts)
 		if malformed, ok := errors.AsType[*BadURL](err); ok {
 			bad, err = append(bad, malformed), nil
 		} else if err == nil && matched == 0 {
@@ -245,7 +250,7 @@ func (f *Frontier) order(ctx context.Context, o Order, act action, e *entryOfOrd
 func (f *Frontier) orderURLs(ctx context.Context, targets []string, act action, e *entryOfOrder) (done Ordered, bad []error, err error) {
 	err = f.db.Update(ctx, func(txn *kv.Txn) error {
 		b := f.newBatch(txn, f.opts.Now())
-		done, bad = Ordered{}, nil
+		done, bad = Ordered{Hosts: map[string]bool{}}, nil
 		for _, target := range targets {
 			target, _ = address.WithoutSecret(target)
 			u, known, err := b.lookup(target)
@@ -269,6 +274,7 @@ func (f *Frontier) orderURLs(ctx context.Context, targets []string, act action, 
 			}
 			if changed {
 				done.URLs++
+				done.Hosts[u.Group] = true
 			}
 		}
 		if err := e.write(txn, done.URLs); err != nil {
@@ -281,7 +287,7 @@ func (f *Frontier) orderURLs(ctx context.Context, targets []string, act action, 
 
 // orderMany carries out an order on all URLs of a host, or all that a pattern matches, perTxn at a time, and on the host
 // itself if it has URLs.
-func (f *Frontier) orderMany(ctx context.Context, target string, act action, e *entryOfOrder) (changed, matched int, err error) {
+func (f *Frontier) orderMany(ctx context.Context, target string, act action, e *entryOfOrder, hosts map[string]bool) (changed, matched int, err error) {
 	s, err := f.selectTarget(target)
 	if err != nil {
 		return 0, 0, err
@@ -309,6 +315,7 @@ func (f *Frontier) orderMany(ctx context.Context, target string, act action, e *
 				}
 				if is {
 					n++
+					hosts[u.Group] = true
 				}
 			}
 			if s.group != "" && act.all != nil {

@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"fmt"
-	"math"
 
 	"odarchive/crawler/address"
 	"odarchive/triplestore/kv"
@@ -11,21 +10,17 @@ import (
 // Records of URLs are sorted by due time, so that those that a crawl needs one after the other are neighbours on the
 // disk, however many there are. The entry of a URL's key has the due time only.
 
-// notByTime is the due time of a record of format 1, which is stored under the key of its URL until it is next written.
-const notByTime = math.MinInt64
-
 // get returns the record of the URL with a key. known is false if there is none.
 func get(txn *kv.Txn, key string) (u *URL, known bool, err error) {
 	var at int64
 	known, err = txn.Read(kv.SpaceFrontier, []byte(key), func(v []byte) error {
-		if len(v) == 8 {
-			at = readTime(v)
-			return nil
+		if len(v) != 8 {
+			return errRecord
 		}
-		u = &URL{Key: key, known: true, stored: notByTime}
-		return u.decode(v)
+		at = readTime(v)
+		return nil
 	})
-	if err == nil && known && u == nil {
+	if err == nil && known {
 		if u, err = getAt(txn, entry{at, key}); err == nil && u == nil {
 			err = errRecord
 		}
@@ -70,7 +65,7 @@ func find(txn *kv.Txn, e entry) (u *URL, known bool, err error) {
 func (u *URL) save(txn *kv.Txn) error {
 	due := ms(u.Due)
 	if !u.known || due != u.stored {
-		if u.known && u.stored != notByTime {
+		if u.known {
 			if err := txn.Delete(kv.SpaceDue, recordKey(u.stored, u.Key)); err != nil {
 				return err
 			}

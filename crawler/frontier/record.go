@@ -38,7 +38,7 @@ type URL struct {
 	Liar         bool   // the server has sent the same validators with other bytes, so requests are not conditional any more
 
 	known  bool  // the database has a record of it
-	stored int64 // the due time under which that is; notByTime: in format 1
+	stored int64 // the due time under which that is
 }
 
 // merge adds what another listing of the URL says, and reports whether that changes the record.
@@ -187,11 +187,8 @@ var errRecord = fmt.Errorf("%w of a URL", ErrDamaged)
 
 // decode reads the record of the URL with u.Key, which is stored under the due time u.stored.
 func (u *URL) decode(b []byte) error {
-	if len(b) < 2 || b[0] < 1 || b[0] > recordVersion {
+	if len(b) < 2 || b[0] != recordVersion {
 		return errRecord
-	}
-	if b[0] < 3 {
-		return u.decode2(b)
 	}
 	end := len(b) - 2
 	if end < 2 || !bytes.Equal(b[end:], checksum(u.Key, u.stored, b[:end])) {

@@ -67,7 +67,6 @@ func FuzzRecord(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key string, b []byte) {
 		if len(b) > 0 {
 			_ = (&host{}).decode(0, append([]byte{hostVersion}, b...)) // must not panic
-			_ = (&host{}).decode1(append([]byte{1}, b...))
 		}
 		if len(b) > 1 && b[0] == recordVersion {
 			b = append(b, checksum(key, 7, b)...)

@@ -102,8 +102,8 @@ func (c *check) dropOrphans(txn *kv.Txn, keys [][]byte) error {
 // dropStray deletes queue entries that no record confirms.
 func (c *check) dropStray(txn *kv.Txn, keys [][]byte) error {
 	for _, k := range keys {
-		if group, b, e, ok := splitQueueKey(k); ok {
-			if valid, err := isQueued(txn, group, b, e); valid || err != nil {
+		if group, lane, e, ok := splitQueueKey(k); ok {
+			if valid, err := isQueued(txn, group, lane, e); valid || err != nil {
 				if err != nil {
 					return err
 				}

@@ -165,7 +165,7 @@ func fill(put func(kv.Space, []byte, []byte) error, n int) error {
 	for h := range hosts {
 		all := queue(h)
 		for _, e := range all {
-			set(kv.SpaceQueue, queueKey(name(h), band(0), e.due, e.key), nil)
+			set(kv.SpaceQueue, queueKey(name(h), laneID{band(0), 'h'}, e.due, e.key), nil)
 		}
 		ready[h] = place{all[0].due, name(h)}
 	}
@@ -176,7 +176,7 @@ func fill(put func(kv.Space, []byte, []byte) error, n int) error {
 	for _, p := range ready {
 		h, _ := strconv.Atoi(p.group[4:11])
 		head := queue(h)[:min(perHost, 1+h%headSize)]
-		rec := &host{group: p.group, ready: p.at, urls: int64(perHost), lanes: []lane{{band: band(0), head: head, more: true, from: head[len(head)-1].due}}}
+		rec := &host{group: p.group, ready: p.at, urls: int64(perHost), lanes: []lane{{laneID: laneID{band(0), 'h'}, head: head, more: true, from: head[len(head)-1].due}}}
 		set(kv.SpaceHosts, readyKey(p.at, p.group), rec.encode())
 	}
 	slices.SortFunc(all, func(a, b numbered) int {

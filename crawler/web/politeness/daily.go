@@ -26,7 +26,7 @@ type savedDay struct {
 	Used int   `json:"used"`
 }
 
-// count counts one request against the limit of the day. The caller holds the host's door. The error is a *Wait if the
+// count counts one request against the limit of the day. The caller holds the host's turnstile. The error is a *Wait if the
 // limit is reached.
 func (g *Gate) count(ctx context.Context, host string, limit hosts.Daily) error {
 	if limit == (hosts.Daily{}) {
@@ -35,7 +35,7 @@ func (g *Gate) count(ctx context.Context, host string, limit hosts.Daily) error 
 	now := time.Now()
 	number := now.Unix() / (24 * 60 * 60)
 	g.mu.Lock()
-	d, err := g.door(host)
+	d, err := g.turnstile(host)
 	if err != nil {
 		g.mu.Unlock()
 		return err
@@ -87,15 +87,15 @@ func (g *Gate) count(ctx context.Context, host string, limit hosts.Daily) error 
 	return nil
 }
 
-// settle stores exact counts of hosts that rest, so that sweep may forget their doors. It handles some at a time.
+// settle stores exact counts of hosts that rest, so that sweep may forget their turnstiles. It handles some at a time.
 func (g *Gate) settle() {
-	var resting []*door
+	var resting []*turnstile
 	var hosts []string
 	now := time.Now()
 	g.mu.Lock()
-	if len(g.doors) >= maxDoors && now.Sub(g.settled) >= sweepEvery {
+	if len(g.turnstiles) >= maxTurnstiles && now.Sub(g.settled) >= sweepEvery {
 		g.settled = now
-		for host, d := range g.doors {
+		for host, d := range g.turnstiles {
 			if d.inside == 0 && d.waiting == 0 && !d.today.saved() && now.After(d.next.Add(time.Minute)) && len(resting) < 64 {
 				d.waiting++ // sweep keeps it
 				resting, hosts = append(resting, d), append(hosts, host)

@@ -1,110 +1,190 @@
 package politeness
 
 import (
-	"sync"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
+
+	"odarchive/crawler/address"
+	"odarchive/crawler/catalog"
 )
 
-// door is the state of one host, network address, registered domain, or group of hosts. One passage at a time goes
-// through a door, or as many as the operator permits.
+// door is the state of a door: of the URLs of one scheme, host and port. A host has a door for each scheme. What fails at one
+// says nothing about the others: a refused port 21 is not port 80. The pause between requests and the only connection are the
+// host's (turnstile).
+//
+// The rule: a door is closed when its URLs fail in a row, failuresInRow different ones, with no answer in between, and again at
+// each failure after that; each time for twice as long. Failures of one URL count once, since they may be the URL's own. Any
+// answer opens the door, and everything is forgotten.
 type door struct {
-	inside  int           // passages at present
-	waiting int           // how many wait to pass
-	free    chan struct{} // closed when the door may have become free, or its times changed; nil if nobody waits
-
-	next     time.Time // no passage begins earlier
-	why      string    // the reason for next
-	delay    time.Duration
-	crawl    time.Duration // Crawl-delay of robots.txt
-	latency  time.Duration // until the first byte, smoothed
-	back     backoff
-	requests int
-	failures int       // failed requests, for any reason
-	last     time.Time // the end of the last request
-	robots   bool      // it was for robots.txt
-	promised time.Time // the last time that promise returned
-
-	storing sync.Mutex // held while today is stored
-	today   day        // requests of the day, if they are limited
+	failed []uint64  // hashes of the URLs that have failed since the last answer, at most failuresInRow
+	level  int       // how often in a row the door was closed
+	until  time.Time // when it opens; zero if it was not closed since the last answer
+	last   time.Time // when it was closed
+	error  string    // the last failure, for people
 }
 
-// afterRobots is the longest Crawl-delay that a host is left alone for after a request for robots.txt. That is due each day, so
-// with a delay of a day nothing else would ever be asked for.
-const afterRobots = time.Hour
-
-// crawlDelay returns the pause that robots.txt asks for after the last request.
-func (d *door) crawlDelay() time.Duration {
-	if d.robots {
-		return min(d.crawl, afterRobots)
-	}
-	return d.crawl
-}
-
-// promise returns when a refused caller may try again. until is when the door may be free. Hosts that share an address
-// get different times, within a minute, so that they do not all come for one passage.
-func (d *door) promise(until, now time.Time) time.Time {
-	if next := d.promised.Add(max(d.delay, time.Second)); next.After(until) && next.Before(now.Add(time.Minute)) {
-		until = next
-	}
-	d.promised = until
-	return until
-}
-
-// open wakes those who wait for the door.
-func (d *door) open() {
-	if d.free != nil {
-		close(d.free)
-		d.free = nil
-	}
-}
-
-// door returns the door with a key, loading its back-off if it is new. The caller holds mu.
-func (g *Gate) door(key string) (*door, error) {
-	if d, ok := g.doors[key]; ok {
-		return d, nil
-	}
-	g.sweep()
-	d := &door{}
-	if err := g.recall(key, d); err != nil {
-		return nil, err
-	}
-	if !g.rest.IsZero() { // another process may have asked the host until then
-		d.last = g.rest
-		if rest := g.rest.Add(g.opts.Settings(key).Delay); rest.After(d.next) {
-			d.next, d.why = rest, "politeness"
-		}
-	}
-	g.doors[key] = d
-	return d, nil
-}
-
-// Doors that rest are removed once there are so many, and not more often than this.
 const (
-	maxDoors   = 1024
-	sweepEvery = 10 * time.Second
+	firstBackoff  = time.Minute
+	quiet         = 30 * time.Minute // after that time without a failure, a back-off starts over
+	failuresInRow = 3                // so many different URLs that fail in a row are a failure of their door
+	maxFailure    = 200              // bytes of door.error
 )
 
-// sweep removes doors that nobody uses and that have neither a pause nor a back-off left. The caller holds mu.
-func (g *Gate) sweep() {
-	now := time.Now()
-	if len(g.doors) < maxDoors || now.Sub(g.swept) < sweepEvery {
-		return
+// word is what a result says of the door that the request went through.
+type word int
+
+const (
+	nothing  word = iota // there was no request, or what came of it is this machine's
+	answered             // whatever the answer was
+	failed               // nothing answered, or not in time
+)
+
+// says returns what a result says of its door. This is the one place that decides whose a failure is.
+func (r Result) says() word {
+	if r.URL == "" {
+		return nothing
 	}
-	g.swept = now
-	for key, d := range g.doors {
-		if d.inside == 0 && d.today.saved() && d.waiting == 0 && now.After(d.next.Add(time.Minute)) && now.After(d.back.until) {
-			delete(g.doors, key)
-		}
+	switch r.Class {
+	case catalog.ErrNetwork, catalog.ErrTimeout, catalog.ErrDNS, catalog.ErrTLS:
+		return failed
+	case catalog.ErrForbiddenTarget, catalog.ErrBadURL, catalog.ErrDiskFull, catalog.ErrInternal:
+		return nothing
 	}
+	return answered
 }
 
-// pause returns the pause after a request: that of the operator and robots.txt, and longer for a host that answers
-// slowly.
-func (g *Gate) pause(d *door, delay time.Duration) time.Duration {
-	const slow, longest = time.Second, time.Minute
-	p := max(delay, d.crawlDelay())
-	if d.latency > slow {
-		p = max(p, min(4*d.latency, longest))
+// note updates the door after a request, which closes it for at most longest. It reports whether what must be stored has
+// changed: that it was closed, or that it was opened.
+func (d *door) note(r Result, now time.Time, longest time.Duration) (changed bool) {
+	if d.level > 0 && now.Sub(d.last) > quiet && now.Sub(d.until) > quiet {
+		*d, changed = door{}, true
 	}
-	return p
+	switch r.says() {
+	case answered:
+		changed = changed || d.level > 0
+		*d = door{}
+		return changed
+	case nothing:
+		return changed
+	}
+	d.error = r.Error[:min(len(r.Error), maxFailure)]
+	if url := hashOf(r.URL); len(d.failed) < failuresInRow && !slices.Contains(d.failed, url) {
+		d.failed = append(d.failed, url)
+	}
+	if len(d.failed) < failuresInRow {
+		return changed
+	}
+	d.until, d.last = now.Add(min(backoffTime(d.level), longest)), now
+	d.level++
+	return true
+}
+
+func hashOf(url string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(url))
+	return h.Sum64()
+}
+
+// backoffTime returns the length of a back-off that was doubled so often. It varies by a quarter, so that hosts that failed
+// together are not retried together.
+func backoffTime(level int) time.Duration {
+	wait := firstBackoff << min(level, 20)
+	return wait + time.Duration(rand.Int64N(int64(wait)/4+1))
+}
+
+// Closed describes a door that is closed: its URLs must not be asked for.
+type Closed struct {
+	Door     string    `json:"door"` // scheme, host and port, as address.URL.Authority returns it
+	Until    time.Time `json:"until"`
+	Failures int       `json:"failures"` // different URLs that failed in a row
+	Error    string    `json:"error"`    // the last of the failures
+}
+
+// Closed describes a door, and reports whether it is closed now.
+func (g *Gate) Closed(name string) (c Closed, closed bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	scheme, host := splitDoor(name)
+	t, err := g.turnstile(host)
+	if err != nil {
+		return Closed{Door: name}, false
+	}
+	return t.closed(scheme, host, time.Now())
+}
+
+// closed describes the door of a scheme.
+func (t *turnstile) closed(scheme, host string, now time.Time) (c Closed, closed bool) {
+	c.Door = scheme + "://" + host
+	d := t.doors[scheme]
+	if d == nil || !now.Before(d.until) {
+		return c, false
+	}
+	c.Until, c.Failures, c.Error = d.until, len(d.failed), d.error
+	return c, true
+}
+
+// closedDoors describes the closed doors of a host.
+func (t *turnstile) closedDoors(host string, now time.Time) (all []Closed) {
+	for scheme := range t.doors {
+		if c, closed := t.closed(scheme, host, now); closed {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b Closed) int { return strings.Compare(a.Door, b.Door) })
+	return all
+}
+
+// splitDoor splits the name of a door. The scheme of a host without one is "": such a passage goes through no door.
+func splitDoor(name string) (scheme, host string) {
+	scheme, host, found := strings.Cut(name, "://")
+	if !found {
+		return "", name
+	}
+	return scheme, host
+}
+
+// noteDoor updates the door that a request went through, if that is one of the host, and reports whether what must be stored
+// has changed. The caller holds mu.
+func (t *turnstile) noteDoor(host string, r Result, now time.Time, longest time.Duration) (changed bool) {
+	u, err := address.Parse(r.URL)
+	if err != nil || u.Group() != host {
+		return false
+	}
+	d := t.doors[u.Scheme]
+	if d == nil {
+		if r.says() != failed {
+			return false
+		}
+		if d = (&door{}); t.doors == nil {
+			t.doors = map[string]*door{}
+		}
+		t.doors[u.Scheme] = d
+	}
+	changed = d.note(r, now, longest)
+	if d.level == 0 && len(d.failed) == 0 {
+		delete(t.doors, u.Scheme)
+	}
+	return changed
+}
+
+// wait returns the error for a closed door.
+func (c Closed) wait() *Wait {
+	_, host := splitDoor(c.Door)
+	return &Wait{Host: host, Door: c.Door, Until: c.Until, Why: "back-off", Failures: c.Failures, Failure: c.Error}
+}
+
+// failures returns how often, and how, a door failed, in words.
+func failures(n int, last string) string {
+	text := fmt.Sprintf("%d failures", n)
+	if n == 1 {
+		text = "a failure"
+	}
+	if last != "" {
+		text += ": " + last
+	}
+	return text
 }

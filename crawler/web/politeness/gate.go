@@ -7,7 +7,8 @@
 //
 // Promises: there are never two passages of one host at a time, nor, if the options say so, of one address or one
 // registered domain. An operator may permit a host more at a time (Options.Settings). The pause is kept between any two
-// requests. A host is never given up. Back-offs, robots.txt and the counts of the day survive a restart. Memory is
+// requests. A host is never given up. A door (scheme, host and port) whose URLs fail in a row is closed for a while, and
+// its host's other doors are not. Back-offs, robots.txt and the counts of the day survive a restart. Memory is
 // bounded by the number of hosts that were visited recently.
 //
 // All times are of the machine's clock, not the archive's. The package does not choose what to fetch.
@@ -37,16 +38,16 @@ type Gate struct {
 
 	started time.Time
 
-	mu      sync.Mutex // guards what follows, and the fields of doors
-	rest    time.Time  // until then, no host is asked; see Rest
-	doors   map[string]*door
-	swept   time.Time
-	settled time.Time
+	mu         sync.Mutex // guards what follows, and the fields of turnstiles
+	rest       time.Time  // until then, no host is asked; see Rest
+	turnstiles map[string]*turnstile
+	swept      time.Time
+	settled    time.Time
 }
 
 // New returns a Gate. It loads the state of a host when that is first used.
 func New(opts Options) *Gate {
-	g := &Gate{opts: opts.withDefaults(), started: time.Now(), doors: map[string]*door{}}
+	g := &Gate{opts: opts.withDefaults(), started: time.Now(), turnstiles: map[string]*turnstile{}}
 	g.Robots = newRobots(g)
 	return g
 }
@@ -54,18 +55,27 @@ func New(opts Options) *Gate {
 // Wait is the error for a host that must not be asked for longer than the caller's patience.
 type Wait struct {
 	Host  string
+	Door  string // scheme, host and port if only its URLs must not be asked for; "" for all of the host
 	Until time.Time
 	// Why is "politeness", "robots", "retry-after", "back-off", "rate-limit", "busy", "daily", "paused"; "network" if the host, or any,
 	// cannot be reached.
 	Why string
+
+	Failures int    // of a door: different URLs that failed in a row
+	Failure  string // the last of them
 }
 
 func (w *Wait) Error() string {
-	return fmt.Sprintf("politeness: %s waits until %s (%s)", w.Host, w.Until.UTC().Format(time.RFC3339), w.Why)
+	if w.Door != "" {
+		return fmt.Sprintf("politeness: %s may be asked again at %s (%s)", w.Door, w.Until.UTC().Format(time.RFC3339), failures(w.Failures, w.Failure))
+	}
+	return fmt.Sprintf("politeness: %s may be asked again at %s (%s)", w.Host, w.Until.UTC().Format(time.RFC3339), w.Why)
 }
 
-// Result is how a host behaved. The zero value is a successful request of unknown latency.
+// Result is how a host behaved. The zero value is that of a passage in which nothing was asked.
 type Result struct {
+	URL        string `json:",omitempty"` // that was asked for
+	Error      string `json:",omitempty"` // what failed, for people
 	Outcome    catalog.Outcome
 	Class      catalog.ErrorClass
 	Latency    time.Duration // until the first byte; 0 if not known
@@ -76,25 +86,30 @@ type Result struct {
 
 // ResultOf returns the Result of an exchange, which concerns the host of its last request.
 func ResultOf(ex *fetch.Exchange) Result {
-	return Result{Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter, Rest: ex.Rest, Latency: ex.Latency()}
-}
-
-// Enter waits until the host (as address.Host returns it) is free and its pause is over, and occupies it. The caller
-// must call leave exactly once, as soon as its last request is done. The error is a *Wait if the wait would exceed
-// Options.Patience.
-func (g *Gate) Enter(ctx context.Context, host string) (leave func(Result), err error) {
-	return g.enter(ctx, host, g.opts.Patience)
-}
-
-func (g *Gate) enter(ctx context.Context, host string, patience time.Duration) (leave func(Result), err error) {
-	if g.opts.Borrow == nil {
-		return g.enterOwn(ctx, host, patience)
+	r := Result{URL: ex.FinalURL, Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter, Rest: ex.Rest, Latency: ex.Latency()}
+	if r.says() == failed {
+		r.Error = strings.ToValidUTF8(ex.Why[:min(len(ex.Why), maxFailure)], "")
 	}
+	return r
+}
+
+// Enter waits until the host of a door (as address.URL.Authority returns it) is free, its pause is over, and the door is open,
+// and occupies the host. For a host without a scheme, it minds no door. The caller must call leave exactly once, as soon as its
+// last request is done. The error is a *Wait if the wait would exceed Options.Patience.
+func (g *Gate) Enter(ctx context.Context, door string) (leave func(Result), err error) {
+	return g.enter(ctx, door, g.opts.Patience)
+}
+
+func (g *Gate) enter(ctx context.Context, door string, patience time.Duration) (leave func(Result), err error) {
+	if g.opts.Borrow == nil {
+		return g.enterOwn(ctx, door, patience)
+	}
+	_, host := splitDoor(door)
 	giveBack, err := g.opts.Borrow(ctx, host, patience)
 	if err != nil {
 		return nil, err
 	}
-	own, err := g.enterOwn(ctx, host, patience)
+	own, err := g.enterOwn(ctx, door, patience)
 	if err != nil {
 		giveBack(Result{})
 		return nil, err
@@ -104,7 +119,8 @@ func (g *Gate) enter(ctx context.Context, host string, patience time.Duration) (
 }
 
 // enterOwn is enter for a host about which this process decides.
-func (g *Gate) enterOwn(ctx context.Context, host string, patience time.Duration) (leave func(Result), err error) {
+func (g *Gate) enterOwn(ctx context.Context, door string, patience time.Duration) (leave func(Result), err error) {
+	scheme, host := splitDoor(door)
 	set := g.opts.Settings(host)
 	if set.Paused != "" {
 		return nil, &Wait{Host: host, Until: time.Now().Add(pausedLook), Why: "paused"}
@@ -119,7 +135,7 @@ func (g *Gate) enterOwn(ctx context.Context, host string, patience time.Duration
 		}
 	}
 	for i, key := range keys {
-		if err := g.acquire(ctx, key, host, patience, set); err != nil {
+		if err := g.acquire(ctx, key, host, scheme, patience, set); err != nil {
 			release(keys[:i])
 			return nil, err
 		}
@@ -145,7 +161,7 @@ func (g *Gate) enterOwn(ctx context.Context, host string, patience time.Duration
 // pausedLook is how often a paused host is looked at. Whoever ends a pause also wakes the host's URLs.
 const pausedLook = time.Hour
 
-// keys returns the keys of all doors of a host. Everybody acquires them in this order, which avoids deadlocks.
+// keys returns the keys of all turnstiles of a host. Everybody acquires them in this order, which avoids deadlocks.
 func (g *Gate) keys(ctx context.Context, host string, set hosts.Settings) ([]string, error) {
 	keys := []string{host}
 	if set.Group != "" {
@@ -173,7 +189,7 @@ func (g *Gate) keys(ctx context.Context, host string, set hosts.Settings) ([]str
 	return keys, nil
 }
 
-// groupKey returns the key of the door that the hosts of a group share.
+// groupKey returns the key of the turnstile that the hosts of a group share.
 func groupKey(group string) string { return "group " + group }
 
 // hostName returns a host without its port, and an IPv6 address without its brackets.
@@ -186,8 +202,8 @@ func hostName(host string) string {
 	return name
 }
 
-// acquire waits for a door of a host and occupies it. The error is a *Wait if that would take longer than patience.
-func (g *Gate) acquire(ctx context.Context, key, host string, patience time.Duration, set hosts.Settings) error {
+// acquire waits for a turnstile of a host and occupies it. The error is a *Wait if that would take longer than patience.
+func (g *Gate) acquire(ctx context.Context, key, host, scheme string, patience time.Duration, set hosts.Settings) error {
 	deadline := time.Now().Add(patience)
 	shared, capacity := key != host, 1
 	if key == host || key == groupKey(set.Group) {
@@ -195,7 +211,7 @@ func (g *Gate) acquire(ctx context.Context, key, host string, patience time.Dura
 	}
 	g.settle()
 	g.mu.Lock()
-	d, err := g.door(key)
+	d, err := g.turnstile(key)
 	if err != nil {
 		g.mu.Unlock()
 		return err
@@ -204,7 +220,12 @@ func (g *Gate) acquire(ctx context.Context, key, host string, patience time.Dura
 	defer func() { g.mu.Lock(); d.waiting--; g.mu.Unlock() }()
 	for {
 		now := time.Now()
-		if d.inside < capacity && !now.Before(d.next) {
+		closed, isClosed := d.closed(scheme, host, now)
+		if isClosed = isClosed && !shared && asked(ctx).IsZero(); isClosed && closed.Until.After(deadline) {
+			g.mu.Unlock()
+			return closed.wait()
+		}
+		if d.inside < capacity && !now.Before(d.next) && !isClosed {
 			if d.inside++; capacity > 1 { // the others need not wait until this one leaves
 				d.delay = g.pause(d, set.Delay)
 				d.next, d.why = now.Add(d.delay), "politeness"
@@ -213,6 +234,9 @@ func (g *Gate) acquire(ctx context.Context, key, host string, patience time.Dura
 			return nil
 		}
 		until, why := d.next, d.why
+		if isClosed && closed.Until.After(until) {
+			until, why = closed.Until, "back-off"
+		}
 		if d.inside >= capacity {
 			until, why = deadline, "busy"
 		}
@@ -241,19 +265,19 @@ func (g *Gate) acquire(ctx context.Context, key, host string, patience time.Dura
 	}
 }
 
-// release frees a door through which no request went.
+// release frees a turnstile through which no request went.
 func (g *Gate) release(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	d := g.doors[key]
+	d := g.turnstiles[key]
 	d.inside--
 	d.open()
 }
 
-// leave frees a door after a request with result r, and sets its pause and back-off.
+// leave frees a turnstile after a request with result r, and sets its pause and back-off.
 func (g *Gate) leave(key, host string, r Result) { g.note(key, host, r, true) }
 
-// note sets the pause and the back-off of a door after a request with result r, and frees the door if out is set.
+// note sets the pause and the back-off of a turnstile after a request with result r, and frees it if out is set.
 func (g *Gate) note(key, host string, r Result, out bool) {
 	now := time.Now()
 	delay, capacity := g.opts.Delay, 1
@@ -261,7 +285,7 @@ func (g *Gate) note(key, host string, r Result, out bool) {
 		delay, capacity = set.Delay, set.Parallel
 	}
 	g.mu.Lock()
-	d := g.doors[key]
+	d := g.turnstiles[key]
 	if out {
 		d.inside--
 	}
@@ -282,24 +306,28 @@ func (g *Gate) note(key, host string, r Result, out bool) {
 		d.next, d.why = rest, "rate-limit"
 	}
 	if key == host {
-		if troubled(r) {
+		if r.says() == failed || r.Outcome == catalog.RetryLater {
 			d.failures++
 		}
 		changed = d.back.note(r, now, g.opts.MaxWait)
+		changed = d.noteDoor(host, r, now, g.opts.MaxWait) || changed
 		if d.back.until.After(d.next) {
 			d.next, d.why = d.back.until, d.back.why
 		}
 	}
-	state := d.back
+	var state savedHost
+	if changed {
+		state = d.saved()
+	}
 	d.open()
 	g.mu.Unlock()
 	if changed {
-		g.remember(key, state)
+		g.save("d"+key, state)
 	}
 }
 
 // setCrawlDelay sets the Crawl-delay of a host's robots.txt, cut to a maximum, so that no host is out of reach. It is
-// called whenever the rules are used, since a door may be new: of this process, or dropped by sweep and made again.
+// called whenever the rules are used, since a turnstile may be new: of this process, or dropped by sweep and made again.
 func (g *Gate) setCrawlDelay(host string, p *policy) {
 	if p.rules == nil {
 		return
@@ -307,7 +335,7 @@ func (g *Gate) setCrawlDelay(host string, p *policy) {
 	delay := min(p.rules.CrawlDelay, g.opts.Settings(host).MaxCrawlDelay, g.opts.MaxWait)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	d, err := g.door(host)
+	d, err := g.turnstile(host)
 	if err != nil || d.crawl == delay {
 		return // after an error, the delay is set again when the rules are next used
 	}
@@ -330,7 +358,7 @@ func (g *Gate) setCrawlDelay(host string, p *policy) {
 func (g *Gate) Next(host string) (at time.Time, why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	d, err := g.door(host)
+	d, err := g.turnstile(host)
 	if err != nil {
 		return time.Time{}, ""
 	}

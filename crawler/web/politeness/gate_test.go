@@ -179,29 +179,6 @@ func TestBackOffDoublesAndIsForgiven(t *testing.T) {
 	})
 }
 
-func TestAHostThatKeepsFailingIsLeftAlone(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := New(Options{Delay: -1})
-		down := Result{Outcome: catalog.NoVersion, Class: catalog.ErrTimeout}
-		for i := range 3 {
-			if d, _ := g.Held("a.example"); d != 0 {
-				t.Errorf("held for %v after %d failures", d, i)
-			}
-			leave, _ := g.Enter(t.Context(), "a.example")
-			leave(down)
-		}
-		if d, why := g.Held("a.example"); d < time.Minute || why != "back-off" {
-			t.Errorf("held for %v (%s) after three failures", d, why)
-		}
-		leave, _ := g.Enter(t.Context(), "b.example")
-		leave(Result{Outcome: catalog.NoVersion, Class: catalog.ErrHTTPStatus})
-		if d, _ := g.Held("b.example"); d != 0 {
-			t.Errorf("a 404 holds the host for %v", d)
-		}
-	})
-}
-
 func TestBackOffsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	db, err := kv.Open("", kv.Options{InMemory: true})
@@ -275,7 +252,7 @@ func TestAnAddressIsLookedUpAsAWholeAndHasNoDomain(t *testing.T) {
 		g := New(Options{PerDomain: true, PerAddress: true, Resolver: noNames{t}})
 		keys, err := g.keys(t.Context(), host, hosts.Settings{})
 		if err != nil || !slices.Contains(keys, want) || len(keys) != 2 {
-			t.Errorf("%s: doors %q, %v; want %q and the host", host, keys, err, want)
+			t.Errorf("%s: turnstiles %q, %v; want %q and the host", host, keys, err, want)
 		}
 	}
 }

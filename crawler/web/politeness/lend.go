@@ -21,6 +21,8 @@ type State struct {
 	Crawl    time.Duration // Crawl-delay of robots.txt, cut to what the operator permits
 	Latency  time.Duration // until the first byte, smoothed
 	Requests int           // so far; the first one's latency is not smoothed
+
+	Closed map[string]time.Duration `json:",omitempty"` // until doors are opened, by scheme
 }
 
 // RobotsCopy is the robots.txt of an authority as a process has it, with the ages of what happened.
@@ -152,12 +154,15 @@ func (r *Robots) Adopt(c RobotsCopy) {
 func (g *Gate) Adopt(host string, s State) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	d, err := g.door(host)
+	d, err := g.turnstile(host)
 	if err != nil {
 		return // only reading a database fails, and who borrows has none
 	}
 	now := time.Now()
-	d.crawl, d.latency, d.requests, d.back = s.Crawl, s.Latency, s.Requests, backoff{}
+	d.crawl, d.latency, d.requests, d.back, d.doors = s.Crawl, s.Latency, s.Requests, backoff{}, map[string]*door{}
+	for scheme, wait := range s.Closed {
+		d.doors[scheme] = &door{level: 1, until: now.Add(wait), last: now}
+	}
 	d.last = now
 	d.delay = g.pause(d, g.opts.Settings(host).Delay)
 	d.next, d.why = now.Add(max(0, s.Wait)), s.Why
@@ -180,8 +185,17 @@ func (g *Gate) Lend(ctx context.Context, host string, patience time.Duration) (*
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	d := g.doors[host]
-	return &Lent{g, host, leave}, State{Wait: max(0, time.Until(d.next)), Why: d.why, Crawl: d.crawl, Latency: d.latency, Requests: d.requests}, nil
+	d := g.turnstiles[host]
+	s := State{Wait: max(0, time.Until(d.next)), Why: d.why, Crawl: d.crawl, Latency: d.latency, Requests: d.requests}
+	for scheme := range d.doors {
+		if c, closed := d.closed(scheme, host, time.Now()); closed {
+			if s.Closed == nil {
+				s.Closed = map[string]time.Duration{}
+			}
+			s.Closed[scheme] = time.Until(c.Until)
+		}
+	}
+	return &Lent{g, host, leave}, s, nil
 }
 
 // Shares reports whether two hosts are never asked at the same time, because of their address, domain or group. Whoever

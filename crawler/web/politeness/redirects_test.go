@@ -85,12 +85,12 @@ func TestACrawlDelayHoldsAfterARestartAndForADoorMadeAgain(t *testing.T) {
 	if d, why := g.Held("a.example"); d < 15*time.Second || why != "robots" {
 		t.Errorf("after a restart the host may be asked in %v (%s): the earlier process may just have asked it", d, why)
 	}
-	delete(g.doors, "a.example") // as sweep does with a host that rested
+	delete(g.turnstiles, "a.example") // as sweep does with a host that rested
 	if _, err := g.Robots.Allowed(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	if d := g.doors["a.example"].crawl; d != 20*time.Second {
-		t.Errorf("the Crawl-delay of a new door is %v", d)
+	if d := g.turnstiles["a.example"].crawl; d != 20*time.Second {
+		t.Errorf("the Crawl-delay of a new turnstile is %v", d)
 	}
 }
 

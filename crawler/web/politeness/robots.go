@@ -164,7 +164,7 @@ func (r *Robots) policy(ctx context.Context, u address.URL) (*policy, error) {
 				r.insert(p)
 			}
 		}
-		if p != nil && time.Now().Before(p.retryAt()) {
+		if p != nil && time.Now().Before(p.retryAt()) && (p.failing.IsZero() || !p.tried.Before(asked(ctx))) {
 			r.mu.Unlock()
 			return p, nil
 		}
@@ -281,7 +281,7 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 	robots := u
 	robots.Path, robots.Query, robots.User = "/robots.txt", "", ""
 	pass := &Pass{gate: r.gate, ctx: ctx}
-	if err := pass.enter(u.Group(), r.gate.opts.Patience); err != nil {
+	if err := pass.enter(u.Authority(), r.gate.opts.Patience); err != nil {
 		return nil, err
 	}
 	if lent := r.fresh(u.Authority(), old); lent != nil { // whoever lent the host has a copy
@@ -294,11 +294,11 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 		if redirects++; redirects > robotsRedirects {
 			return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrTooManyRedirect, Why: "more than five redirects"}
 		}
-		host, err := address.Host(target)
+		u, err := address.Parse(target)
 		if err != nil {
 			return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrBadURL, Why: err.Error()}
 		}
-		return pass.moveTo(host)
+		return pass.moveTo(u.Authority())
 	}})
 	if err != nil {
 		pass.Leave(Result{})

@@ -229,10 +229,10 @@ func TestDoorsThatRestAreForgottenWithTheirExactCounts(t *testing.T) {
 	}
 	enter("a.example")
 	g.mu.Lock()
-	for n := range maxDoors {
-		g.doors[strings.Repeat("x", n+1)] = &door{next: time.Now().Add(-time.Hour)}
+	for n := range maxTurnstiles {
+		g.turnstiles[strings.Repeat("x", n+1)] = &turnstile{next: time.Now().Add(-time.Hour)}
 	}
-	g.doors["a.example"].next = time.Now().Add(-time.Hour)
+	g.turnstiles["a.example"].next = time.Now().Add(-time.Hour)
 	g.mu.Unlock()
 	enter("b.example") // settles
 	g.mu.Lock()
@@ -240,10 +240,10 @@ func TestDoorsThatRestAreForgottenWithTheirExactCounts(t *testing.T) {
 	g.mu.Unlock()
 	enter("c.example") // sweeps
 	if _, ok := g.Status("a.example"); ok {
-		t.Error("the door stays")
+		t.Error("the turnstile stays")
 	}
 	enter("a.example")
-	if used := g.doors["a.example"].today.used; used != 2 {
+	if used := g.turnstiles["a.example"].today.used; used != 2 {
 		t.Errorf("%d requests are counted, want 2", used)
 	}
 }
@@ -276,7 +276,7 @@ func TestAnExceptionFromRobotsIsNamedAndHoldsForRedirects(t *testing.T) {
 		t.Error("the exception of one host holds for another")
 	}
 	pass.Leave(Result{})
-	if d := g.doors["a.example"].crawl; d != 0 {
+	if d := g.turnstiles["a.example"].crawl; d != 0 {
 		t.Errorf("a Crawl-delay of %v is kept although robots.txt is ignored", d)
 	}
 	*asked = nil
@@ -300,7 +300,7 @@ func TestACrawlDelayIsCutToTheOperatorsMaximum(t *testing.T) {
 	if _, err := g.Robots.Allowed(t.Context(), "http://a.example/x"); err != nil {
 		t.Fatal(err)
 	}
-	if d := g.doors["a.example"].crawl; d != 20*time.Second {
+	if d := g.turnstiles["a.example"].crawl; d != 20*time.Second {
 		t.Errorf("the Crawl-delay is %v, want 20s", d)
 	}
 }

@@ -11,15 +11,39 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// State that survives a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs, "r" + authority for
+// State that survives a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs and closed doors, "r" + authority for
 // robots.txt, "q" + host for the requests of a day. Package hosts has keys that begin with "s".
 
-type savedBackoff struct {
-	Level int       `json:"level"`
-	Until time.Time `json:"until"`
-	Last  time.Time `json:"last"`
-	Row   int       `json:"row"`
-	Why   string    `json:"why"`
+type savedHost struct {
+	Level int       `json:"level,omitempty"`
+	Until time.Time `json:"until,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+	Why   string    `json:"why,omitempty"`
+
+	Doors map[string]savedDoor `json:"doors,omitempty"` // by scheme
+}
+
+type savedDoor struct {
+	Failed []uint64  `json:"failed"`
+	Level  int       `json:"level"`
+	Until  time.Time `json:"until"`
+	Last   time.Time `json:"last"`
+	Error  string    `json:"error"`
+}
+
+// saved returns what is stored of a turnstile: the back-off, and the doors that were closed since their last answer.
+func (t *turnstile) saved() savedHost {
+	s := savedHost{Level: t.back.level, Until: t.back.until, Last: t.back.last, Why: t.back.why}
+	for scheme, d := range t.doors {
+		if d.level == 0 {
+			continue
+		}
+		if s.Doors == nil {
+			s.Doors = map[string]savedDoor{}
+		}
+		s.Doors[scheme] = savedDoor{slices.Clone(d.failed), d.level, d.until, d.last, d.error}
+	}
+	return s
 }
 
 type savedRobots struct {
@@ -33,20 +57,27 @@ type savedRobots struct {
 	Class catalog.ErrorClass `json:"class,omitempty"`
 }
 
-// recall loads the back-off of a door. The caller holds mu.
-func (g *Gate) recall(key string, d *door) error {
-	var s savedBackoff
+// recall loads the back-off and the doors of a turnstile. The caller holds mu.
+func (g *Gate) recall(key string, d *turnstile) error {
+	var s savedHost
 	found, err := g.load("d"+key, &s)
 	if err != nil || !found {
 		return err
 	}
-	d.back = backoff{level: s.Level, until: s.Until, last: s.Last, row: s.Row, why: s.Why}
-	d.next, d.why = s.Until, s.Why
+	d.restore(s)
 	return nil
 }
 
-func (g *Gate) remember(key string, b backoff) {
-	g.save("d"+key, savedBackoff{b.level, b.until, b.last, b.row, b.why})
+// restore is the inverse of saved.
+func (t *turnstile) restore(s savedHost) {
+	t.back = backoff{level: s.Level, until: s.Until, last: s.Last, why: s.Why}
+	t.next, t.why = s.Until, s.Why
+	for scheme, d := range s.Doors {
+		if t.doors == nil {
+			t.doors = map[string]*door{}
+		}
+		t.doors[scheme] = &door{d.Failed, d.Level, d.Until, d.Last, d.Error}
+	}
 }
 
 func (g *Gate) recallRobots(authority string) (*policy, error) {
@@ -109,13 +140,13 @@ func (g *Gate) save(key string, v any) {
 	}
 }
 
-// Forgive ends the back-off of a host and the time before which its robots.txt is not fetched again. The pause between
+// Forgive ends the back-off of a host, opens its doors, and ends the time before which its robots.txt is not fetched again. The pause between
 // two requests stays.
 func (g *Gate) Forgive(ctx context.Context, host string) {
 	g.mu.Lock()
-	d, err := g.door(host)
+	d, err := g.turnstile(host)
 	if err == nil {
-		d.back = backoff{}
+		d.back, d.doors = backoff{}, nil
 		if d.why != "politeness" && d.why != "robots" {
 			d.next, d.why = time.Time{}, ""
 			if !d.last.IsZero() {
@@ -129,7 +160,8 @@ func (g *Gate) Forgive(ctx context.Context, host string) {
 	for _, authority := range g.Robots.drop(host, true) {
 		keys = append(keys, "r"+authority)
 	}
-	if g.opts.DB == nil {
+	var s savedHost
+	if found, err := g.load(keys[0], &s); g.opts.DB == nil || err == nil && !found && len(keys) == 1 {
 		return
 	}
 	if err := g.remove(ctx, keys); err != nil {
@@ -148,37 +180,40 @@ type Status struct {
 	Requests int           // since the gate loaded the host
 	Failures int           // failed requests since then
 	Queue    int           // how many wait to enter
+	Closed   []Closed      // doors
 }
 
 // Status returns the state of a host. ok is false if the gate does not have the host in memory.
 func (g *Gate) Status(host string) (s Status, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	d, ok := g.doors[host]
+	d, ok := g.turnstiles[host]
 	if !ok {
 		return Status{Host: host, State: "free"}, false
 	}
 	return d.status(host, time.Now()), true
 }
 
-func (d *door) status(host string, now time.Time) Status {
-	s := Status{Host: host, State: "free", Next: d.next, Delay: d.delay, Latency: d.latency, Requests: d.requests, Failures: d.failures, Queue: d.waiting}
+func (d *turnstile) status(host string, now time.Time) Status {
+	s := Status{Host: host, State: "free", Next: d.next, Delay: d.delay, Latency: d.latency, Requests: d.requests, Failures: d.failures, Queue: d.waiting, Closed: d.closedDoors(host, now)}
 	switch {
 	case d.inside > 0:
 		s.State = "busy"
 	case now.Before(d.next):
 		s.State, s.Wait = "waiting", d.why
+	case len(s.Closed) > 0:
+		s.State, s.Wait, s.Next = "waiting", "back-off", s.Closed[0].Until
 	}
 	return s
 }
 
-// Waiting returns how many of the hosts in memory must not be asked now.
+// Waiting returns how many of the hosts in memory must not be asked now, or have a closed door.
 func (g *Gate) Waiting() (n int) {
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, d := range g.doors {
-		if d.inside == 0 && now.Before(d.next) {
+	for host, d := range g.turnstiles {
+		if d.inside == 0 && (now.Before(d.next) || len(d.closedDoors(host, now)) > 0) {
 			n++
 		}
 	}
@@ -190,8 +225,8 @@ func (g *Gate) Hosts() []Status {
 	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	all := make([]Status, 0, len(g.doors))
-	for host, d := range g.doors {
+	all := make([]Status, 0, len(g.turnstiles))
+	for host, d := range g.turnstiles {
 		all = append(all, d.status(host, now))
 	}
 	slices.SortFunc(all, func(a, b Status) int {
@@ -210,7 +245,7 @@ func (g *Gate) Hosts() []Status {
 // since the last request stays. What an operator has set for the host is not the gate's, and stays, too.
 func (g *Gate) Forget(ctx context.Context, host string) error {
 	g.mu.Lock()
-	d, err := g.door(host)
+	d, err := g.turnstile(host)
 	if err != nil {
 		g.mu.Unlock()
 		return fmt.Errorf("politeness: forget %s: %w", host, err)
@@ -221,7 +256,7 @@ func (g *Gate) Forget(ctx context.Context, host string) error {
 	defer d.storing.Unlock()
 	g.mu.Lock()
 	d.waiting--
-	d.back, d.latency, d.crawl, d.failures, d.today = backoff{}, 0, 0, 0, day{}
+	d.back, d.doors, d.latency, d.crawl, d.failures, d.today = backoff{}, nil, 0, 0, 0, day{}
 	d.next, d.why = time.Time{}, ""
 	if !d.last.IsZero() {
 		d.next, d.why = d.last.Add(g.opts.Settings(host).Delay), "politeness"

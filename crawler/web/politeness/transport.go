@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,7 +45,7 @@ func (t *Transport) Traffic() (requests int, bytes int64) {
 
 // RoundTrip implements http.RoundTripper. It holds the host until the caller has closed the body or read it to its end.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	host, err := address.Host(req.URL.String())
+	u, err := address.Parse(req.URL.String())
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,8 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := t.loadDelay(req.Context(), req.URL.String()); err != nil {
 		return nil, err
 	}
-	leave, err := t.enter(req.Context(), host)
+	host := u.Group()
+	leave, err := t.enter(req.Context(), u.Authority())
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +77,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			err = cause
 		}
 		watch.Stop()
-		leave(Result{Outcome: catalog.NoVersion, Class: catalog.ErrNetwork})
+		leave(Result{URL: u.String(), Outcome: catalog.NoVersion, Class: catalog.ErrNetwork, Error: err.Error()})
 		cancel(nil)
 		return nil, err
 	}
-	result := Result{Outcome: catalog.Archived, Latency: time.Since(began)}
+	result := Result{URL: u.String(), Outcome: catalog.Archived, Latency: time.Since(began)}
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable {
 		result.Outcome, result.RetryAfter = catalog.RetryLater, fetch.RetryAfter(resp.Header.Get("Retry-After"), time.Now())
 	}
@@ -119,16 +121,16 @@ func (t *Transport) loadDelay(ctx context.Context, url string) error {
 }
 
 // enter enters the gate. It waits for the host, at most t.Longest.
-func (t *Transport) enter(ctx context.Context, host string) (func(Result), error) {
+func (t *Transport) enter(ctx context.Context, door string) (func(Result), error) {
 	deadline := time.Now().Add(orElse(t.Longest, 15*time.Minute))
 	for {
-		leave, err := t.Gate.Enter(ctx, host)
+		leave, err := t.Gate.Enter(ctx, door)
 		var wait *Wait
 		if !errors.As(err, &wait) {
 			return leave, err
 		}
 		if wait.Until.After(deadline) || time.Now().After(deadline) {
-			return nil, fmt.Errorf("%s must not be asked until %s (%s)", host, wait.Until.UTC().Format(time.RFC3339), wait.Why)
+			return nil, errors.New(strings.TrimPrefix(wait.Error(), "politeness: "))
 		}
 		timer := time.NewTimer(max(time.Until(wait.Until), time.Millisecond))
 		select {

@@ -101,7 +101,7 @@ func TestAHostThatAsksForPatienceGetsIt(t *testing.T) {
 		if _, err := get(t, tr, "http://a.example/api"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := get(t, tr, "http://a.example/api"); err == nil || !strings.Contains(err.Error(), "must not be asked until") {
+		if _, err := get(t, tr, "http://a.example/api"); err == nil || !strings.Contains(err.Error(), "may be asked again at") {
 			t.Errorf("error %v", err)
 		}
 	})

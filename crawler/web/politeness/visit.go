@@ -15,7 +15,7 @@ import (
 type Pass struct {
 	gate  *Gate
 	ctx   context.Context // of the visit; Check, which the fetch calls, has no parameter for it
-	host  string          // the one that is held; "" for none
+	door  string          // the one whose host is held: scheme, host and port; "" for none
 	since time.Time       // when it was entered
 	leave func(Result)
 
@@ -31,34 +31,34 @@ func (g *Gate) Visit(ctx context.Context, url string, patience time.Duration) (*
 	if err != nil || !v.Allowed {
 		return nil, v, err
 	}
-	host, err := address.Host(url)
+	u, err := address.Parse(url)
 	if err != nil {
 		return nil, Verdict{Reason: err.Error()}, nil
 	}
 	p := &Pass{gate: g, ctx: ctx, exception: v.Exception}
-	if err := p.enter(host, patience); err != nil {
+	if err := p.enter(u.Authority(), patience); err != nil {
 		return nil, v, err
 	}
 	return p, v, nil
 }
 
-func (p *Pass) enter(host string, patience time.Duration) error {
-	leave, err := p.gate.enter(p.ctx, host, patience)
+func (p *Pass) enter(door string, patience time.Duration) error {
+	leave, err := p.gate.enter(p.ctx, door, patience)
 	if err == nil {
-		p.host, p.since, p.leave = host, time.Now(), leave
+		p.door, p.since, p.leave = door, time.Now(), leave
 	}
 	return err
 }
 
 // redirected ends the passage through a host that has answered with a redirect.
-func (p *Pass) redirected() { p.Leave(Result{Latency: time.Since(p.since)}) }
+func (p *Pass) redirected() { p.Leave(Result{URL: p.door + "/", Latency: time.Since(p.since)}) }
 
 // Leave ends the passage and reports how the host behaved. A second call does nothing.
 func (p *Pass) Leave(r Result) {
 	if p.leave != nil {
 		p.leave(r)
 	}
-	p.host, p.leave = "", nil
+	p.door, p.leave = "", nil
 }
 
 // Check is for fetch.Request.Check: it moves on to the target of a redirect, if robots.txt and the host's state allow
@@ -80,16 +80,16 @@ func (p *Pass) Check(target string) error {
 		return &fetch.Refused{Outcome: v.Outcome(), Class: v.Class, Why: "redirect to " + target + ": " + v.Reason}
 	}
 	p.exception = cmp.Or(p.exception, v.Exception)
-	return p.moveTo(u.Group())
+	return p.moveTo(u.Authority())
 }
 
 // Exception returns the permission by which the robots.txt of a host of the visit did not apply, in one sentence, or "".
 func (p *Pass) Exception() string { return p.exception }
 
-// moveTo enters another host, or the same one again: every request counts, so the pause is kept.
-func (p *Pass) moveTo(host string) error {
+// moveTo enters another door, or the same one again: every request counts, so the pause is kept.
+func (p *Pass) moveTo(door string) error {
 	p.redirected()
-	if err := p.enter(host, p.gate.opts.Patience); err != nil {
+	if err := p.enter(door, p.gate.opts.Patience); err != nil {
 		return refusal(err)
 	}
 	return nil
@@ -111,4 +111,18 @@ func (g *Gate) Held(host string) (time.Duration, string) {
 		return d, why
 	}
 	return 0, ""
+}
+
+type askedKey struct{}
+
+// Asked returns a context for what a person asks for now. A door that is closed for failures does not prevent it, nor a
+// robots.txt that could not be read before. What the host, its robots.txt and the operator ask for stays.
+func Asked(ctx context.Context) context.Context {
+	return context.WithValue(ctx, askedKey{}, time.Now())
+}
+
+// asked returns when a person asked, the zero time if nobody did.
+func asked(ctx context.Context) time.Time {
+	at, _ := ctx.Value(askedKey{}).(time.Time)
+	return at
 }

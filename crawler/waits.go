@@ -1,0 +1,183 @@
+package crawler
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"odarchive/crawler/address"
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/web/politeness"
+
+	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
+)
+
+// Waits is what is due, and what of that must not be asked for yet. A file is due by its schedule; when it may be asked for is up
+// to its host. All messages are made of it.
+type Waits struct {
+	Due     int        `json:"due"`               // files that are due now
+	Askable int        `json:"mayBeAsked"`        // those of them whose hosts may be asked now
+	NextDue time.Time  `json:"nextDue,omitzero"`  // when the next file that is not due yet will be
+	Hosts   []HostWait `json:"hosts"`             // that hold up the others, those that may be asked first
+	More    int        `json:"more,omitempty"`    // such hosts that are not listed
+	Partial bool       `json:"partial,omitempty"` // not all was counted, because it is too much
+}
+
+// HostWait is what a host, or one of its doors (scheme, host and port), holds up, and why.
+type HostWait struct {
+	Host     string    `json:"host"`
+	Door     string    `json:"door,omitempty"` // scheme, host and port if only files there wait; "" for all of the host
+	Due      int       `json:"due"`            // files that are due
+	Until    time.Time `json:"until"`          // when it may be asked again
+	Why      string    `json:"why"`            // politeness, robots, retry-after, back-off, rate-limit, daily, paused, network, proxy
+	Failures int       `json:"failures,omitempty"`
+	Failure  string    `json:"failure,omitempty"` // the last of these
+}
+
+// Waits returns what is due and what waits, with at most limit hosts.
+func (p *Pipeline) Waits(limit int) (Waits, error) {
+	q, err := p.Frontier.Queue(limit)
+	if err != nil {
+		return Waits{}, err
+	}
+	w := Waits{Due: q.Due, Askable: q.Askable, NextDue: q.NextDue, Hosts: make([]HostWait, len(q.Waits)), More: q.Hosts - len(q.Waits), Partial: q.Partial}
+	for i, one := range q.Waits {
+		w.Hosts[i] = p.hostWait(one)
+	}
+	return w, nil
+}
+
+func (p *Pipeline) hostWait(w frontier.Wait) HostWait {
+	h := HostWait{Host: w.Host, Door: w.Door, Due: w.Due, Until: w.Until, Why: w.Why}
+	if w.Door != "" && p.Gate != nil {
+		if c, closed := p.Gate.Closed(w.Door); closed {
+			h.Failures, h.Failure = c.Failures, c.Error
+		}
+	}
+	return h
+}
+
+// WaitOf returns what holds up one URL. ok is false if its host may be asked.
+func (p *Pipeline) WaitOf(url string) (w HostWait, ok bool, err error) {
+	u, err := address.Parse(url)
+	if err != nil {
+		return HostWait{}, false, err
+	}
+	info, known, err := p.Frontier.Host(u.Group())
+	if err != nil || !known {
+		return HostWait{}, false, err
+	}
+	for _, d := range info.Closed {
+		if d.Door == u.Authority() && d.NotBefore.After(info.NotBefore) {
+			return p.hostWait(frontier.Wait{Host: info.Group, Door: d.Door, Due: d.Due, Until: d.NotBefore, Why: d.Wait}), true, nil
+		}
+	}
+	if !info.NotBefore.IsZero() {
+		return HostWait{Host: info.Group, Due: info.Due, Until: info.NotBefore, Why: info.Wait}, true, nil
+	}
+	return HostWait{}, false, nil
+}
+
+// whyWaits says why a host must not be asked, in words.
+var whyWaits = map[string]string{
+	"politeness":  "the pause between two requests",
+	"robots":      "the Crawl-delay of its robots.txt",
+	"retry-after": "it asked to be left alone",
+	"rate-limit":  "its limit of requests",
+	"daily":       "the requests of the day that an operator permits are used up",
+	"paused":      "an operator has paused it",
+	"network":     "it could not be reached, or the network was down",
+	"proxy":       "its proxy cannot be used",
+	"busy":        "it is being asked",
+}
+
+// Reason returns why the host must not be asked, in words.
+func (h HostWait) Reason() string {
+	if h.Failures > 0 {
+		return strings.TrimSuffix(english.Plural(h.Failures, "failure", "")+" in a row: "+h.Failure, ": ")
+	}
+	if h.Why == "back-off" && h.Door == "" {
+		return "it answered that it is overloaded"
+	}
+	if text, ok := whyWaits[h.Why]; ok {
+		return text
+	}
+	if h.Why == "back-off" {
+		return "its files failed in a row"
+	}
+	return h.Why
+}
+
+// advise is String with what a person can do.
+func (h HostWait) advise() string {
+	switch h.Why {
+	case "retry-after", "back-off":
+		return h.String() + "; 'odarchive requeue " + h.Host + "' lets it be asked at once"
+	case "paused":
+		return "an operator has paused " + h.Host + "; 'odarchive resume " + h.Host + "' ends that"
+	}
+	return h.String()
+}
+
+// Name returns the host, or its door if only files there wait.
+func (h HostWait) Name() string {
+	if h.Door != "" {
+		return h.Door
+	}
+	return h.Host
+}
+
+// String returns a sentence without a full stop: "city.example may be asked again at 14:05:00Z (it asked to be left alone)".
+func (h HostWait) String() string {
+	return fmt.Sprintf("%s may be asked again at %s (%s)", h.Name(), h.Until.UTC().Format(time.RFC3339), h.Reason())
+}
+
+// String says what is due and what waits, in one sentence without a full stop.
+func (w Waits) String() string {
+	if w.Due == 0 && w.NextDue.IsZero() {
+		return "no file is waiting for a visit"
+	}
+	if w.Due == 0 {
+		return "nothing is due before " + w.NextDue.UTC().Format(time.RFC3339)
+	}
+	text := humanize.Comma(int64(w.Due)) + " files are due"
+	if w.Due == 1 {
+		text = "1 file is due"
+	}
+	if w.Partial {
+		text = "more than " + text
+	}
+	if held := w.Due - w.Askable; held > 0 && w.Askable > 0 {
+		text += fmt.Sprintf(", %s may be asked for now", humanize.Comma(int64(w.Askable)))
+	} else if w.Askable > 0 {
+		text += " and may be asked for now"
+	}
+	for i, h := range w.Hosts {
+		switch {
+		case i >= maxSaid:
+			return text + fmt.Sprintf("; %s more", english.Plural(len(w.Hosts)+w.More-maxSaid, "host waits", "hosts wait"))
+		case i == 0 && len(w.Hosts)+w.More == 1:
+			text += "; " + h.String()
+		default:
+			text += fmt.Sprintf("; %s of them: %s", humanize.Comma(int64(h.Due)), h)
+		}
+	}
+	return text
+}
+
+// waitOf describes what the gate waits for.
+func waitOf(w *politeness.Wait) HostWait {
+	return HostWait{Host: w.Host, Door: w.Door, Until: w.Until, Why: w.Why, Failures: w.Failures, Failure: w.Failure}
+}
+
+// NotFetched is the error for a URL that a person named and that was not fetched.
+type NotFetched struct {
+	URL string
+	Why string // a sentence without a full stop
+}
+
+func (n *NotFetched) Error() string { return n.URL + " was not fetched: " + n.Why }
+
+// maxSaid is the number of hosts that a sentence names.
+const maxSaid = 3
