@@ -34,7 +34,6 @@ type Crawl func() (crawler.Status, error)
 type crawlNow struct {
 	crawler.Status
 	Off bool // this program does not crawl
-	Due bool // a visit is due within a second
 
 	Troubled []supervise.Job // background jobs that failed and wait or have stopped
 }
@@ -48,7 +47,7 @@ func (u *UI) crawlNow() (*crawlNow, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := &crawlNow{Status: s, Off: s.Since.IsZero(), Due: !s.NextDue.IsZero() && s.NextDue.Before(u.now().Add(time.Second))}
+	now := &crawlNow{Status: s, Off: s.Since.IsZero()}
 	for _, j := range s.Jobs {
 		if j.State == supervise.Waiting || j.State == supervise.Stopped {
 			now.Troubled = append(now.Troubled, j)

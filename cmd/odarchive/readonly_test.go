@@ -51,7 +51,7 @@ func readings(file string) map[string][]string {
 		"rows":            {"diff", file},
 		"versions":        {"stats"},
 		"0 damages":       {"check"},
-		"queued for":      {"schedule", file},
+		"due at":          {"schedule", file},
 		"":                {"quality"},
 	}
 }

@@ -40,8 +40,16 @@ func (c *cli) schedule() *cobra.Command {
 				}
 				next, why := rule.Next(u.Key, u.Period, u.History, n.Clock())
 				estimate := schedule.Believe(u.History, schedule.Hints{Declared: u.Period}).Explain()
+				wait, waits, err := n.Pipeline.WaitOf(u.URL)
+				if err != nil {
+					return err
+				}
 				if c.json {
-					return c.print(map[string]any{"url": u.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why, "scope": out}, "")
+					var host any // null if it may be asked
+					if waits {
+						host = wait
+					}
+					return c.print(map[string]any{"waits": host, "url": u.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why, "scope": out}, "")
 				}
 				fmt.Fprintf(c.stdout, "%s\n%s, %d of them found a change\n", u.URL, english.Plural(u.Fetches, "visit", ""), u.Changes)
 				for _, v := range u.History {
@@ -70,10 +78,18 @@ func (c *cli) schedule() *cobra.Command {
 					return c.print(nil, "not due again%s", strings.TrimSuffix(": "+u.Why, ": "))
 				}
 				because := cmp.Or(u.Why, "as requested")
-				if len(u.History) == 0 && u.Fetches > 0 { // the rule does not apply to temporary failures
-					return c.print(nil, "queued for %s: %s", u.Due.UTC().Format(time.RFC3339), because)
+				due := "due at "
+				if !u.Due.After(n.Clock()) {
+					due = "due since "
 				}
-				return c.print(nil, "queued for %s: %s\nby the present rule: %s: %s", u.Due.UTC().Format(time.RFC3339), because, next.UTC().Format(time.RFC3339), why)
+				due += u.Due.UTC().Format(time.RFC3339) + ": " + because
+				if waits {
+					due += "\n" + wait.String()
+				}
+				if len(u.History) == 0 && u.Fetches > 0 { // the rule does not apply to temporary failures
+					return c.print(nil, "%s", due)
+				}
+				return c.print(nil, "%s\nby the present rule: %s: %s", due, next.UTC().Format(time.RFC3339), why)
 			})
 		},
 	}

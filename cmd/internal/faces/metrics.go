@@ -168,6 +168,8 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 		return
 	}
 	gauge("frontier_urls", "URLs in the frontier.", int64(s.URLs))
+	gauge("crawl_due", "Files that are due.", int64(s.Queue.Due))
+	gauge("crawl_may_be_asked", "Files that are due and whose hosts may be asked now.", int64(s.Queue.Askable))
 	gauge("crawl_hosts_active", "Hosts being visited.", int64(s.Active))
 	gauge("crawl_fetches", "Fetches since the process began.", int64(s.Fetches))
 	gauge("crawl_bytes", "Bytes fetched since the process began.", s.Bytes)
