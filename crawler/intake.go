@@ -137,6 +137,11 @@ func (in *Intake) Open(_ context.Context, r harvest.Report, portal string, whole
 	return in.Ledger.Open(r.Source, portal, whole, take)
 }
 
+// Listed implements harvest.Keeper.
+func (in *Intake) Listed(ctx context.Context, _ harvest.Report, portal string) (int, error) {
+	return in.Ledger.Listed(ctx, portal)
+}
+
 // Keep implements harvest.Keeper.
 func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err error) {
 	for i := range step.Seeds { // a malformed name must not stop the other datasets

@@ -43,7 +43,7 @@ func (u *UI) lastHarvests(ctx context.Context, before time.Time, limit int) ([]h
 
 // outcomeOf describes the outcome of a harvest in one sentence.
 func outcomeOf(r harvest.Report) string {
-	changes := fmt.Sprintf("%d new, %d changed, %d unchanged, %d withdrawn, %d listed again", r.Inserted, r.Updated, r.Unchanged, r.Withdrawn, r.Returned)
+	changes := r.Change()
 	if r.Waiting > 0 {
 		changes += fmt.Sprintf(", %d no longer listed, whose withdrawal waits for an answer", r.Waiting)
 	}

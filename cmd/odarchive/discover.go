@@ -72,7 +72,7 @@ Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wr
 					fmt.Fprintln(c.stderr, "skipped:", printable(why))
 				}
 				if report.Source != "" {
-					printErr = errors.Join(printErr, c.printDiscovery(report, d.Tracker.Progress()))
+					printErr = errors.Join(printErr, c.printDiscovery(report, d.Tracker.Progress(), d.Dry))
 				}
 				return errors.Join(err, printErr, missing(n.Answers, "answer", "answers", "the archive has what the discovery read of it, but not its bytes"))
 			})
@@ -115,13 +115,17 @@ func (c *cli) printFind(f discover.Find) error {
 }
 
 // printDiscovery prints what came of a discovery: on standard error if the files went to standard output as JSON.
-func (c *cli) printDiscovery(r harvest.Report, p discover.Progress) error {
+func (c *cli) printDiscovery(r harvest.Report, p discover.Progress, dry bool) error {
 	out := c.stdout
 	if c.json {
 		out = c.stderr
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "files\t%s (%s new here, %d withdrawn)\n", humanize.Comma(int64(p.Files)), humanize.Comma(int64(r.Added)), r.Withdrawn)
+	became := fmt.Sprintf("%s new here; withdrawn: %s", humanize.Comma(int64(r.Added)), r.Withdrawn.Or("not looked for"))
+	if dry {
+		became = "not compared with the archive"
+	}
+	fmt.Fprintf(w, "files\t%s (%s)\n", humanize.Comma(int64(p.Files)), became)
 	fmt.Fprintf(w, "requests\t%s of %s, %s\n", humanize.Comma(int64(p.Requests)), humanize.Comma(int64(p.Budget)), humanize.IBytes(uint64(r.Bytes)))
 	fmt.Fprintf(w, "pages\t%s, %s links left\n", humanize.Comma(int64(p.Pages)), humanize.Comma(int64(p.Queued)))
 	if len(p.Software) > 0 {

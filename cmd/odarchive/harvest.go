@@ -13,6 +13,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/spelling"
 	"odarchive/sparqlapi/access"
@@ -39,7 +40,9 @@ BASEgraph/PORTAL, which is replaced as a whole when the portal has been read com
 are marked as withdrawn; nothing is deleted. If these are more than a third of its datasets, and more than one, the
 harvest asks first: what it found is kept, and 'harvest withdraw PORTAL' or 'harvest keep PORTAL' says what becomes of the
 others, unless a later harvest finds them again. An interrupted harvest continues where it stopped. Later harvests ask
-only for changes, if the source supports that. If a server holds the archive, or with --endpoint, that server harvests,
+only for changes, if the source supports that, and for the number of datasets that it lists: if that is not the number
+that is known, the whole portal is read in the same harvest. Where a source does not say, removals are "not looked for"
+(absent in --json); once a week, all of it is read. If a server holds the archive, or with --endpoint, that server harvests,
 with its own settings of what fetches; the command ends with the harvest, and Ctrl-C stops both.
 
 With --every or --at, the harvest is planned: the server runs it at its times ('harvest list').
@@ -104,7 +107,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	f := cmd.Flags()
 	f.BoolVar(&opts.Graphs, "graphs", false, "keep the statements of the portal's files in named graphs from now on: a setting of the portal, which later harvests leave as it is")
 	f.IntVar(&opts.Limit, "limit", 0, "stop after this many listings, 0 for all")
-	f.BoolVar(&opts.Fresh, "fresh", false, "start from the beginning instead of continuing an interrupted harvest; replace the harvest of a portal by another kind of source")
+	f.BoolVar(&opts.Fresh, "fresh", false, "read the whole portal, instead of what changed or what an interrupted harvest has left, and look for removals; replace the harvest of a portal by another kind of source")
 	f.BoolVar(&opts.Sure, "withdraw", false, "withdraw what a portal lists no longer without asking, however much that is")
 	f.StringVar(&source.Portal, "portal", "", "harvest only this portal of a list of portals; for a single portal, its IRI")
 	f.StringVar(&opts.Part.Since, "since", "", "only what changed since this date or time, if the source supports that")
@@ -187,9 +190,9 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	if c.json {
 		return c.print(r, "")
 	}
-	kept, unchanged := "", ""
+	kept, datasets := "", fmt.Sprintf("%s (%s)", humanize.Comma(int64(r.Datasets)), r.Change())
 	if r.NotModified {
-		unchanged = "; the source reports no change since the last harvest"
+		datasets = "not read: the source reports no change since the last harvest"
 	}
 	if r.Unknown > 0 {
 		kept = " (the portal failed to return them; they were left as they were)"
@@ -204,7 +207,7 @@ func (c *cli) printHarvest(r harvest.Report) error {
 		text string
 	}{
 		{"portals", humanize.Comma(int64(r.Portals))},
-		{"datasets", fmt.Sprintf("%s (%d new, %d changed, %d unchanged, %d withdrawn, %d listed again)", humanize.Comma(int64(r.Datasets)), r.Inserted, r.Updated, r.Unchanged, r.Withdrawn, r.Returned) + unchanged},
+		{"datasets", datasets},
 		{"waiting", humanize.Comma(int64(r.Waiting)) + waiting},
 		{"files", fmt.Sprintf("%s (%d new)", humanize.Comma(int64(r.Seeds)), r.Added)},
 		{"statements", humanize.Comma(int64(r.Triples))},
@@ -262,18 +265,30 @@ func (c *cli) traffic(reports []harvest.Report) error {
 	fmt.Fprintln(w, "source\trecords\tinserted\tupdated\tduplicate\tdeleted\tinvalid\tfiles\tnew\trequests\tbytes\tmean/s\tpeak/s\terrors")
 	line := func(name string, r harvest.Report) {
 		t := r.Traffic
+		mean, peak, errors := "-", "-", "not counted"
 		if t == nil { // the harvester counts no traffic
 			t = &harvest.Traffic{Records: r.Datasets, Requests: r.Requests, Bytes: r.Bytes}
+		} else {
+			mean, peak, errors = fmt.Sprintf("%.1f", t.Mean), fmt.Sprintf("%.0f", t.Peak), t.ErrorsByKind()
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%.1f\t%.0f\t%s\n", name, t.Records, r.Inserted+r.Returned, r.Updated, r.Unchanged, max(t.Deleted, r.Withdrawn),
-			r.Invalid, r.Seeds, r.Added, t.Requests, humanize.IBytes(uint64(t.Bytes)), t.Mean, t.Peak, t.ErrorsByKind())
+		deleted := r.Withdrawn
+		if t.Deleted > deleted.N() {
+			deleted = catalog.Counted(t.Deleted)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", name, t.Records, r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Unchanged.Or("-"), deleted.Or("-"),
+			r.Invalid, r.Seeds, r.Added, t.Requests, humanize.IBytes(uint64(t.Bytes)), mean, peak, errors)
 	}
 	all := harvest.Report{Traffic: &harvest.Traffic{}}
 	for _, r := range reports {
 		line(r.Source, r)
 		all.Seeds, all.Added, all.Invalid = all.Seeds+r.Seeds, all.Added+r.Added, all.Invalid+r.Invalid
-		all.Inserted, all.Updated, all.Unchanged, all.Withdrawn = all.Inserted+r.Inserted+r.Returned, all.Updated+r.Updated, all.Unchanged+r.Unchanged, all.Withdrawn+r.Withdrawn
-		all.Traffic.Add(r.Traffic)
+		all.Inserted, all.Updated = all.Inserted.Plus(r.Inserted).Plus(r.Returned), all.Updated.Plus(r.Updated)
+		all.Unchanged, all.Withdrawn = all.Unchanged.Plus(r.Unchanged), all.Withdrawn.Plus(r.Withdrawn)
+		t := r.Traffic
+		if t == nil {
+			t = &harvest.Traffic{Records: r.Datasets, Requests: r.Requests, Bytes: r.Bytes}
+		}
+		all.Traffic.Add(t)
 	}
 	if len(reports) > 1 {
 		line("all", all)

@@ -130,11 +130,11 @@ func (c *cli) printPlans(all []timetable.Planned) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "id\tkind\turl\twhen\tby\tstate\tnext\tlast\tdatasets\tnew\tchanged\twithdrawn\twaiting")
 	for _, p := range all {
-		r, last := harvest.Report{}, "-"
-		if p.Last != nil {
-			r, last = *p.Last, localTime(p.Last.Started)
+		last := "-\t-\t-\t-\t-\t-"
+		if r := p.Last; r != nil {
+			last = fmt.Sprintf("%s\t%d\t%s\t%s\t%s\t%d", localTime(r.Started), r.Datasets, r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Withdrawn.Or("-"), r.Waiting)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\n", p.ID, p.Kind, printable(strings.TrimSpace(p.URL+" "+p.Portal)), p.When, p.From, p.State, localTime(p.Next), last, r.Datasets, r.Inserted+r.Returned, r.Updated, r.Withdrawn, r.Waiting)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Kind, printable(strings.TrimSpace(p.URL+" "+p.Portal)), p.When, p.From, p.State, localTime(p.Next), last)
 	}
 	if err := w.Flush(); err != nil {
 		return err

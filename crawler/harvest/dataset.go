@@ -16,6 +16,7 @@ type Portal struct {
 	Publisher   Agent
 	Language    []string
 	Statements  []term.Quad // further statements, kept unchanged; their G is ignored
+	TellsGone   bool        // a harvest of changes reports every removal (Gone)
 }
 
 // Dataset is one entry of a portal, in terms of DCAT 3. Only IRI is required; "" and zero mean that the source does not

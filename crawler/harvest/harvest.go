@@ -9,6 +9,10 @@
 // it or nothing (package ledger). If a harvest fails, the datasets it brought are listed, none is withdrawn, and the
 // next harvest starts at the last mark.
 //
+// A harvest of changes does not see what its portal has ceased to list. Run asks for the number of datasets (Counter) and
+// reads the portal whole if that is another one than the Keeper knows. Otherwise its Report says that removals were not
+// looked for.
+//
 // Harvesters send requests only through the Doer they are given, which is the crawler's: one User-Agent, one set of
 // politeness rules, one guard against private addresses. They never write to the store.
 package harvest
@@ -30,6 +34,12 @@ import (
 // it is kept, and the next harvest continues from the last mark.
 type Harvester interface {
 	Harvest(ctx context.Context, from string, out Sink) error
+}
+
+// Counter is a Harvester that can ask, with one request, how many datasets its source lists now. ok is false if the source
+// does not say, or lists others beside those that are harvested.
+type Counter interface {
+	Count(ctx context.Context) (n int, ok bool)
 }
 
 // Sink receives what a Harvester finds. If a method returns an error, the Harvester must stop and return it.
@@ -81,6 +91,9 @@ type Keeper interface {
 	// all of the portal, or if this source is about to keep all of a portal of which another one has kept a part. If
 	// take is true, the portal changes its source instead.
 	Open(ctx context.Context, r Report, portal string, whole, take bool) error
+	// Listed returns the number of datasets that a portal can be expected to list, if a harvest of changes has brought all
+	// of them: those that are kept, with those that this harvest brought and without those that it reported as gone.
+	Listed(ctx context.Context, r Report, portal string) (int, error)
 	// Keep keeps one step, all of it or nothing, and returns the number of new URLs.
 	Keep(ctx context.Context, step Step) (added int, err error)
 	// Commit makes what was kept of a portal visible, as one change. After a whole harvest, the rest of the portal is
@@ -120,8 +133,9 @@ type Changes struct {
 
 // Ending says how the harvest of a portal ended.
 type Ending struct {
-	Whole bool // every dataset of the portal was brought
-	Sure  bool // the others are withdrawn without asking, however many they are
+	Whole bool           // every dataset of the portal was brought
+	Sure  bool           // the others are withdrawn without asking, however many they are
+	Total catalog.Figure // datasets that the portal says that it lists, if it was read whole because of that
 }
 
 // Options configures a Run.
@@ -161,7 +175,7 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 		return s.report, fmt.Errorf("harvest %s: %w", source, err)
 	}
 	s.mark = from
-	err = h.Harvest(ctx, from, s)
+	err = s.read(h, from)
 	done := err == nil
 	if errors.Is(err, errLimit) {
 		s.report.Limited, err = true, nil

@@ -18,6 +18,8 @@ type memory struct {
 	entries []Entry
 	commits []string // "portal whole"
 	mark    string
+	listed  int
+	ending  Ending // of the last commit
 	report  Report // of the last harvest
 	steps   int
 	fail    int // number of the step that fails; 0 means none
@@ -31,6 +33,8 @@ func (m *memory) Begin(_ context.Context, _ Report, fresh bool) (string, error) 
 }
 
 func (m *memory) Open(context.Context, Report, string, bool, bool) error { return nil }
+
+func (m *memory) Listed(context.Context, Report, string) (int, error) { return m.listed, nil }
 
 func (m *memory) Keep(_ context.Context, step Step) (int, error) {
 	m.steps++
@@ -50,7 +54,7 @@ func (m *memory) Keep(_ context.Context, step Step) (int, error) {
 }
 
 func (m *memory) Commit(_ context.Context, _ Report, portal string, e Ending) (Changes, error) {
-	m.commits = append(m.commits, fmt.Sprint(portal, " ", e.Whole))
+	m.commits, m.ending = append(m.commits, fmt.Sprint(portal, " ", e.Whole)), e
 	return Changes{Inserted: 1}, nil
 }
 

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"strconv"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
@@ -31,11 +31,14 @@ type Report struct {
 	Added    int `json:"added"`    // new URLs
 	Triples  int `json:"triples"`  // statements seen
 
-	Inserted  int `json:"inserted"` // datasets
-	Updated   int `json:"updated"`
-	Unchanged int `json:"unchanged"`
-	Withdrawn int `json:"withdrawn"`
-	Returned  int `json:"returned"` // withdrawn before
+	// What became of datasets, compared with what was known: not known if the harvest was stopped before, or had no need to
+	// read the source.
+	Inserted  catalog.Figure `json:"inserted,omitzero"`
+	Updated   catalog.Figure `json:"updated,omitzero"`
+	Unchanged catalog.Figure `json:"unchanged,omitzero"`
+	Returned  catalog.Figure `json:"returned,omitzero"`                 // withdrawn before
+	Withdrawn catalog.Figure `json:"withdrawn,omitzero"`                // not known if no portal was searched for removals
+	Unlooked  int            `json:"removals_not_looked_for,omitempty"` // portals that were not
 
 	Waiting int      `json:"waiting,omitempty"` // datasets that are no longer listed, and so many that their withdrawal waits for an answer
 	Asks    []string `json:"asks,omitempty"`    // the portals of those, the first of them
@@ -58,6 +61,38 @@ func (r Report) Took() time.Duration {
 		return 0
 	}
 	return r.Ended.Sub(r.Started)
+}
+
+// add adds what the commit of a portal changed. looked is whether it has found all datasets that the portal ceased to list.
+func (r *Report) add(c Changes, looked bool) {
+	r.Inserted = r.Inserted.Plus(catalog.Counted(c.Inserted))
+	r.Updated = r.Updated.Plus(catalog.Counted(c.Updated))
+	r.Unchanged = r.Unchanged.Plus(catalog.Counted(c.Unchanged))
+	r.Returned = r.Returned.Plus(catalog.Counted(c.Returned))
+	if looked || c.Withdrawn > 0 { // a source may name some of those that are gone
+		r.Withdrawn = r.Withdrawn.Plus(catalog.Counted(c.Withdrawn))
+	}
+	if !looked {
+		r.Unlooked++
+	}
+}
+
+// Change says what became of the datasets, in words.
+func (r Report) Change() string {
+	if !r.Inserted.Known() {
+		return "not compared with what was known"
+	}
+	gone := r.Withdrawn.N()
+	text := fmt.Sprintf("%d new, %d changed, %d unchanged, %d withdrawn, %d listed again", r.Inserted.N(), r.Updated.N(), r.Unchanged.N(), gone, r.Returned.N())
+	switch {
+	case !r.Withdrawn.Known():
+		text = fmt.Sprintf("%d new, %d changed, %d unchanged, %d listed again; removals not looked for", r.Inserted.N(), r.Updated.N(), r.Unchanged.N(), r.Returned.N())
+	case r.Unlooked > 0 && r.Portals > 1:
+		text += fmt.Sprintf("; removals not looked for in %d of %d portals", r.Unlooked, r.Portals)
+	case r.Unlooked > 0:
+		text += "; further removals not looked for"
+	}
+	return text
 }
 
 // activityID returns the ID of a harvest, derived from its source and start.
@@ -85,13 +120,16 @@ func (r Report) Quads(m ns.Mint) []term.Quad {
 	s.add(prov.EndedAtTime, instant(r.Ended))
 	for _, count := range []struct {
 		predicate string
-		n         int64
+		n         catalog.Figure
 	}{
-		{arc.Portals, int64(r.Portals)}, {arc.Datasets, int64(r.Datasets)}, {arc.Harvested, int64(r.Seeds)}, {arc.Added, int64(r.Added)},
-		{arc.Inserted, int64(r.Inserted)}, {arc.Updated, int64(r.Updated)}, {arc.Unchanged, int64(r.Unchanged)}, {arc.Withdrawn, int64(r.Withdrawn)},
-		{arc.Returned, int64(r.Returned)}, {arc.Invalid, int64(r.Invalid)}, {arc.Requests, int64(r.Requests)}, {arc.Bytes, r.Bytes},
+		{arc.Portals, catalog.Counted(r.Portals)}, {arc.Datasets, catalog.Counted(r.Datasets)}, {arc.Harvested, catalog.Counted(r.Seeds)},
+		{arc.Added, catalog.Counted(r.Added)}, {arc.Inserted, r.Inserted}, {arc.Updated, r.Updated}, {arc.Unchanged, r.Unchanged},
+		{arc.Withdrawn, r.Withdrawn}, {arc.Returned, r.Returned}, {arc.Invalid, catalog.Counted(r.Invalid)},
+		{arc.Requests, catalog.Counted(r.Requests)}, {arc.Bytes, catalog.Counted(r.Bytes)},
 	} {
-		s.add(count.predicate, term.Typed(strconv.FormatInt(count.n, 10), xsd.Integer))
+		if count.n.Known() {
+			s.add(count.predicate, term.Typed(count.n.String(), xsd.Integer))
+		}
 	}
 	s.text(arc.Why, r.Error)
 	return s.quads

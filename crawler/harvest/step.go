@@ -28,7 +28,10 @@ type step struct {
 	next   string // mark of the next harvest
 	portal Portal // current one; without an IRI there is none
 	whole  bool
-	broken error // the keeper's
+	again  bool           // the source was read again (read)
+	looked bool           // the portal lists as many datasets as are known
+	total  catalog.Figure // of Ending
+	broken error          // the keeper's
 }
 
 const (
@@ -66,20 +69,16 @@ func (s *step) endPortal(whole bool) error {
 	if err := s.keep(s.mark); err != nil || s.portal.IRI == "" {
 		return err
 	}
-	changes, err := s.keeper.Commit(s.ctx, s.report, s.portal.IRI, Ending{Whole: whole, Sure: s.opts.Sure})
+	changes, err := s.keeper.Commit(s.ctx, s.report, s.portal.IRI, Ending{Whole: whole, Sure: s.opts.Sure, Total: s.total})
 	if err != nil {
 		s.broken = err
 		return err
 	}
-	s.report.Inserted += changes.Inserted
-	s.report.Updated += changes.Updated
-	s.report.Unchanged += changes.Unchanged
-	s.report.Withdrawn += changes.Withdrawn
-	s.report.Returned += changes.Returned
+	s.report.add(changes, whole || s.looked || s.portal.TellsGone)
 	if s.report.Waiting += changes.Waiting; changes.Waiting > 0 && len(s.report.Asks) < maxAsks {
 		s.report.Asks = append(s.report.Asks, s.portal.IRI)
 	}
-	s.portal = Portal{}
+	s.portal, s.looked, s.total = Portal{}, false, catalog.Figure{}
 	return nil
 }
 

@@ -127,7 +127,7 @@ func datasets(t *testing.T, c *Crawl) int {
 	}
 	n := 0
 	for _, r := range list {
-		n += r.Inserted
+		n += r.Inserted.N()
 	}
 	return n
 }

@@ -34,6 +34,8 @@ func (k *filesOnly) Begin(context.Context, harvest.Report, bool) (string, error)
 
 func (k *filesOnly) Open(context.Context, harvest.Report, string, bool, bool) error { return nil }
 
+func (k *filesOnly) Listed(context.Context, harvest.Report, string) (int, error) { return 0, nil }
+
 func (k *filesOnly) Keep(ctx context.Context, step harvest.Step) (int, error) {
 	var list []catalog.Seed
 	for _, s := range step.Seeds {

@@ -81,6 +81,8 @@ func (forgetful) Begin(context.Context, harvest.Report, bool) (string, error) { 
 
 func (forgetful) Open(context.Context, harvest.Report, string, bool, bool) error { return nil }
 
+func (forgetful) Listed(context.Context, harvest.Report, string) (int, error) { return 0, nil }
+
 func (forgetful) Keep(_ context.Context, s harvest.Step) (int, error) { return len(s.Seeds), nil }
 
 func (forgetful) Commit(context.Context, harvest.Report, string, harvest.Ending) (harvest.Changes, error) {

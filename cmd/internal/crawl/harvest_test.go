@@ -23,6 +23,8 @@ func (k *keeper) Begin(context.Context, harvest.Report, bool) (string, error) { 
 
 func (k *keeper) Open(context.Context, harvest.Report, string, bool, bool) error { return nil }
 
+func (k *keeper) Listed(context.Context, harvest.Report, string) (int, error) { return 0, nil }
+
 func (k *keeper) Keep(_ context.Context, s harvest.Step) (int, error) {
 	k.mark = s.Mark
 	return len(s.Seeds), nil

@@ -4,7 +4,7 @@
 // a package that changes meanwhile moves to the end and pushes no other off its page, an interrupted harvest continues
 // where it ended, and the next one asks for changes only. If a portal does not keep that order, pages are counted. If it
 // refuses searches, all packages are listed: with their resources, by name, or through the REST API of the first
-// versions. A weekly whole harvest finds deletions.
+// versions. Deletions are found by the number of packages, and by a weekly whole harvest.
 //
 // https://docs.ckan.org/en/latest/api/ describes the API; the tests show what portals make of it.
 package ckan
@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"odarchive/crawler/harvest"
@@ -27,7 +28,7 @@ import (
 // name of a list), top (the latest change so far), whole (when the last whole harvest began).
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
-		Kind: "ckan", Name: "CKAN", Paths: []string{"/api", "/dataset", "/organization", "/group"}, Rows: 200, Run: run,
+		Kind: "ckan", Name: "CKAN", Paths: []string{"/api", "/dataset", "/organization", "/group"}, Rows: 200, Run: run, Count: count,
 	}, s)
 }
 
@@ -47,6 +48,17 @@ func run(ctx context.Context, h *portalapi.Harvest) error {
 		c.Out.Next(portalapi.MarkOf("next", at.top, "whole", at.whole).String())
 	}
 	return nil
+}
+
+// count asks a search for its total or, if the portal refuses searches, for the list of names.
+func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
+	c := &client{Harvest: h}
+	found, err := c.action(ctx, "package_search", url.Values{"rows": {"0"}})
+	if n, ok := portalapi.Total(found, err, []string{"count"}); ok || err != nil && !skippable(err) {
+		return n, ok
+	}
+	names, err := c.names(ctx)
+	return len(names), err == nil
 }
 
 // position is a mark's position in a harvest.
@@ -106,6 +118,11 @@ func (c *client) packages(ctx context.Context, at *position) error {
 			return err
 		}
 		first = cmp.Or(first, useless.why)
+		if at.base != "" && c.Source.Since == "" { // other ways list all packages
+			if err := c.Out.Portal(c.Portal, true); err != nil {
+				return err
+			}
+		}
 		*at = position{whole: at.whole, top: at.top}
 	}
 	if errors.Is(first, errEmpty) {

@@ -133,6 +133,7 @@ func TestAnIncrementalHarvestBringsWhatChangedAndSomethingIsDeletedForGood(t *te
 	if err != nil || first.NextMark == "" {
 		t.Fatalf("%v, next %q", err, first.NextMark)
 	}
+	portaltest.Counts(t, f.source(), 10)
 	f.packages = append(slices.Delete(f.packages, 3, 6),
 		parse(`{"id":"new","name":"new","metadata_modified":"2026-02-01T00:00:00.5"}`),
 		parse(`{"id":"id-03","name":"set-03","state":"deleted","metadata_modified":"2026-02-02T00:00:00"}`),

@@ -51,15 +51,27 @@ func (c *client) current(ctx context.Context, at *position) error {
 
 // list requests all names, then each package.
 func (c *client) list(ctx context.Context, at *position) error {
+	names, err := c.names(ctx)
+	if err != nil && len(names) == 0 {
+		return hostOrWay(err)
+	}
+	if err != nil {
+		return err
+	}
+	return c.emitNamed(ctx, names, at, c.show)
+}
+
+// names requests the names of all packages.
+func (c *client) names(ctx context.Context) ([]string, error) {
 	result, err := c.action(ctx, "package_list", nil)
 	if err != nil {
-		return hostOrWay(err)
+		return nil, err
 	}
 	names := result.Texts()
 	for n := len(names); n > 0 && n%100 == 0 && n < maxListed; n = len(names) { // the portal limits the list
 		more, err := c.action(ctx, "package_list", url.Values{"limit": {"1000"}, "offset": {fmt.Sprint(n)}})
 		if err != nil {
-			return err
+			return names, err
 		}
 		if page := more.Texts(); len(page) > 0 && !slices.Contains(names, page[0]) {
 			names = append(names, page...)
@@ -68,7 +80,7 @@ func (c *client) list(ctx context.Context, at *position) error {
 			break
 		}
 	}
-	return c.emitNamed(ctx, names, at, c.show)
+	return names, nil
 }
 
 // rest requests packages through the REST API of the first versions.

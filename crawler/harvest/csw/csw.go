@@ -24,7 +24,7 @@ import (
 // New returns the harvester of one catalog. The URL is that of the service, its capabilities, or a saved answer. The marks
 // have one more word, schema: the schema of the records.
 func New(s portalapi.Source) portalapi.Harvester {
-	return portalapi.New(portalapi.Software{Kind: "csw", Rows: 50, Run: run}, s)
+	return portalapi.New(portalapi.Software{Kind: "csw", Rows: 50, Run: run, Count: count}, s)
 }
 
 func run(ctx context.Context, h *portalapi.Harvest) error {
@@ -34,6 +34,26 @@ func run(ctx context.Context, h *portalapi.Harvest) error {
 	}
 	c := &client{Harvest: h, base: base, now: harvest.Now(h.Source.Now)}
 	return c.harvest(ctx)
+}
+
+// count asks for one record: with it, the service says how many it has. Selecting hits alone is less widely implemented.
+func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
+	base, err := service(h.Source.URL)
+	if err != nil {
+		return 0, false
+	}
+	c := &client{Harvest: h, base: base, now: harvest.Now(h.Source.Now)}
+	c.Source.Rows = 1
+	start, err := c.greet(ctx, c.Source.URL)
+	if err != nil || c.saved {
+		return 0, false
+	}
+	c.Mark.Set("schema", richest(start.schemas))
+	a, err := c.records(ctx, 1)
+	if err != nil || a.matched == 0 && len(a.records) > 0 {
+		return 0, false
+	}
+	return a.matched, true
 }
 
 // service returns the address of a service, without the parameters of a request.

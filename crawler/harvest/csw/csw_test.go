@@ -95,6 +95,7 @@ func TestRecordsComePageByPage(t *testing.T) {
 	if want := "https://maps.example/csw?map=1&elementSetName=full&id=id-0&outputSchema=http%3A%2F%2Fwww.isotc211.org%2F2005%2Fgmd&request=GetRecordById&service=CSW&version=2.0.2"; notes.Datasets[0].IRI != want {
 		t.Errorf("the first is %s", notes.Datasets[0].IRI)
 	}
+	portaltest.Counts(t, (&catalog{n: 8}).source(), 8)
 	portaltest.Resumes(t, (&catalog{n: 8}).source())
 }
 

@@ -20,7 +20,7 @@ import (
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "datacite", Name: "DataCite", Paths: []string{"/dois"}, Rows: 200,
-		About: about, Page: page, Read: read,
+		About: about, Page: page, Read: read, Count: count,
 		ID: func(v loosejson.Value) string { return cmp.Or(v.Get("attributes", "doi").Text(), v.Get("id").Text()) },
 	}, s)
 }
@@ -29,8 +29,8 @@ func about(_ context.Context, h *portalapi.Harvest) {
 	h.Portal.IRI, h.Portal.Homepage = cmp.Or(h.Source.Portal, strings.TrimSpace(h.Source.URL)), ""
 }
 
-// page is found by a cursor, which is part of the address of the next page.
-func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
+// selected are the parameters of a request for the DOIs that the source's address selects.
+func selected(h *portalapi.Harvest, rows int) url.Values {
 	query := url.Values{}
 	if u, err := url.Parse(strings.TrimSpace(h.Source.URL)); err == nil {
 		query = u.Query()
@@ -38,7 +38,18 @@ func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalap
 	if query.Get("resource-type-id") == "" {
 		query.Set("resource-type-id", "dataset")
 	}
-	query.Set("page[size]", fmt.Sprint(h.Source.Rows))
+	query.Set("page[size]", fmt.Sprint(rows))
+	return query
+}
+
+func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
+	v, err := h.Get(ctx, "/dois", selected(h, 1))
+	return portalapi.Total(v, err, []string{"meta", "total"})
+}
+
+// page is found by a cursor, which is part of the address of the next page.
+func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
+	query := selected(h, h.Source.Rows)
 	query.Set("page[cursor]", cmp.Or(at, "1"))
 	portalapi.UpdatedSince(query, "query", h.Mark.Get("since"))
 	p, v, err := h.List(ctx, "/dois", query, "data")

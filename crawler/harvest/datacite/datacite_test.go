@@ -54,6 +54,7 @@ func TestEntriesComeByTheirCursorAndChangesAfterwards(t *testing.T) {
 	if err != nil || len(notes.Datasets) != 8 || len(notes.Skipped) > 0 {
 		t.Fatalf("%v, %d entries, %v", err, len(notes.Datasets), notes.Skipped)
 	}
+	portaltest.Counts(t, f.source(), 8)
 	portaltest.Resumes(t, f.source())
 	f.asked = nil
 	again, err := portaltest.Harvest(t, f.source(), notes.NextMark)

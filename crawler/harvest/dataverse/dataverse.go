@@ -21,7 +21,7 @@ import (
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "dataverse", Name: "Dataverse", Paths: []string{"/api", "/dataverse", "/dataset.xhtml", "/dataverse.xhtml"}, Rows: 100,
-		About: about, Page: page, Read: read,
+		About: about, Page: page, Read: read, Count: count,
 		ID: func(v loosejson.Value) string { return v.Get("global_id").Text() },
 	}, s)
 }
@@ -37,6 +37,14 @@ func about(ctx context.Context, h *portalapi.Harvest) {
 func collection(h *portalapi.Harvest) string {
 	_, alias, _ := strings.Cut(h.Source.URL, "/dataverse/")
 	return strings.Trim(alias, "/")
+}
+
+func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
+	if collection(h) != "" {
+		return 0, false
+	}
+	v, err := h.Get(ctx, "/api/search", url.Values{"q": {"*"}, "type": {"dataset"}, "per_page": {"1"}})
+	return portalapi.Total(v, err, []string{"data", "total_count"})
 }
 
 // page starts behind a number of datasets.

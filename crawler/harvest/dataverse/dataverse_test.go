@@ -54,6 +54,7 @@ func TestDatasetsThatCannotBeAskedForAreDescribedByTheSearch(t *testing.T) {
 	if err != nil || len(notes.Datasets) != 8 || len(notes.Skipped) != 8 || !strings.Contains(notes.Skipped[0], "403") {
 		t.Fatalf("%v, %d datasets, %v", err, len(notes.Datasets), notes.Skipped)
 	}
+	portaltest.Counts(t, f.source(), 8)
 	portaltest.Resumes(t, f.source())
 	f.asked = nil
 	again, err := portaltest.Harvest(t, f.source(), notes.NextMark)

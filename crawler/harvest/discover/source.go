@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -290,6 +291,11 @@ func (r *run) emit(f finding) error {
 	return r.out.Dataset(r.dataset(f, x))
 }
 
+// metAll reports whether the files of earlier rounds that are not lost were all met again.
+func (r *run) metAll() bool {
+	return r.round > 0 && !slices.ContainsFunc(r.known, func(f knownFile) bool { return f.Met != r.round })
+}
+
 // end says what is gone and where the next round begins.
 func (r *run) end() error {
 	kept := r.known[:0]
@@ -304,6 +310,10 @@ func (r *run) end() error {
 		}
 	}
 	r.known = kept
+	r.portal.TellsGone = r.metAll()
+	if err := r.out.Portal(r.portal, false); err != nil {
+		return err
+	}
 	if err := r.keep(true); err != nil {
 		return err
 	}

@@ -26,13 +26,21 @@ import (
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "invenio", Name: "InvenioRDM", Paths: []string{"/api", "/search", "/records", "/communities"}, Rows: 25,
-		About: about, Page: page, Read: read,
+		About: about, Page: page, Read: read, Count: count,
 		ID: func(v loosejson.Value) string { return v.Get("id").Text() },
 	}, s)
 }
 
 func about(_ context.Context, h *portalapi.Harvest) {
 	h.Whole = h.Whole && len(search(h.Source.URL)) == 0
+}
+
+func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
+	if len(search(h.Source.URL)) > 0 {
+		return 0, false
+	}
+	v, err := h.Get(ctx, "/api/records", url.Values{"size": {"1"}})
+	return portalapi.Total(v, err, []string{"hits", "total"}, []string{"hits", "total", "value"})
 }
 
 // search returns the parameters of the search or community that an address leads to.

@@ -1,6 +1,7 @@
 package invenio
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -28,13 +29,13 @@ func (f *fake) source(rows int) portalapi.Harvester {
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.asked = append(f.asked, r.URL.RequestURI())
 	q := r.URL.Query()
-	if r.URL.Path != "/api/records" || q.Get("sort") != "updated-asc" {
+	if r.URL.Path != "/api/records" || q.Get("sort") != "updated-asc" && q.Get("size") != "1" {
 		http.NotFound(w, r)
 		return
 	}
 	var size, page int
 	fmt.Sscan(q.Get("size"), &size)
-	fmt.Sscan(q.Get("page"), &page)
+	fmt.Sscan(cmp.Or(q.Get("page"), "1"), &page)
 	if size*page > f.most {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, `{"status":400,"message":"Maximum number of 10000 results have been reached."}`)
@@ -77,6 +78,7 @@ func TestARepositoryIsHarvestedResumedAndAskedForChanges(t *testing.T) {
 	t.Parallel()
 	f := &fake{n: 8, most: 10_000}
 	portaltest.Resumes(t, f.source(3))
+	portaltest.Counts(t, f.source(3), 8)
 	first, err := portaltest.Harvest(t, f.source(3), "")
 	if err != nil || len(first.Datasets) != 8 {
 		t.Fatalf("%v, %d records", err, len(first.Datasets))

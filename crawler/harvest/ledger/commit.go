@@ -44,10 +44,14 @@ func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, e harv
 		}
 		err = l.db.Update(ctx, func(txn *kv.Txn) error { return setRecord(txn, key(tablePortal, p), record) })
 	}
-	if err == nil {
-		return l.finish(ctx, p, todo)
+	if err != nil {
+		return harvest.Changes{}, err
 	}
-	return harvest.Changes{}, err
+	changes, err := l.finish(ctx, p, todo)
+	if err == nil {
+		err = l.noteTotal(ctx, portalIRI, e.Total)
+	}
+	return changes, err
 }
 
 // Recover completes interrupted commits.

@@ -24,7 +24,7 @@ const (
 
 // changedNothing reports whether a harvest left everything as it was. Of one that was cut off nobody knows.
 func changedNothing(r harvest.Report) bool {
-	return !r.Ended.IsZero() && r.Added == 0 && r.Inserted == 0 && r.Updated == 0 && r.Withdrawn == 0 && r.Returned == 0
+	return !r.Ended.IsZero() && r.Added == 0 && r.Inserted.N()+r.Updated.N()+r.Withdrawn.N()+r.Returned.N() == 0
 }
 
 // Forget drops the reports of harvests that began before a time and changed nothing, and their PROV activities, and returns

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -46,9 +47,9 @@ func TestForgetKeepsWhatChangedSomethingAndTheLastOfEachSource(t *testing.T) {
 			r := harvest.Report{ID: fmt.Sprint("harvest-", i), Source: "ckan http://s.example/" + rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "source"), Started: noon.Add(time.Duration(i) * time.Hour)}
 			switch rapid.IntRange(0, 11).Draw(t, "what") {
 			case 0:
-				r.Inserted, r.Ended = 1, r.Started.Add(time.Minute)
+				r.Inserted, r.Ended = catalog.Counted(1), r.Started.Add(time.Minute)
 			case 1:
-				r.Withdrawn, r.Ended = 2, r.Started.Add(time.Minute)
+				r.Withdrawn, r.Ended = catalog.Counted(2), r.Started.Add(time.Minute)
 			case 2:
 				r.Added, r.Ended = 3, r.Started.Add(time.Minute)
 			case 3:
@@ -68,7 +69,7 @@ func TestForgetKeepsWhatChangedSomethingAndTheLastOfEachSource(t *testing.T) {
 		for i := len(all) - 1; i >= 0; i-- {
 			r := all[i]
 			of[r.Source]++
-			if of[r.Source] <= KeptReports || r.Ended.IsZero() || !r.Started.Before(before) || r.Inserted+r.Withdrawn+r.Added > 0 || used[r.ID] {
+			if of[r.Source] <= KeptReports || r.Ended.IsZero() || !r.Started.Before(before) || r.Inserted.N()+r.Withdrawn.N()+r.Added > 0 || used[r.ID] {
 				want = append(want, r.ID)
 			}
 		}

@@ -101,6 +101,7 @@ type portal struct {
 	Phase    phase  `json:",omitempty"`
 	Whole    bool   `json:",omitempty"`
 	Owned    bool   `json:",omitempty"` // one source has kept all of the portal
+	Beyond   int    `json:",omitempty"` // datasets that the portal counts beside those that it returned
 	faults
 	Harvest string // ID of the activity that commits, or committed last
 	At      time.Time

@@ -3,7 +3,7 @@
 //
 // The registry lists records in the order of their first registration, so new ones follow the last page read before. A
 // harvest of changes continues from that page, then asks for the datasets that declare a modification since the last
-// harvest. The weekly whole harvest finds deletions and undeclared changes.
+// harvest. The weekly whole harvest finds undeclared changes.
 package magda
 
 import (
@@ -22,7 +22,7 @@ import (
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "magda", Name: "Magda", Paths: []string{"/api", "/dataset", "/search", "/home"}, Rows: 100,
-		Run: run, Read: read,
+		Run: run, Read: read, Count: count,
 		ID: func(v loosejson.Value) string { return v.Get("id").Text() },
 	}, s)
 }
@@ -43,6 +43,11 @@ func run(ctx context.Context, h *portalapi.Harvest) error {
 		h.Out.Next(next.String())
 	}
 	return nil
+}
+
+func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
+	v, err := h.Get(ctx, "/api/v0/registry/records/count", url.Values{"aspect": {"dcat-dataset-strings"}})
+	return portalapi.Total(v, err, []string{"count"})
 }
 
 // The pages of a harvest of changes are found by one of these words and a token of the registry.

@@ -34,6 +34,9 @@ func (f *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.asked++
 	condition := r.FormValue("aspectQuery")
 	switch {
+	case r.URL.Path == "/api/v0/registry/records/count" && r.FormValue("aspect") == "dcat-dataset-strings": // as public configurations of its web site ask
+		fmt.Fprintf(w, `{"count":%d}`, f.n)
+		return
 	case r.URL.Path != "/api/v0/registry/records" || r.FormValue("aspect") != "dcat-dataset-strings":
 		http.NotFound(w, r)
 		return
@@ -67,6 +70,7 @@ func (f *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func TestTheNextHarvestReadsWhatIsNewAndWhatWasModified(t *testing.T) {
 	t.Parallel()
+	portaltest.Counts(t, (&registry{n: 20}).source(), 20)
 	whole, err := portaltest.Harvest(t, (&registry{n: 20, changed: 17}).source(), "")
 	if err != nil || !whole.Whole || len(whole.Datasets) != 20 {
 		t.Fatalf("%v, whole %v, %d records", err, whole.Whole, len(whole.Datasets))

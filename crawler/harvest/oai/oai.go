@@ -2,7 +2,8 @@
 // Harvesting, and copes with their deviations from it.
 //
 // A harvest asks for the repository's identity, formats and sets, and then reads its list of records in windows of
-// time. A first harvest has one window, open at both ends; a later one starts shortly before the previous harvest. If a
+// time. A first harvest has one window, open at both ends; a later one starts shortly before the previous harvest, unless
+// the repository forgets what it deletes: then a weekly harvest reads the whole list. If a
 // list breaks (a rejected token, an endless page, an error at one place), the rest of the window is read in smaller
 // ones: from the last datestamp on if datestamps ascend, else by halves, finally record by record. Records that cannot
 // be read at all are reported and requested again by the next harvest. The mark has the remaining windows, so that an
@@ -17,11 +18,13 @@
 package oai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"odarchive/crawler/harvest"
@@ -93,7 +96,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		return err
 	}
 	if len(h.at.Windows) == 0 {
-		h.plan(from == "" && s.From == "" && s.Until == "" && len(s.Sets) == 0)
+		h.plan(s.isWhole() && (from == "" || h.wholeIsDue()))
 	}
 	if err := h.out.Portal(h.portalOf(h.identity), h.at.Whole); err != nil {
 		return err
@@ -105,6 +108,45 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		return err
 	}
 	return h.finish()
+}
+
+// isWhole reports whether the source is the whole repository.
+func (s Source) isWhole() bool { return s.From == "" && s.Until == "" && len(s.Sets) == 0 }
+
+// tellsGone reports whether the repository says of every deleted record that it was deleted (section 2.5.1).
+func (h *run) tellsGone() bool { return h.identity.Child("deletedRecord") == "persistent" }
+
+// wholeIsDue reports whether the list is to be read whole, for what was deleted without a word.
+func (h *run) wholeIsDue() bool {
+	since := h.src.Now().Sub(h.at.Read)
+	return !h.tellsGone() && (since >= harvest.WholeAfter || since < -time.Hour)
+}
+
+// Count implements harvest.Counter. It asks for the first page of identifiers, which has the size of the whole list or is
+// the whole list.
+func (s Source) Count(ctx context.Context) (n int, ok bool) {
+	base, err := repository(s.URL)
+	if err != nil || !s.isWhole() {
+		return 0, false
+	}
+	c := client{base: base, doer: s.HTTP, stats: cmp.Or(s.Stats, &harvest.Traffic{})}
+	deleted := 0
+	p, err := c.ask(ctx, url.Values{"verb": {"ListIdentifiers"}, "metadataPrefix": {cmp.Or(s.Prefix, "oai_dc")}}, func(r record) error {
+		if n++; r.Deleted {
+			deleted++
+		}
+		return nil
+	})
+	switch {
+	case err == nil && len(p.Errors) > 0:
+		return 0, p.Errors[0].Code == "noRecordsMatch"
+	case err != nil || !p.Listed:
+		return 0, false
+	case p.Token.Value == "":
+		return n - deleted, true
+	}
+	size, err := strconv.Atoi(p.Token.Size)
+	return size, err == nil && size > 0 && deleted == 0 // the size may count deleted records
 }
 
 // Select implements harvest.Selective.
@@ -185,6 +227,9 @@ func (h *run) format(ctx context.Context) error {
 
 // plan makes the windows of a new harvest: what earlier ones missed, and what is new.
 func (h *run) plan(whole bool) {
+	if whole {
+		h.at = position{Read: h.src.Now().UTC()}
+	}
 	since := h.at.Since
 	if h.wanted.From.After(since) {
 		since = h.wanted.From
@@ -202,7 +247,7 @@ func (h *run) plan(whole bool) {
 	for _, s := range sets {
 		windows = append(windows, window{Set: s, From: since, Until: h.wanted.Until, ByOne: h.src.ByOne})
 	}
-	h.at = position{Since: h.date.Add(-overlap), Windows: windows, Whole: whole}
+	h.at = position{Since: h.date.Add(-overlap), Windows: windows, Whole: whole, Read: h.at.Read}
 }
 
 // sets describes the repository's sets as catalogs of the portal.
@@ -263,7 +308,7 @@ func (h *run) oneSet(s set) error {
 // finish sets the mark of the next harvest. If records are missing from a whole list, it returns an error, so that they
 // are not withdrawn.
 func (h *run) finish() error {
-	next := position{Since: h.at.Since, Holes: h.at.Holes}
+	next := position{Since: h.at.Since, Holes: h.at.Holes, Read: h.at.Read}
 	if !h.src.closed() {
 		h.out.Next(next.String())
 	}

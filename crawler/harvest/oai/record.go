@@ -53,7 +53,7 @@ func (s Source) baseURL() string {
 
 // portalOf returns the portal that an Identify describes.
 func (h *run) portalOf(id *loosexml.Element) harvest.Portal {
-	p := harvest.Portal{IRI: h.portal, Title: id.Child("repositoryName"), Publisher: harvest.Agent{Name: id.Child("repositoryName"), Email: strings.TrimPrefix(id.Child("adminEmail"), "mailto:")}}
+	p := harvest.Portal{IRI: h.portal, TellsGone: h.tellsGone(), Title: id.Child("repositoryName"), Publisher: harvest.Agent{Name: id.Child("repositoryName"), Email: strings.TrimPrefix(id.Child("adminEmail"), "mailto:")}}
 	if u, err := url.Parse(h.src.baseURL()); err == nil {
 		p.Homepage = u.Scheme + "://" + u.Host + "/"
 	}

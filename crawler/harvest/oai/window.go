@@ -14,6 +14,7 @@ type position struct {
 	Holes   []window  `json:"holes,omitempty"`   // windows that could not be read
 	Whole   bool      `json:"whole,omitempty"`   // the windows and what was read before are the whole list
 	Missed  int       `json:"missed,omitempty"`  // number of records that could not be read
+	Read    time.Time `json:"read,omitzero"`     // when the last whole list was begun
 }
 
 // window is one list of records. A zero time is an open end.

@@ -23,7 +23,7 @@ func New(s portalapi.Source) portalapi.Harvester {
 	s.Rows = min(s.Rows, 100)
 	return portalapi.New(portalapi.Software{
 		Kind: "opendatasoft", Name: "Opendatasoft", Paths: []string{"/api", "/explore", "/pages"}, Rows: 100,
-		Run: run, ID: idOf, Read: read,
+		Run: run, ID: idOf, Read: read, Count: count,
 	}, s)
 }
 
@@ -56,6 +56,17 @@ func run(ctx context.Context, h *portalapi.Harvest) error {
 		first = cmp.Or(first, err)
 	}
 	return first
+}
+
+func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
+	for _, api := range versions() {
+		v, err := h.Get(ctx, api+"/catalog/datasets", url.Values{"limit": {"1"}})
+		if n, ok := portalapi.Total(v, err, []string{"total_count"}); ok || err != nil && !portalapi.Answered(err) {
+			return n, ok
+		}
+	}
+	v, err := h.Get(ctx, version1+"/search/", url.Values{"rows": {"0"}})
+	return portalapi.Total(v, err, []string{"nhits"})
 }
 
 // client is a harvest through one version of the API.

@@ -79,6 +79,7 @@ func TestEveryDatasetComesOnceFromEveryVersion(t *testing.T) {
 				t.Errorf("%s, %d datasets, passes conditions over %v, refuses them %v: %v, got %d, %v", api, f.n, f.noWhere, f.refuse, err, len(got), notes.Skipped)
 				continue
 			}
+			portaltest.Counts(t, f.source(), f.n)
 			portaltest.Resumes(t, f.source())
 		}
 	}

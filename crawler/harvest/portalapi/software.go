@@ -35,6 +35,8 @@ type Software struct {
 	Page func(ctx context.Context, h *Harvest, at string, n int) (Page, error)
 	ID   func(loosejson.Value) string
 	Read func(ctx context.Context, h *Harvest, id string, v loosejson.Value) (Entry, error)
+	// Count asks how many datasets the portal lists, as harvest.Counter does. It may be nil.
+	Count func(context.Context, *Harvest) (n int, ok bool)
 	// Run replaces Harvest.Run.
 	Run func(context.Context, *Harvest) error
 }
@@ -74,10 +76,34 @@ func (s Harvester) Harvest(ctx context.Context, from string, out harvest.Sink) e
 	return nil
 }
 
+// Count implements harvest.Counter.
+func (s Harvester) Count(ctx context.Context) (n int, ok bool) {
+	if s.software.Count == nil || s.Since != "" {
+		return 0, false
+	}
+	h, err := s.begin("", nil)
+	if err != nil {
+		return 0, false
+	}
+	return s.software.Count(ctx, h)
+}
+
 func (s Harvester) harvest(ctx context.Context, from string, out harvest.Sink) error {
-	root, err := Root(s.URL, s.software.Paths...)
+	h, err := s.begin(from, out)
 	if err != nil {
 		return err
+	}
+	if s.software.Run != nil {
+		return s.software.Run(ctx, h)
+	}
+	return h.Run(ctx)
+}
+
+// begin returns a harvest at a mark.
+func (s Harvester) begin(from string, out harvest.Sink) (*Harvest, error) {
+	root, err := Root(s.URL, s.software.Paths...)
+	if err != nil {
+		return nil, err
 	}
 	h := &Harvest{
 		Source: s.Source, Root: root, From: from, Out: out, Mark: Begin(from, s.Since, harvest.Now(s.Now)),
@@ -86,10 +112,7 @@ func (s Harvester) harvest(ctx context.Context, from string, out harvest.Sink) e
 	}
 	h.Source.Rows = cmp.Or(max(s.Rows, 0), s.software.Rows)
 	h.Whole = h.Mark.Whole()
-	if s.software.Run != nil {
-		return s.software.Run(ctx, h)
-	}
-	return h.Run(ctx)
+	return h, nil
 }
 
 // Harvest is a harvest in progress.
@@ -144,6 +167,16 @@ func (h *Harvest) Walk(ctx context.Context, page func(ctx context.Context, at st
 // Get asks for the document at a path below Root, as Client.Get does.
 func (h *Harvest) Get(ctx context.Context, path string, query url.Values) (loosejson.Value, error) {
 	return Client{HTTP: h.Source.HTTP}.Get(ctx, h.Root+path, query)
+}
+
+// Total returns the number at one of the paths of an answer, which says how many datasets a portal lists.
+func Total(v loosejson.Value, err error, paths ...[]string) (n int, ok bool) {
+	for _, path := range paths {
+		if total := v.Get(path...); err == nil && (total.Int() > 0 || total.Text() == "0") {
+			return int(total.Int()), true
+		}
+	}
+	return 0, false
 }
 
 // GetOnce is Get without further tries, for what a harvest can do without.

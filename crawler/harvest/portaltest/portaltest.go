@@ -163,6 +163,14 @@ func Resumes(t testing.TB, h harvest.Harvester) {
 	}
 }
 
+// Counts tests what a harvester says of the number of datasets that its source lists; -1 means that it does not say.
+func Counts(t testing.TB, h harvest.Harvester, want int) {
+	t.Helper()
+	if n, ok := h.(harvest.Counter).Count(t.Context()); ok != (want >= 0) || ok && n != want {
+		t.Errorf("the source is said to list %d datasets (%v), want %d", n, ok, want)
+	}
+}
+
 // Golden compares text with the file testdata/name, or rewrites that with -update.
 func Golden(t testing.TB, name, text string) {
 	t.Helper()

@@ -3,7 +3,7 @@
 //
 // The API counts only to 10,000, so pages start behind the ID of the last dataset. A harvest of changes reads the latest
 // change first and ends at the first one that is older than the last harvest; if the portal ignores that order, it reads
-// everything. The weekly whole harvest finds deletions.
+// everything.
 package socrata
 
 import (
@@ -24,7 +24,7 @@ import (
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "socrata", Name: "Socrata", Paths: []string{"/api", "/browse", "/d", "/resource"}, Rows: 100,
-		Run: run, Read: read,
+		Run: run, Read: read, Count: count,
 		ID: func(v loosejson.Value) string { return v.Get("resource", "id").Text() },
 	}, s)
 }
@@ -44,6 +44,20 @@ func run(ctx context.Context, h *portalapi.Harvest) error {
 		return nil
 	}
 	return err
+}
+
+func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
+	u, err := url.Parse(h.Root)
+	if err != nil {
+		return 0, false
+	}
+	v, err := h.Get(ctx, "/api/catalog/v1", selected(u.Host, 1))
+	return portalapi.Total(v, err, []string{"resultSetSize"})
+}
+
+// selected are the parameters of a request for the datasets of a portal.
+func selected(domain string, rows int) url.Values {
+	return url.Values{"domains": {domain}, "search_context": {domain}, "only": {"datasets"}, "limit": {fmt.Sprint(rows)}}
 }
 
 // client is a harvest whose portal begins with the first page that the API returns.
@@ -66,7 +80,7 @@ func (c *client) page(ctx context.Context, at string, n int) (portalapi.Page, er
 	if at == "" && !c.Mark.Whole() {
 		at = byChange + "0"
 	}
-	query := url.Values{"domains": {c.domain}, "search_context": {c.domain}, "only": {"datasets"}, "limit": {fmt.Sprint(c.Source.Rows)}}
+	query := selected(c.domain, c.Source.Rows)
 	offset, counted := strings.CutPrefix(at, byCount)
 	newer, latestFirst := strings.CutPrefix(at, byChange)
 	switch {

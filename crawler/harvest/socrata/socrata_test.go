@@ -70,6 +70,7 @@ func TestEveryDatasetComesOnceAndAHarvestCanBeCutOff(t *testing.T) {
 		if err != nil || len(slices.Compact(got)) != c.fake.n || len(notes.Skipped) > 0 {
 			t.Errorf("%s: %v, %v, %v", c.about, err, got, notes.Skipped)
 		}
+		portaltest.Counts(t, c.fake.source(), c.fake.n)
 		portaltest.Resumes(t, c.fake.source())
 	}
 }

@@ -20,7 +20,7 @@ import (
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "udata", Name: "udata", Paths: []string{"/api", "/datasets", "/en", "/fr", "/es", "/pt"}, Rows: 100,
-		About: about, Page: page, Read: read,
+		About: about, Page: page, Read: read, Count: count,
 		ID: func(v loosejson.Value) string { return v.First("slug", "id").Text() },
 	}, s)
 }
@@ -31,6 +31,11 @@ func about(ctx context.Context, h *portalapi.Harvest) {
 	if v := site.Get("version").Text(); v != "" {
 		h.Portal.Software += " " + v
 	}
+}
+
+func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
+	v, err := h.Get(ctx, "/api/1/datasets/", url.Values{"page": {"1"}, "page_size": {"1"}})
+	return portalapi.Total(v, err, []string{"total"})
 }
 
 // page is found by its number. next_page of the answer only tells whether there is one: it may name an internal address.

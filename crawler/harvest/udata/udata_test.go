@@ -72,6 +72,7 @@ func TestEveryDatasetComesOnceAndAHarvestCanBeCutOff(t *testing.T) {
 		if err != nil || len(slices.Compact(got)) != f.n || len(notes.Skipped) > 0 {
 			t.Errorf("%d datasets, without next %v: %v, %v, %v", f.n, f.noNext, err, got, notes.Skipped)
 		}
+		portaltest.Counts(t, f.source(), f.n)
 		portaltest.Resumes(t, f.source())
 	}
 }

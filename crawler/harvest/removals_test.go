@@ -1,0 +1,85 @@
+package harvest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// counting is a portal that selects changes: mark "changes" brings those alone. totals are its answers to Count, -1 for none.
+type counting struct {
+	totals []int
+	all    int
+	reads  []string // marks from which it was read
+	tells  bool
+}
+
+func (c *counting) Count(context.Context) (int, bool) {
+	n := c.totals[0]
+	c.totals = c.totals[1:]
+	return n, n >= 0
+}
+
+func (c *counting) Harvest(_ context.Context, from string, out Sink) error {
+	c.reads = append(c.reads, from)
+	n := 2
+	if from == "" {
+		n = c.all
+	}
+	if err := out.Portal(Portal{IRI: "http://a.example/", TellsGone: c.tells}, from == ""); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := out.Dataset(Dataset{IRI: fmt.Sprint("http://a.example/", i)}); err != nil {
+			return err
+		}
+	}
+	out.Next("changes")
+	return out.Mark("end")
+}
+
+func TestAHarvestOfChangesLooksForRemovalsByAskingHowManyDatasetsAreListed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about    string
+		portal   counting
+		part     Selection
+		reads    []string
+		datasets int
+		looked   bool
+		beyond   int // Total of the commit, -1 for none
+	}{
+		{"as many as are known", counting{totals: []int{10}}, Selection{}, []string{"changes"}, 2, true, -1},
+		{"fewer", counting{totals: []int{8, 8}, all: 8}, Selection{}, []string{"changes", ""}, 8, true, 8},
+		{"more, added meanwhile", counting{totals: []int{11, 10}}, Selection{}, []string{"changes", "changes"}, 2, true, -1},
+		{"more than it returns", counting{totals: []int{12, 12, 12}, all: 10}, Selection{}, []string{"changes", "changes", ""}, 10, true, 12},
+		{"it does not say", counting{totals: []int{-1}}, Selection{}, []string{"changes"}, 2, false, -1},
+		{"it says what is gone", counting{tells: true}, Selection{}, []string{"changes"}, 2, true, -1},
+		{"a part of it", counting{}, Selection{Since: "2026-01-01"}, []string{"changes"}, 2, false, -1},
+	} {
+		m := &memory{mark: "changes", listed: 10}
+		report, err := Run(t.Context(), "src", &c.portal, m, Options{Part: c.part})
+		if err != nil || !slices.Equal(c.portal.reads, c.reads) || report.Datasets != c.datasets || report.Portals != 1 || len(m.commits) != 1 {
+			t.Errorf("%s: %v, read from %q, commits %q, %+v", c.about, err, c.portal.reads, m.commits, report)
+		}
+		if total := m.ending.Total; total.Known() != (c.beyond >= 0) || total.Known() && total.N() != c.beyond {
+			t.Errorf("%s: the commit has the total %v", c.about, total)
+		}
+		raw, err := json.Marshal(report)
+		if err != nil || strings.Contains(string(raw), `"withdrawn":`) != c.looked || strings.Contains(report.Change(), "not looked for") == c.looked {
+			t.Errorf("%s: %v, %s, %s", c.about, err, report.Change(), raw)
+		}
+	}
+}
+
+func TestAReadingThatIsCutOffAfterADifferenceBeginsWithTheWholePortal(t *testing.T) {
+	t.Parallel()
+	m := &memory{mark: "changes", listed: 10, fail: 5} // the first step of the whole portal
+	c := &counting{totals: []int{8}, all: 8}
+	if _, err := Run(t.Context(), "src", c, m, Options{}); err == nil || m.mark != "" {
+		t.Errorf("%v, mark %q, read from %q", err, m.mark, c.reads)
+	}
+}
