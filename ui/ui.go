@@ -9,6 +9,7 @@ import (
 	"odarchive/ns"
 	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 	"odarchive/ui/docs"
 
 	"github.com/go-chi/chi/v5"
@@ -146,6 +147,15 @@ func (u *UI) Routes(r chi.Router) {
 		h := problem.Handler(page)
 		r.Get(pattern, h)
 		r.Head(pattern, h)
+	}
+	// Pages of the original archive, by their addresses there. Its console's fragment (#query=) is kept by browsers.
+	for old, page := range map[string]string{"/yasgui": "/console", "/stats": "/statistics", "/api-explorer": "/api-doc", "/api/v1/spec": "/openapi.json"} {
+		h := problem.Handler(func(w http.ResponseWriter, _ *http.Request) error {
+			target.Redirect(w, page, http.StatusMovedPermanently)
+			return nil
+		})
+		r.Get(old, h)
+		r.Head(old, h)
 	}
 	r.Post("/campaign", problem.Handler(u.campaignForm))
 	r.Post("/portals", problem.Handler(u.portalsForm))

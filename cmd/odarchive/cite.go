@@ -151,8 +151,8 @@ func fileID(w citation.Work) string {
 func citeOne(ctx context.Context, n *app.Node, name string, f func(citation.Work) error) error {
 	collector := n.Citations()
 	w, err := citation.Work{}, error(nil)
-	if ref, ok := n.Mint.Parse(name); ok && ref.Kind == ns.KindVersion {
-		w, err = collector.Version(ctx, ref.ID)
+	if id, ok := n.Archive.VersionID(name); ok {
+		w, err = collector.Version(ctx, id)
 	} else {
 		w, err = collector.Dataset(ctx, name)
 	}

@@ -9,7 +9,6 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
-	"odarchive/ns"
 
 	"github.com/spf13/cobra"
 )
@@ -18,13 +17,13 @@ func (c *cli) diff() *cobra.Command {
 	var from, to string
 	var opts diff.Options
 	cmd := &cobra.Command{
-		Use:   "diff URL",
+		Use:   "diff URL|VERSION-IRI",
 		Short: "Show what changed between two versions of a file",
 		Long: `Show what changed: columns and rows of tables, statements of RDF, paths of JSON and XML, or else bytes. By default the
-latest version is compared with the one before.`,
+latest version is compared with the one before; with VERSION-IRI, that version is.`,
 		Example: `  odarchive diff https://example.org/data.csv
   odarchive diff https://example.org/data.csv --from 0 --to 3 --key id --json`,
-		Args: exactly("URL"),
+		Args: exactly("URL or VERSION-IRI"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.reading(cmd.Context(), func(n *app.Node) error {
 				all, err := n.Archive.Versions(cmd.Context(), args[0])
@@ -34,11 +33,16 @@ latest version is compared with the one before.`,
 				if len(all) < 2 {
 					return fmt.Errorf("there is nothing to compare: the archive has %s of %s", versionsOf(len(all)), args[0])
 				}
-				newer, err := pick(all, "--to", to, len(all)-1)
+				id := func(name string) string { id, _ := n.Archive.VersionID(name); return id }
+				last := len(all) - 1
+				if named := slices.IndexFunc(all, func(v catalog.Version) bool { return v.ID == id(args[0]) }); named >= 0 {
+					last = named
+				}
+				newer, err := pick(all, "--to", id(to), last)
 				if err != nil {
 					return err
 				}
-				older, err := pick(all, "--from", from, slices.IndexFunc(all, func(v catalog.Version) bool { return v.ID == newer.ID })-1)
+				older, err := pick(all, "--from", id(from), slices.IndexFunc(all, func(v catalog.Version) bool { return v.ID == newer.ID })-1)
 				if err != nil {
 					return err
 				}
@@ -57,8 +61,8 @@ latest version is compared with the one before.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&from, "from", "", "older version, by number or id")
-	f.StringVar(&to, "to", "", "newer version, by number or id")
+	f.StringVar(&from, "from", "", "older version, by number, id or IRI")
+	f.StringVar(&to, "to", "", "newer version, by number, id or IRI")
 	f.StringSliceVar(&opts.Key, "key", nil, "columns that identify a row; found automatically by default")
 	f.IntVar(&opts.List, "list", 0, "number of changes to list, 0 for 100; counts are always complete")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
@@ -69,13 +73,12 @@ latest version is compared with the one before.`,
 // pick returns the version with a number or an id, or version n if name is empty.
 func pick(all []catalog.Version, flag, name string, n int) (catalog.Version, error) {
 	if name != "" {
+		if i := slices.IndexFunc(all, func(v catalog.Version) bool { return v.ID == name }); i >= 0 {
+			return all[i], nil
+		}
 		var err error
 		if n, err = strconv.Atoi(name); err != nil {
-			_, number, ok := ns.SplitVersionID(name)
-			if !ok {
-				return catalog.Version{}, usagef("%s %q is not the number or the id of a version", flag, name)
-			}
-			n = number
+			return catalog.Version{}, usagef("%s %q is not the number, id or IRI of a version of this file", flag, name)
 		}
 		if i := slices.IndexFunc(all, func(v catalog.Version) bool { return v.N == n }); i >= 0 { // numbers need not follow dates
 			n = i

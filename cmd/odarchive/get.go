@@ -73,8 +73,8 @@ func chosen(ctx context.Context, n *app.Node, name string, version int, at time.
 
 // wanted returns the version that the arguments name.
 func wanted(ctx context.Context, n *app.Node, name string, version int, at time.Time) (catalog.Version, error) {
-	if ref, ok := n.Mint.Parse(name); ok && ref.Kind == ns.KindVersion {
-		return n.Archive.Version(ctx, ref.ID)
+	if _, ok := n.Archive.VersionID(name); ok {
+		return n.Archive.Latest(ctx, name)
 	}
 	switch {
 	case version >= 0:

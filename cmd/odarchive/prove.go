@@ -15,7 +15,6 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/archive/timestamp"
 	"odarchive/crawler/archive/transparency"
-	"odarchive/ns"
 	"odarchive/triplestore/disk"
 
 	"github.com/spf13/cobra"
@@ -45,9 +44,9 @@ that holds the archive is asked, or that of --endpoint. The proof of a version t
 				}
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
-				id := args[0]
-				if _, _, isID := ns.SplitVersionID(id); !isID {
-					v, err := wanted(cmd.Context(), n, id, version, time.Time{})
+				id, isID := n.Archive.VersionID(args[0])
+				if !isID {
+					v, err := wanted(cmd.Context(), n, args[0], version, time.Time{})
 					if err != nil {
 						return err
 					}

@@ -27,7 +27,7 @@ func (a *Archive) Events(ctx context.Context, q catalog.EventQuery) (found catal
 	if q.Limit <= 0 {
 		q.Limit = usualEvents
 	}
-	q.Limit = min(q.Limit, maxEvents)
+	q.Limit, q.URL = min(q.Limit, maxEvents), a.URLOf(q.URL)
 	kinds, err := events.ParseKinds(q.Kinds)
 	if err != nil {
 		return found, fmt.Errorf("%w: %w", ErrBadQuery, err)

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,14 +22,56 @@ import (
 // view runs f over one unchanging state of the records.
 func (a *Archive) view(f func(records.Txn) error) error { return records.View(a.db, f) }
 
-// Resource returns what is known of a URL in any of its spellings, or of a resource id.
-func (a *Archive) Resource(ctx context.Context, urlOrID string) (catalog.Resource, error) {
+// VersionID returns the id of the version that a name means: its id, or its IRI below any base that the archive has had.
+// The IRI of a column means the version that has it.
+func (a *Archive) VersionID(name string) (id string, ok bool) {
+	if ref, minted := a.mint.Parse(name); minted {
+		return ref.ID, ref.Kind == ns.KindVersion || ref.Kind == ns.KindColumn
+	}
+	_, _, ok = ns.SplitVersionID(name)
+	return name, ok
+}
+
+// meant returns the version that a name means (VersionID), and its resource. ok is false for other names, and for a version
+// IRI that was itself registered as a resource.
+func (a *Archive) meant(t records.Txn, name string) (v catalog.Version, r records.Resource, ok bool, err error) {
+	id, ok := a.VersionID(name)
+	if !ok {
+		return v, r, false, nil
+	}
+	if _, err := recordOf(t, name); !errors.Is(err, ErrNotFound) {
+		return v, r, false, err
+	}
+	v, known, err := t.Version(id)
+	if err != nil || !known {
+		return v, r, false, records.OrNotFound(err, "version", id)
+	}
+	resource, _, _ := ns.SplitVersionID(id)
+	r, err = recordOf(t, resource)
+	return v, r, err == nil, err
+}
+
+// Resource returns what is known of a URL in any of its spellings, of a resource id, or of the resource of a version's id or
+// IRI.
+func (a *Archive) Resource(ctx context.Context, name string) (catalog.Resource, error) {
 	var r records.Resource
 	err := a.view(func(t records.Txn) (err error) {
-		r, err = recordOf(t, urlOrID)
+		var ok bool
+		if _, r, ok, err = a.meant(t, name); !ok && err == nil {
+			r, err = recordOf(t, name)
+		}
 		return err
 	})
 	return r.Resource, err
+}
+
+// versionMeant returns the version that a name means, as meant does.
+func (a *Archive) versionMeant(name string) (v catalog.Version, ok bool, err error) {
+	err = a.view(func(t records.Txn) (err error) {
+		v, _, ok, err = a.meant(t, name)
+		return err
+	})
+	return v, ok, err
 }
 
 // recordOf returns the record of a URL in any of its spellings, or of a resource id.
@@ -47,10 +90,18 @@ func recordOf(t records.Txn, urlOrID string) (records.Resource, error) {
 	return r, nil
 }
 
-// Versions returns the versions of a URL or resource id in the order of their dates, oldest first. Numbers do not follow
+// URLOf returns the URL of the resource whose version a name means, by its id or IRI, and every other name as it is.
+func (a *Archive) URLOf(name string) string {
+	if v, ok, err := a.versionMeant(name); ok && err == nil {
+		return v.URL
+	}
+	return name
+}
+
+// Versions returns the versions of what Resource finds by a name, in the order of their dates, oldest first. Numbers do not follow
 // dates where a version was imported (past.go), or a clock was wrong. A known resource may have none.
-func (a *Archive) Versions(ctx context.Context, urlOrID string) ([]catalog.Version, error) {
-	r, err := a.Resource(ctx, urlOrID)
+func (a *Archive) Versions(ctx context.Context, name string) ([]catalog.Version, error) {
+	r, err := a.Resource(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -63,21 +114,26 @@ func (a *Archive) Versions(ctx context.Context, urlOrID string) ([]catalog.Versi
 	return all, err
 }
 
-// Version returns a version by its id, "{resource id}_{N}".
-func (a *Archive) Version(ctx context.Context, id string) (v catalog.Version, err error) {
+// Version returns a version by its id, "{resource id}_{N}", or its IRI.
+func (a *Archive) Version(ctx context.Context, name string) (v catalog.Version, err error) {
+	id, _ := a.VersionID(name)
 	err = a.view(func(t records.Txn) (err error) {
 		var known bool
 		if v, known, err = t.Version(id); err != nil || !known {
-			return records.OrNotFound(err, "version", id)
+			return records.OrNotFound(err, "version", name)
 		}
 		return nil
 	})
 	return v, err
 }
 
-// Latest returns the latest version of a URL or resource id that is neither an error page nor withdrawn. If there is none,
-// the error wraps ErrNotFound, and is catalog.ErrWithdrawn, too, if one was withdrawn.
+// Latest returns the latest version of a URL or resource id that is neither an error page nor withdrawn; the id or IRI of a
+// version names that version. If there is none, the error wraps ErrNotFound, and is catalog.ErrWithdrawn, too, if one was
+// withdrawn.
 func (a *Archive) Latest(ctx context.Context, urlOrID string) (catalog.Version, error) {
+	if v, ok, err := a.versionMeant(urlOrID); ok || err != nil {
+		return v, err
+	}
 	r, err := a.Resource(ctx, urlOrID)
 	if err != nil {
 		return catalog.Version{}, err
@@ -124,15 +180,15 @@ func (a *Archive) Newest(ctx context.Context, urlOrID string) (catalog.Version, 
 	return a.Version(ctx, ns.VersionID(r.ID, r.LatestN()))
 }
 
-// At returns the version of a URL that was current at a time: the last one crawled until then, or the first one if all
+// At returns the version of what Resource finds by a name that was current at a time: the last one crawled until then, or the first one if all
 // were crawled later (RFC 7089 section 4.5.3).
-func (a *Archive) At(ctx context.Context, urlOrID string, at time.Time) (catalog.Version, error) {
-	all, err := a.Versions(ctx, urlOrID)
+func (a *Archive) At(ctx context.Context, name string, at time.Time) (catalog.Version, error) {
+	all, err := a.Versions(ctx, name)
 	if err != nil {
 		return catalog.Version{}, err
 	}
 	if len(all) == 0 {
-		return catalog.Version{}, records.NotFound("a version of", urlOrID)
+		return catalog.Version{}, records.NotFound("a version of", name)
 	}
 	i, exact := slices.BinarySearchFunc(all, at, func(v catalog.Version, at time.Time) int { return v.At.Compare(at) })
 	if !exact {

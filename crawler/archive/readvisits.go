@@ -21,6 +21,7 @@ func (a *Archive) Activities(ctx context.Context, q catalog.ActivityQuery) (foun
 	if q.Limit <= 0 {
 		q.Limit = 50
 	}
+	q.URL = a.URLOf(q.URL)
 	err = a.view(func(t records.Txn) error {
 		visits := diary.Txn{Txn: t.Txn}
 		if q.URL != "" {

@@ -98,15 +98,12 @@ func isReplaceable(was *catalog.Withdrawal, o Withdrawing) bool {
 // named returns the versions that targets name, including those that were withdrawn before.
 func (a *Archive) named(ctx context.Context, targets []string) (list []catalog.Version, err error) {
 	for _, target := range targets {
-		if ref, ok := a.mint.Parse(target); ok && ref.Kind == ns.KindVersion {
-			target = ref.ID
-		}
 		var all []catalog.Version
-		if _, _, ok := ns.SplitVersionID(target); ok {
-			v, err := a.Version(ctx, target)
-			if err != nil {
-				return nil, err
-			}
+		v, ok, err := a.versionMeant(target)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			all = []catalog.Version{v}
 		} else if all, err = a.Versions(ctx, target); err != nil {
 			return nil, err

@@ -24,6 +24,8 @@ type Archive interface {
 // Handler serves GET and HEAD /cdx.
 type Handler struct {
 	Archive Archive
+	// URLOf returns the URL of the file that has a version, for the version's IRI, and every other address as it is; may be nil.
+	URLOf func(address string) string
 }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { problem.Handler(h.serve)(w, r) }
@@ -33,7 +35,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { problem.Ha
 const portion = 1000
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
-	q, err := parse(r.URL.Query())
+	asked := r.URL.Query()
+	if h.URLOf != nil {
+		asked.Set("url", h.URLOf(asked.Get("url")))
+	}
+	q, err := parse(asked)
 	if err != nil {
 		return err
 	}

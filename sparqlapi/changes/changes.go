@@ -17,7 +17,6 @@ import (
 	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
-	"odarchive/ns"
 	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/conneg"
 	"odarchive/sparqlapi/problem"
@@ -26,7 +25,8 @@ import (
 
 // Archive is what the handlers read.
 type Archive interface {
-	Version(ctx context.Context, id string) (catalog.Version, error)
+	Version(ctx context.Context, idOrIRI string) (catalog.Version, error)
+	VersionID(name string) (id string, ok bool) // whether a name means a version by its id or IRI
 	Versions(ctx context.Context, urlOrID string) ([]catalog.Version, error)
 	Compare(ctx context.Context, from, to catalog.Version, o diff.Options) (*diff.Report, error)
 	ChangeStats(ctx context.Context, limit int) (tallies.ChangeStats, error)
@@ -149,16 +149,16 @@ func (a *API) pair(r *http.Request) (from, to catalog.Version, err error) {
 // one returns the version that a parameter names, or version n of all if the parameter is empty.
 func (a *API) one(r *http.Request, all []catalog.Version, parameter string, n int) (catalog.Version, error) {
 	value := r.URL.Query().Get(parameter)
-	if _, _, isID := ns.SplitVersionID(value); isID {
+	if _, isID := a.Archive.VersionID(value); isID {
 		return a.Archive.Version(r.Context(), value)
 	}
 	if r.URL.Query().Get("url") == "" {
-		return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "expected url, or the ids of two versions as from and to")
+		return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "expected url, or the ids or IRIs of two versions as from and to")
 	}
 	if value != "" {
 		var err error
 		if n, err = strconv.Atoi(value); err != nil {
-			return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is neither the number of a version nor a version id", parameter, value)
+			return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is neither the number of a version nor a version id or IRI", parameter, value)
 		}
 		if i := slices.IndexFunc(all, func(v catalog.Version) bool { return v.N == n }); i >= 0 { // numbers need not follow dates
 			n = i

@@ -44,7 +44,14 @@ func (f *fake) Versions(_ context.Context, url string) (list []catalog.Version, 
 	return list, nil
 }
 
+func (f *fake) VersionID(name string) (string, bool) {
+	name = strings.TrimPrefix(name, "http://archive.example/api/v1/get/file/id/")
+	_, _, ok := ns.SplitVersionID(name)
+	return name, ok
+}
+
 func (f *fake) Version(_ context.Context, version string) (catalog.Version, error) {
+	version, _ = f.VersionID(version)
 	resource, n, _ := ns.SplitVersionID(version)
 	if resource != id || n > 2 {
 		return catalog.Version{}, fmt.Errorf("version %s: %w", version, archive.ErrNotFound)

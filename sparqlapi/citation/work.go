@@ -56,9 +56,10 @@ func (w Work) Creators() []string {
 // From returns who published the original.
 func (w Work) From() string { return cmp.Or(w.Publisher, w.Host, w.Archive) }
 
-// Date returns the date that the citation has: that of the version, or else of the publication.
+// Date returns the date that the citation has: that of the version that is cited, also where it is the latest of a file. For
+// a dataset of several files, it is that of the publication.
 func (w Work) Date() time.Time {
-	if w.Version < 0 && !w.Published.IsZero() || w.Archived.IsZero() {
+	if w.SHA256 == "" && !w.Published.IsZero() || w.Archived.IsZero() {
 		return w.Published
 	}
 	return w.Archived

@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
@@ -42,7 +44,7 @@ func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	for _, other := range faces() {
+	for _, other := range usual() {
 		w.Header().Add("Link", "</catalog."+other.name+`>; rel="alternate"; type="`+other.syntax.MediaType+`"`)
 	}
 	after := r.URL.Query().Get("after")
@@ -58,12 +60,14 @@ func (l *LinkedData) Catalog(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var g graph
-	self, name := l.o.Mint.Base+"catalog", f.name
+	self, file := l.o.Mint.Base+"catalog", "catalog?format="+f.name+"&"
 	if f.html {
-		name = "ttl"
+		file = "catalog.ttl?"
+	} else if slices.ContainsFunc(usual(), func(u face) bool { return u.name == f.name }) {
+		file = "catalog." + f.name + "?"
 	}
 	l.catalogHead(&g, self)
-	l.hydraPage(&g, self, "catalog."+name, after, next, stats.Crawled)
+	l.hydraPage(&g, self, file, after, next, stats.Crawled)
 	says, err := l.said(r.Context(), page)
 	if err != nil {
 		return err
@@ -126,9 +130,9 @@ func (l *LinkedData) catalogHead(g *graph, self string) {
 func (l *LinkedData) hydraPage(g *graph, self, file, after, next string, total int) {
 	address := func(after string) term.Key {
 		if after == "" {
-			return term.IRI(l.o.Mint.Base + file)
+			return term.IRI(l.o.Mint.Base + strings.TrimRight(file, "?&"))
 		}
-		return term.IRI(l.o.Mint.Base + file + "?" + url.Values{"after": {after}}.Encode())
+		return term.IRI(l.o.Mint.Base + file + url.Values{"after": {after}}.Encode())
 	}
 	collection, view := term.IRI(self), address(after)
 	g.add(collection, rdf.Type, term.IRI(hydra.Collection))

@@ -15,6 +15,7 @@ import (
 
 	"odarchive/sparqlapi/protocol"
 	"odarchive/triplestore/rdfio"
+	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/results"
 )
 
@@ -78,9 +79,10 @@ func TestRequestsAsClientsSendThem(t *testing.T) {
 
 func TestTheServiceDescriptionNamesExtensionsAndLimits(t *testing.T) {
 	t.Parallel()
-	srv := serve(t, numbers(1), protocol.Options{MaxQuery: 1234, Anonymous: protocol.Limits{Timeout: 5 * time.Second, Rows: 99}})
+	engine := sparql.New(sparql.Options{Prefixes: map[string]string{"dct": "http://purl.org/dc/terms/"}})
+	srv := serve(t, numbers(1), protocol.Options{Engine: engine, MaxQuery: 1234, Anonymous: protocol.Limits{Timeout: 5 * time.Second, Rows: 99}})
 	_, body := get(t, srv, nil, "text/turtle")
-	for _, want := range []string{"sd:languageExtension", "sparql12-query", "1234 bytes", "compute for 5s", "99 rows"} {
+	for _, want := range []string{"sd:languageExtension", "sh:declare", `"dct"`, `"http://purl.org/dc/terms/"^^xsd:anyURI`, "need not be declared", "sparql12-query", "1234 bytes", "compute for 5s", "99 rows"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%q is missing in\n%s", want, body)
 		}

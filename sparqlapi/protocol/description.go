@@ -2,7 +2,9 @@ package protocol
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,7 +51,7 @@ func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request)
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	out := rdfio.NewWriter(w, f.syntax, map[string]string{"sd": sd.NS, "void": void.NS, "xsd": xsd.NS, "formats": formats})
+	out := rdfio.NewWriter(w, f.syntax, map[string]string{"sd": sd.NS, "void": void.NS, "xsd": xsd.NS, "formats": formats, "sh": shacl})
 	for _, q := range quads {
 		if err := out.Write(q); err != nil {
 			return err
@@ -60,6 +62,9 @@ func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request)
 
 // formats is the namespace in which W3C names file formats.
 const formats = "http://www.w3.org/ns/formats/"
+
+// shacl is the namespace whose sh:declare names the prefixes that a query need not declare (SHACL §5.2.1).
+const shacl = "http://www.w3.org/ns/shacl#"
 
 // extensions are what the endpoint understands beyond SPARQL 1.1: SPARQL 1.2 (triple terms, base directions), and LATERAL
 // as Jena documents it.
@@ -78,7 +83,11 @@ func (h *Handler) limits() string {
 	if n := h.o.Anonymous.Rows; n > 0 {
 		s += fmt.Sprintf("; a result may have %d rows", n)
 	}
-	return s + "."
+	s += "."
+	if len(h.o.Engine.Prefixes()) > 0 {
+		s += " The prefixes of sh:declare need not be declared; a PREFIX of the query replaces one."
+	}
+	return s
 }
 
 // maxGraphs is the maximum number of named graphs in a description.
@@ -102,6 +111,12 @@ func (h *Handler) description(endpoint string, ds term.Dataset) ([]term.Quad, er
 		add(service, sd.LanguageExtension, term.IRI(language))
 	}
 	add(service, rdfs.Comment, term.Lang(h.limits(), "en"))
+	for _, prefix := range slices.Sorted(maps.Keys(h.o.Engine.Prefixes())) {
+		declared := term.Blank("prefix-" + prefix)
+		add(service, shacl+"declare", declared)
+		add(declared, shacl+"prefix", term.String(prefix))
+		add(declared, shacl+"namespace", term.Typed(h.o.Engine.Prefixes()[prefix], xsd.NS+"anyURI"))
+	}
 	for _, f := range []string{"SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle", "N-Triples", "RDF_XML", "JSON-LD"} {
 		add(service, sd.ResultFormat, term.IRI(formats+f))
 	}

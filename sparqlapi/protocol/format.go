@@ -32,7 +32,7 @@ func (f format) contentType() string {
 var rowFormats = []results.Format{results.JSON, results.XML, results.CSV, results.TSV, results.HTML, results.Table}
 
 func graphSyntaxes() []rdfio.Syntax {
-	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.TriG(), rdfio.NQuads()}
+	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.TriG(), rdfio.NQuads(), rdfio.RDFJSON(), rdfio.TriX()}
 }
 
 // formatParams are the parameters that name a format. SPARQL leaves them open, so stores use different ones, and
@@ -125,7 +125,7 @@ func formatByName(name string, graph bool) (format, bool) {
 func unknownFormat(name string, graph bool) error {
 	kind, known := "result", "json, xml, csv, tsv, html or table"
 	if graph {
-		kind, known = "graph", "ttl, nt, rdfxml or jsonld"
+		kind, known = "graph", "ttl, nt, rdfxml, jsonld, trig, nq, n3, rj or trix"
 	}
 	return problem.Newf(http.StatusBadRequest, "Unknown format", "%q is not a format of a %s: try %s.", name, kind, known)
 }

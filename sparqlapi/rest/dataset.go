@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"net/http"
@@ -177,7 +178,7 @@ func (a *API) dataset(ctx context.Context, res catalog.Resource) (Dataset, error
 	}
 	d := Dataset{
 		ID: res.ID, Href: res.URL, URL: addressOf(res.URL), Page: a.mint.Page(res.URL), TimeMap: a.mint.TimeMap(res.URL),
-		Meta: Meta{Title: res.Title, Filename: res.FileName, Filetype: res.MediaType, Extension: extension(res), VersionCount: res.Versions - res.ErrorPages,
+		Meta: Meta{Title: cmp.Or(res.Title, res.DatasetTitle), Filename: res.FileName, Filetype: res.MediaType, Extension: extension(res), VersionCount: res.Versions - res.ErrorPages,
 			InsertDate: orNull(res.Added), Source: orEmpty(res.Portals), References: orEmpty(res.Datasets), Format: res.Format},
 		Crawl: CrawlInfo{FirstCrawl: res.Visits == 0, CrawlInterval: res.Interval.Seconds(), NextCrawl: orNull(res.NextVisit),
 			LastCrawlAttempt: orNull(res.LastVisit), Stopped: res.Stopped, ErrorCount: res.Errors, Outcome: string(res.Outcome),

@@ -23,9 +23,10 @@ const (
 	maxPostResources = 100_000
 )
 
-// Resource is a posted resource. Only href is required.
+// Resource is a posted resource. Only href is required, or url, which means the same.
 type Resource struct {
 	Href    string          `json:"href"`
+	URL     string          `json:"url"`
 	Title   string          `json:"title"`
 	Format  string          `json:"format"`
 	Portal  string          `json:"portal"`
@@ -106,6 +107,11 @@ func parseResources(body []byte) (list []Resource, err error) {
 }
 
 func (p Resource) seed(i int) (catalog.Seed, error) {
+	if p.Href == "" {
+		p.Href = p.URL
+	} else if p.URL != "" && p.URL != p.Href {
+		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Two addresses", "resource %d has href %q and url %q: give one of them", i, p.Href, p.URL)
+	}
 	if _, err := address.Parse(p.Href); err != nil {
 		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad address", "resource %d: href: %v", i, err)
 	}

@@ -42,6 +42,10 @@ func newDescription(ctx context.Context, ds term.Dataset, q *algebra.Query, in s
 	if q.From != nil || q.FromNamed != nil {
 		d.graphs = map[term.ID]bool{}
 		for _, iri := range append(append([]string{}, q.From...), q.FromNamed...) {
+			if iri == algebra.DefaultGraph {
+				d.graphs[term.DefaultGraph] = true
+				continue
+			}
 			if id, ok, err := ds.Lookup(term.IRI(iri)); err == nil && ok {
 				d.graphs[id] = true
 			}

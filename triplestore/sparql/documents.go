@@ -37,6 +37,9 @@ func (e *Engine) withDocuments(w *work, ds term.Dataset, q *algebra.Query, memor
 	slices.Sort(names)
 	read := 0
 	for _, name := range slices.Compact(names) {
+		if name == algebra.DefaultGraph {
+			continue
+		}
 		if there, err := hasGraph(ds, name); err != nil || there {
 			if err != nil {
 				release()

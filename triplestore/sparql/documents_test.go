@@ -88,3 +88,36 @@ func TestFromReadsDocuments(t *testing.T) {
 		t.Errorf("%d documents were left open", lib.open)
 	}
 }
+
+// The console of the original archive began with FROM <https://archiver.ai.wu.ac.at/graph>, the only graph that it had
+// (github.com/websi96/datasetarchiver, Sparql.tsx).
+func TestFromMayNameTheDefaultGraph(t *testing.T) {
+	t.Parallel()
+	store := filled(t, `<x:a> <x:p> 9 . GRAPH <g:1> { <x:a> <x:p> 7 } GRAPH <g:2> { <x:a> <x:p> 9, 8 }`)
+	e := sparql.New(sparql.Options{DefaultGraph: []string{"http://archive.example/graph", "http://former.example/graph"}})
+	values := func(e *sparql.Engine, text string) string {
+		got := []string{}
+		for _, row := range ask(t, e, store.Snapshot(), text, sparql.QueryOptions{}).Rows {
+			got = append(got, row[0].Value())
+		}
+		slices.Sort(got)
+		return fmt.Sprint(got)
+	}
+	for text, want := range map[string]string{
+		"SELECT ?v FROM <http://archive.example/graph> { ?s <x:p> ?v }":                               "[9]",
+		"SELECT ?v FROM <http://former.example/graph> { ?s <x:p> ?v }":                                "[9]",
+		"SELECT ?v FROM <http://archive.example/graph> FROM <g:1> { ?s <x:p> ?v }":                    "[7 9]",
+		"SELECT ?v FROM <g:2> FROM <http://archive.example/graph> { ?s <x:p> ?v }":                    "[8 9]",
+		"SELECT ?v FROM <http://archive.example/graph> { GRAPH ?g { ?s <x:p> ?v } }":                  "[]",
+		"SELECT ?v FROM <http://archive.example/graph> FROM NAMED <g:1> { GRAPH ?g { ?s <x:p> ?v } }": "[7]",
+		"SELECT ?v FROM <http://third.example/graph> { ?s <x:p> ?v }":                                 "[]",
+		"SELECT ?v FROM <> { ?s <x:p> ?v }":                                                           "[]",
+	} {
+		if got := values(e, text); got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+	if got := values(sparql.New(sparql.Options{}), "SELECT ?v FROM <http://archive.example/graph> { ?s <x:p> ?v }"); got != "[]" {
+		t.Errorf("an engine without the option answers %s", got)
+	}
+}

@@ -61,8 +61,13 @@ type Options struct {
 	MaxLoad    int64         // maximum triples that one update may LOAD; 0 means 10 million
 	MaxQuery   int64         // maximum bytes of the text of a query; 0 means 4 MiB
 	MaxUpdate  int64         // maximum bytes of the text of an update; 0 means 64 MiB
-	Slow       time.Duration // queries that take at least this long are logged; 0 means none
-	Log        *slog.Logger
+	// Prefixes are namespaces by prefixes that queries and updates may use without declaring them; a PREFIX of their own
+	// replaces one. nil means that every prefix must be declared, as SPARQL has it.
+	Prefixes map[string]string
+	// DefaultGraph are names by which FROM, or the default-graph-uri of the protocol, means the store's default graph.
+	DefaultGraph []string
+	Slow         time.Duration // queries that take at least this long are logged; 0 means none
+	Log          *slog.Logger
 }
 
 // Find finds things by the text of a search, the best first: at most limit of them, and the number of all. What it finds
@@ -220,7 +225,7 @@ func (e *Engine) Query(ctx context.Context, ds term.Dataset, text string, o Quer
 // *SyntaxError if text is not a query; it wraps ErrUnknownFunction if the query must be strict and calls a function
 // that the engine does not have.
 func (e *Engine) Prepare(text string, o QueryOptions) (*Query, error) {
-	tree, err := syntax.ParseQuery(text, o.Base, syntax.Options{MaxBytes: int(e.opts.MaxQuery)})
+	tree, err := syntax.ParseQuery(text, o.Base, syntax.Options{MaxBytes: int(e.opts.MaxQuery), Prefixes: e.opts.Prefixes})
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +235,14 @@ func (e *Engine) Prepare(text string, o QueryOptions) (*Query, error) {
 	}
 	if len(o.DefaultGraphs)+len(o.NamedGraphs) > 0 {
 		q.From, q.FromNamed = o.DefaultGraphs, o.NamedGraphs
+	}
+	if slices.ContainsFunc(q.From, e.isDefault) {
+		q.From = slices.Clone(q.From)
+		for i, name := range q.From {
+			if e.isDefault(name) {
+				q.From[i] = algebra.DefaultGraph
+			}
+		}
 	}
 	if o.Dialect {
 		q = algebra.Historical(q)
@@ -243,6 +256,13 @@ func (e *Engine) Prepare(text string, o QueryOptions) (*Query, error) {
 	}
 	return query, nil
 }
+
+// Prefixes returns the namespaces by prefixes that queries and updates may use without declaring them. They must not be
+// changed.
+func (e *Engine) Prefixes() map[string]string { return e.opts.Prefixes }
+
+// isDefault reports whether a name of FROM means the default graph of the store.
+func (e *Engine) isDefault(name string) bool { return slices.Contains(e.opts.DefaultGraph, name) }
 
 // Run answers a prepared query as Query does. Of o, it does not use what Prepare uses.
 func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o QueryOptions) (*Results, error) {

@@ -94,7 +94,7 @@ func dropAlone(ctx context.Context, s Store, d Dropper, t algebra.GraphTarget) (
 
 // prepareUpdate parses and translates an update and sets the dataset of o.
 func (e *Engine) prepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp, error) {
-	tree, err := syntax.ParseUpdate(text, o.Base, syntax.Options{MaxBytes: int(e.opts.MaxUpdate)})
+	tree, err := syntax.ParseUpdate(text, o.Base, syntax.Options{MaxBytes: int(e.opts.MaxUpdate), Prefixes: e.opts.Prefixes})
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
+	"odarchive/ns"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/audit"
@@ -28,6 +29,7 @@ import (
 	"odarchive/sparqlapi/replicate"
 	"odarchive/triplestore/sparql"
 	"odarchive/ui"
+	"odarchive/vocab"
 )
 
 // Faces answers questions about one archive. Close it before the crawl and the store.
@@ -67,9 +69,17 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 	tokens := access.NewTokens(append(access.Single(s.Config.Serve.Token), s.Config.Serve.Tokens...))
 	return &Faces{store: s, crawl: c, tokens: tokens, places: places, unpacking: files.slots, Engine: sparql.New(sparql.Options{
 		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: files.resolve,
-		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate),
+		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Prefixes: vocab.QueryPrefixes(), DefaultGraph: defaultGraphs(s.Mint),
 		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: c.Fetcher.Patient(), Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client), Find: find(s.Archive),
 	})}
+}
+
+// defaultGraphs returns the names by which the queries of the original archive mean its only graph.
+func defaultGraphs(m ns.Mint) (names []string) {
+	for _, base := range m.Bases() {
+		names = append(names, base+"graph")
+	}
+	return names
 }
 
 // find searches for arc:search as the pages do.

@@ -113,7 +113,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Members:    &fileserve.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Gate: fair.NewGate(fair.Limits{Places: membersAtOnce, PerClient: membersAtOnce / 2, Queue: 64, PerQueue: 8, Wait: 30 * time.Second}), IRI: a.store.Mint.Version},
 		Zips:       &bundle.Handler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a}, Mint: a.store.Mint, Origins: a.origins, Log: a.store.Log},
 		Mementos:   mementos,
-		CDX:        &cdx.Handler{Archive: a.store.Archive},
+		CDX:        &cdx.Handler{Archive: a.store.Archive, URLOf: a.store.Archive.URLOf},
 		Metrics:    observed.handler(),
 		ChangeLog:  changelog.New(changelog.Options{Log: a.store.Triples, ID: a.store.DB.Lineage(), Base: a.store.Mint.Base, Logs: a.store.Log}),
 		Dumps:      &dumps.API{Open: a.store.Dumps.Open},

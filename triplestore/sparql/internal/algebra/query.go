@@ -12,6 +12,9 @@ const (
 	Describe
 )
 
+// DefaultGraph stands for the default graph of the store in Query.From. It is no IRI.
+const DefaultGraph = "\x00default"
+
 // Query is a translated query.
 type Query struct {
 	Form      Form
@@ -19,7 +22,7 @@ type Query struct {
 	Template  []TriplePattern // CONSTRUCT
 	Describe  []Node          // DESCRIBE: terms, and variables of Pattern
 	Pattern   Op
-	From      []string // FROM; if FromNamed is nil too, the store's own dataset is used
+	From      []string // FROM, DefaultGraph for the store's default graph; if FromNamed is nil too, the store's own dataset is used
 	FromNamed []string
 	Base      string
 	Prefixes  map[string]string

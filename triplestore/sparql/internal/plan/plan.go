@@ -154,6 +154,10 @@ func ResultVars(q *algebra.Query) []algebra.Var {
 func (b *builder) graphs(iris []string) ([]term.ID, error) {
 	ids := []term.ID{}
 	for _, iri := range iris {
+		if iri == algebra.DefaultGraph {
+			ids = append(ids, term.DefaultGraph)
+			continue
+		}
 		id, ok, err := b.stats.Lookup(term.IRI(iri))
 		if err != nil {
 			return nil, fmt.Errorf("plan: graph <%s>: %w", iri, err)

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"odarchive/vocab"
-	"odarchive/vocab/dcterms"
 )
 
 // Error is a fault in a text that is not SPARQL.
@@ -52,16 +51,14 @@ func place(src string, at int) (line, col int) {
 
 // otherPrefixes are common prefixes besides those of package vocab.
 var otherPrefixes = map[string]string{
-	"dc":      "http://purl.org/dc/elements/1.1/",
-	"dcterms": dcterms.NS,
-	"geo":     "http://www.opengis.net/ont/geosparql#",
-	"wd":      "http://www.wikidata.org/entity/",
-	"wdt":     "http://www.wikidata.org/prop/direct/",
+	"geo": "http://www.opengis.net/ont/geosparql#",
+	"wd":  "http://www.wikidata.org/entity/",
+	"wdt": "http://www.wikidata.org/prop/direct/",
 }
 
 // prefixHint suggests a declaration of the prefix.
 func prefixHint(prefix string) string {
-	if iri := cmp.Or(vocab.Prefixes()[prefix], otherPrefixes[prefix]); iri != "" {
+	if iri := cmp.Or(vocab.QueryPrefixes()[prefix], otherPrefixes[prefix]); iri != "" {
 		return fmt.Sprintf("add \"PREFIX %s: <%s>\" at the top", prefix, iri)
 	}
 	return fmt.Sprintf("declare it at the top: PREFIX %s: <...>", prefix)

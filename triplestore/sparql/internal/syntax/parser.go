@@ -234,7 +234,7 @@ func (p *parser) iri() string {
 	case tIRI:
 		abs = p.resolve(p.tok.val)
 	case tName:
-		ns, ok := p.prefixes[p.tok.val]
+		ns, ok := p.namespace(p.tok.val)
 		if !ok {
 			p.broken(p.tok.at, fmt.Sprintf("the prefix %q is not declared", p.tok.val+":"), prefixHint(p.tok.val))
 			return ""
@@ -252,6 +252,17 @@ func (p *parser) iri() string {
 	}
 	p.advance()
 	return abs
+}
+
+// namespace returns the namespace of a prefix. One of the options counts as declared from its first use on, so that the tree
+// has the prefixes that the text uses.
+func (p *parser) namespace(prefix string) (ns string, ok bool) {
+	if ns, ok = p.prefixes[prefix]; !ok {
+		if ns, ok = p.opts.Prefixes[prefix]; ok {
+			p.prefixes[prefix] = ns
+		}
+	}
+	return ns, ok
 }
 
 // endsInAuthority reports whether a local name after a namespace may belong to a host or port.

@@ -23,12 +23,18 @@ type Options struct {
 	MaxBytes    int // max length of the text; default 4 MiB for queries, 64 MiB for updates
 	MaxDepth    int // max nesting of groups, expressions, paths, lists and triple terms; default 256
 	MaxPatterns int // max number of groups, their elements, and operations of an update; default 10,000
+
+	// Prefixes are namespaces by prefixes that the text may use without declaring them, as it may by SPARQL only if this is
+	// nil. A declaration in the text replaces one.
+	Prefixes map[string]string
 }
 
 // withDefaults sets default limits, that of the length to maxBytes. A depth of 256 keeps recursions over a tree far
 // from the limit of a goroutine's stack. The requests of people and programs stay below 30.
 func (o Options) withDefaults(maxBytes int) Options {
-	return Options{MaxBytes: cmp.Or(max(o.MaxBytes, 0), maxBytes), MaxDepth: cmp.Or(max(o.MaxDepth, 0), 256), MaxPatterns: cmp.Or(max(o.MaxPatterns, 0), 10_000)}
+	o.MaxBytes, o.MaxDepth = cmp.Or(max(o.MaxBytes, 0), maxBytes), cmp.Or(max(o.MaxDepth, 0), 256)
+	o.MaxPatterns = cmp.Or(max(o.MaxPatterns, 0), 10_000)
+	return o
 }
 
 const (

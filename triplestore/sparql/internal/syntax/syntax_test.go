@@ -238,3 +238,34 @@ func BenchmarkParseQuery(b *testing.B) {
 		}
 	}
 }
+
+func TestPrefixesOfTheOptionsNeedNoDeclarationAndGiveWayToOne(t *testing.T) {
+	t.Parallel()
+	usual := syntax.Options{Prefixes: map[string]string{"a": "x:usual/", "": "x:empty/"}}
+	for text, want := range map[string]string{
+		"ASK { ?s a:b :c }":                         "<x:usual/b> <x:empty/c>",
+		"PREFIX a: <x:own/> ASK { ?s a:b 1 }":       "<x:own/b>",
+		"PREFIX other: <x:own/> ASK { ?s a:b a:c }": "<x:usual/b> <x:usual/c>",
+	} {
+		q, err := syntax.ParseQuery(text, "", usual)
+		if err != nil || !strings.Contains(q.String(), want) {
+			t.Errorf("%s\n got %v, %v\nwant %s", text, q, err, want)
+			continue
+		}
+		if again, err := syntax.ParseQuery(q.String(), "", syntax.Options{}); err != nil || again.String() != q.String() {
+			t.Errorf("%s is printed as %s, which is not read without the option: %v", text, q, err)
+		}
+	}
+	q, err := syntax.ParseQuery("ASK { ?s ?p ?o }", "", usual)
+	if err != nil || len(q.Prefixes) > 0 {
+		t.Errorf("a query that uses no prefix has %v, %v", q.Prefixes, err)
+	}
+	if _, err := syntax.ParseUpdate("INSERT DATA { a:b a:c 1 } ; PREFIX a: <x:own/> INSERT DATA { a:b a:c 1 }", "", usual); err != nil {
+		t.Errorf("an update: %v", err)
+	}
+	for _, text := range []string{"ASK { ?s b:c ?o }", "PREFIX b: <x:> ASK { ?s c:d ?o }"} {
+		if _, err := syntax.ParseQuery(text, "", usual); err == nil {
+			t.Errorf("%s: a prefix that nobody declares was taken", text)
+		}
+	}
+}
