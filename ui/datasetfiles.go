@@ -110,7 +110,7 @@ func (u *UI) changesOf(ctx context.Context, p *datasetPage) error {
 	case n == 0:
 		p.Every, p.Changes = "no change seen", fmt.Sprintf("No file has changed from %s to %s.", first.UTC().Format("2 January 2006"), last.UTC().Format("2 January 2006"))
 	default:
-		p.Every = "about every " + humanSpan(span/time.Duration(n))
+		p.Every = "about every " + Span(span/time.Duration(n))
 		p.Changes = fmt.Sprintf("Files changed on %s from %s to %s, %s.", plural(n, "day"), first.UTC().Format("2 January 2006"), last.UTC().Format("2 January 2006"), p.Every)
 	}
 	if f := cmp.Or(p.Says.Frequency.Label, p.Says.Frequency.IRI); f != "" {

@@ -133,7 +133,7 @@ func (f *figures) one(fig figure) drawn {
 	switch {
 	case err == nil:
 	case limited.Err() != nil:
-		d.Error = "This query did not end within " + humanSpan(figureTime) + "; run it in the console to wait longer."
+		d.Error = "This query did not end within " + Span(figureTime) + "; run it in the console to wait longer."
 	default:
 		d.Error = "This query failed: " + err.Error()
 	}

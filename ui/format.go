@@ -24,7 +24,7 @@ func (u *UI) funcs() template.FuncMap {
 		"count":    humanCount,
 		"when":     when,
 		"ago":      func(t time.Time) template.HTML { return ago(u.now(), t) },
-		"span":     humanSpan,
+		"span":     Span,
 		"hex":      func(b []byte) string { return hex.EncodeToString(b) },
 		"md5":      func(v catalog.Version) string { return hex.EncodeToString(v.Digests.MD5[:]) },
 		"sha256":   func(v catalog.Version) string { return hex.EncodeToString(v.Digests.SHA256[:]) },
@@ -148,13 +148,13 @@ func ago(now, t time.Time) template.HTML {
 	}
 	text := "now"
 	if d >= time.Second {
-		text = fmt.Sprintf(form, humanSpan(d))
+		text = fmt.Sprintf(form, Span(d))
 	}
 	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + t.UTC().Format("2 Jan 2006, 15:04:05") + ` UTC">` + text + "</time>")
 }
 
-// humanSpan formats a duration in its largest unit: 40 s, 12 min, 3 h, 5 days.
-func humanSpan(d time.Duration) string {
+// Span formats a duration in its largest unit: 40 s, 12 min, 3 h, 5 days.
+func Span(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
 		return "< 1 ms"

@@ -22,8 +22,8 @@ func TestFiguresReadAsPeopleWriteThem(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{5 * time.Millisecond: "5 ms", 40 * time.Second: "40 s", 12 * time.Minute: "12 min", 3 * time.Hour: "3 h", 24 * 5 * time.Hour: "5 days"} {
-		if got := humanSpan(d); got != want {
-			t.Errorf("humanSpan(%s) = %q, want %q", d, got, want)
+		if got := Span(d); got != want {
+			t.Errorf("Span(%s) = %q, want %q", d, got, want)
 		}
 	}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -249,7 +249,7 @@ func (a *adding) report() error {
 	case a.json && a.bad.cli != nil:
 		return a.bad.end(a.given, a.added)
 	case a.skipBad && a.bad.count > 0:
-		return a.print(nil, "%d given, %d new, %s skipped, the first: %v", a.given, a.added, english.Plural(a.bad.count, "bad line", ""), a.bad.first)
+		return a.summary(nil, "%d given, %d new, %s skipped, the first: %v", a.given, a.added, english.Plural(a.bad.count, "bad line", ""), a.bad.first)
 	}
-	return a.print(map[string]int{"given": a.given, "added": a.added, "skipped": 0}, "%d given, %d new", a.given, a.added)
+	return a.summary(map[string]int{"given": a.given, "added": a.added, "skipped": 0}, "%d given, %d new", a.given, a.added)
 }

@@ -150,7 +150,7 @@ func (c *cli) printBackup(name string, info backup.Info) error {
 			fresh++
 		}
 	}
-	err := c.print(info, "%s: state of %s, %s, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"), english.Plural(len(info.Packs), "pack", ""), fresh)
+	err := c.summary(info, "%s: state of %s, %s, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"), english.Plural(len(info.Packs), "pack", ""), fresh)
 	if err == nil && len(info.Damaged) > 0 {
 		err = fmt.Errorf("%s is written, but %s already damaged: run 'odarchive check --repair'", name, packsWere(info.Damaged))
 	}
@@ -209,7 +209,7 @@ serve --promote'. The key of the transparency log is in no backup: copy the dire
 					return err
 				}
 			}
-			return c.print(info, "%s: the archive as of %s", c.cfg.Data, info.Time.UTC().Format("2006-01-02 15:04:05"))
+			return c.summary(info, "%s: the archive as of %s", c.cfg.Data, info.Time.UTC().Format("2006-01-02 15:04:05"))
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "moment (RFC 3339) as of which the archive is restored from a bucket (default the last one)")

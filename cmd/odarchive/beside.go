@@ -92,6 +92,7 @@ func (c *cli) runFor(ctx context.Context, n *app.Node, name []string, o besideOp
 	s.cfg = c.cfg // defining flags has set defaults
 	if err == nil {
 		cmd.SetContext(ctx)
+		cmd.InheritedFlags() // makes --quiet one of its flags
 		err = setFlags(cmd.Flags(), call.Order.Flags, o)
 	}
 	if checked := s.cfg.Check(); err == nil && checked != nil {

@@ -123,6 +123,14 @@ func (c *cli) print(value any, format string, args ...any) error {
 	return err
 }
 
+// summary prints what a command has done, unless nobody wants to know.
+func (c *cli) summary(value any, format string, args ...any) error {
+	if c.quiet && !c.json {
+		return nil
+	}
+	return c.print(value, format, args...)
+}
+
 // Bounds of --at. The database counts milliseconds from 1970 on, and visits are planned years ahead: nanoseconds end in
 // 2262.
 var (

@@ -1,22 +1,22 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
-	"odarchive/crawler/catalog"
 	"odarchive/crawler/warc/tape"
 
-	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
@@ -100,28 +100,19 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 		defer file.Close()
 		lines = json.NewEncoder(file)
 	}
-	bar := c.progress(-1, "fetches")
+	seen := newEnding()
 	var writeErr error
-	var sofar crawler.Summary
 	opts.Report = func(r crawler.Report) {
 		writeErr = errors.Join(writeErr, lines.Encode(r))
-		sofar.Add(r)
-		if !bar.watched() {
-			return
-		}
-		hosts, waits := n.Pipeline.Active()
-		bar.set(int64(sofar.Fetches), fmt.Sprintf("%d versions, %d failed, %s, %d hosts active, %d waiting", sofar.Outcomes[catalog.Archived],
-			sofar.Outcomes[catalog.NoVersion], humanize.IBytes(uint64(sofar.Bytes)), hosts, waits))
-	}
-	opts.Indexing = func(left int) {
-		bar.set(int64(sofar.Fetches), fmt.Sprintf("looking for columns to join: %d versions left", left))
+		seen.add(r)
 	}
 	endHooks, err := n.BeginHooks(whole)
 	if err != nil {
 		return err
 	}
+	unwatch := c.watchCrawl(n, &opts, seen)
 	summary, err := n.Run(ctx, opts)
-	bar.done()
+	unwatch()
 	endHooks()
 	n.Tidy(whole)
 	if errors.Is(err, context.DeadlineExceeded) && whole.Err() == nil {
@@ -133,10 +124,26 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	if err == nil {
 		err = missing(n.Tape, "fetch", "fetches", "the archive has everything")
 	}
-	if printErr := c.print(summary, "%s in %s: %s", english.Plural(summary.Fetches, "fetch", ""), summary.Took.Round(time.Millisecond), outcomes(n, summary)); err == nil {
-		err = printErr
+	if err == nil {
+		err = seen.err()
 	}
-	return err
+	return errors.Join(err, c.printCrawl(n, summary, seen))
+}
+
+// printCrawl prints what came of a crawl: what was kept, what failed and why, and what waits.
+func (c *cli) printCrawl(n *app.Node, sum crawler.Summary, seen *ending) error {
+	causes := seen.causes()
+	text := []string{fmt.Sprintf("%s in %s: %s", english.Plural(sum.Fetches, "fetch", ""), sum.Took.Round(time.Millisecond), cmp.Or(seen.words(), notFetched(n, sum.Waits)))}
+	if !c.json && !c.quiet {
+		text = append(text, failures(causes)...)
+		if sum.Waits.Due > 0 && sum.Fetches > 0 {
+			text = append(text, sum.Waits.String())
+		}
+	}
+	return c.summary(struct {
+		crawler.Summary
+		Failed []byCause `json:"failed"`
+	}{sum, causes}, "%s", strings.Join(text, "\n"))
 }
 
 // missing returns an error if records of something, one or many, could not be written to WARC files. but says what is not
@@ -148,29 +155,16 @@ func missing(t *tape.Tape, one, many, but string) error {
 	return nil
 }
 
-// outcomes returns the number of fetches by outcome, and what is due and waits. If there were no fetches, it says what to do.
-func outcomes(n *app.Node, s crawler.Summary) string {
-	var parts []string
-	for _, o := range []catalog.Outcome{catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RobotsDenied, catalog.Blocked, catalog.RetryLater} {
-		if n := s.Outcomes[o]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, o))
-		}
-	}
-	if len(parts) == 0 {
-		parts = []string{"nothing was fetched"}
-	}
-	w := s.Waits
-	switch said := strings.Join(parts, ", "); {
-	case s.Fetches > 0 && w.Due == 0:
-		return said
-	case w.Due == 0 && w.NextDue.IsZero():
-		if f, err := n.Frontier.Stats(); err == nil && f.URLs == 0 {
-			return "no file is registered; 'odarchive add URL' and 'odarchive harvest KIND URL' register files"
-		}
-		return w.String()
-	case w.Due == 0:
+// notFetched says why nothing was fetched, and what to do.
+func notFetched(n *app.Node, w crawler.Waits) string {
+	switch {
+	case w.Due > 0:
+		return "nothing was fetched; " + w.String()
+	case !w.NextDue.IsZero():
 		return w.String() + "; --url URL fetches a file now"
-	default:
-		return said + "; " + w.String()
 	}
+	if f, err := n.Frontier.Stats(); err == nil && f.URLs == 0 {
+		return "no file is registered; 'odarchive add URL' and 'odarchive harvest KIND URL' register files"
+	}
+	return w.String()
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -65,9 +64,6 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 				defer os.RemoveAll(dir)
 				c.cfg.Data = dir
 			}
-			if !cmd.Flags().Changed("log-level") {
-				c.logTo(slog.LevelWarn)
-			}
 			l, err := listen.TCP(address)
 			if err != nil && !cmd.Flags().Changed("listen") {
 				l, err = listen.TCP("127.0.0.1:0")
@@ -112,7 +108,12 @@ func (c *cli) runDemo(ctx context.Context, e *edge) error {
 	})
 }
 
-func (c *cli) say(format string, args ...any) { fmt.Fprintf(c.stdout, format+"\n", args...) }
+// say prints a line for people, unless they want none.
+func (c *cli) say(format string, args ...any) {
+	if !c.quiet {
+		fmt.Fprintf(c.stdout, format+"\n", args...)
+	}
+}
 
 // tour prints what happens: the harvest, the crawl, the addresses to open, then every new version.
 // The archive is served at base.

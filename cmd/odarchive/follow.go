@@ -192,7 +192,7 @@ func (c *cli) printEnded(ctx context.Context, n *app.Node, now campaign.Campaign
 	if err := missing(n.Tape, "fetch", "fetches", "the archive has everything"); err != nil {
 		return err
 	}
-	return c.print(now, "%s", summaryOf(now))
+	return c.summary(now, "%s", summaryOf(now))
 }
 
 // summaryOf returns a campaign as one line for people.

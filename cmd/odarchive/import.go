@@ -109,7 +109,7 @@ func (c *cli) importFrom(kind, what, short, long, examples string, read packageR
 			if n := kept.Count.Withdrawn; n > 0 {
 				line += fmt.Sprintf("; %s refused: withdrawn, or of URLs that are never kept", english.Plural(n, "version", ""))
 			}
-			printErr := c.print(kept.Count, "%s", line)
+			printErr := c.summary(kept.Count, "%s", line)
 			return errors.Join(err, printErr, found.err())
 		},
 	}

@@ -69,7 +69,7 @@ it has to write waits only while the statements, which it has read by then, are 
 				if err := n.Triples.IndexLiterals(cmd.Context()); err != nil {
 					return err
 				}
-				return c.print(map[string]int64{"triples": total}, "%d triples", total)
+				return c.summary(map[string]int64{"triples": total}, "%d triples", total)
 			})
 		},
 	}

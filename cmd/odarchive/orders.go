@@ -243,7 +243,7 @@ func (c *cli) order(ctx context.Context, o *orderFlags, order faces.Order, args 
 
 func (c *cli) printOrdered(done ordered, what string) error {
 	if !done.DryRun || c.json {
-		return c.print(done, "%s %s", english.Plural(done.URLs, "URL", ""), what)
+		return c.summary(done, "%s %s", english.Plural(done.URLs, "URL", ""), what)
 	}
 	if err := c.print(nil, "%s would be %s", english.Plural(done.URLs, "URL", ""), what); err != nil {
 		return err

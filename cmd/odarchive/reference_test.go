@@ -233,6 +233,7 @@ func settingPages(pages map[string]string, root *cobra.Command) {
 	}
 	cfg, global := config.Defaults(), pflag.NewFlagSet("", pflag.ContinueOnError)
 	cfg.GlobalFlags(global)
+	global.AddFlag(root.PersistentFlags().Lookup("quiet"))
 	write("all", "Settings of all commands", "Each is a flag with two hyphens, a variable, or a line of the file: [Settings](../settings.md).", global)
 	elsewhere := map[string]bool{"help": true, "config": true} // settings that the page of the server leaves to others
 	global.VisitAll(func(f *pflag.Flag) { elsewhere[f.Name] = true })

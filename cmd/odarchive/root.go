@@ -26,7 +26,8 @@ type cli struct {
 	cfg    config.Config
 	file   string // --config
 	json   bool
-	reads  bool   // --read-only
+	reads  bool // --read-only
+	quiet  bool
 	server string // --endpoint: address of a running server
 	stdin  io.Reader
 	stdout io.Writer
@@ -36,6 +37,7 @@ type cli struct {
 	fetches bool                             // the command has the settings of everything that fetches
 	given   map[string]bool                  // the flags of the command line, without those that settings have set
 	besides map[*cobra.Command]besideOptions // the commands that a server runs for clients
+	screen  *screen                          // nil if stderr is not a terminal
 	call    *besideCall                      // the client for whom this process runs the command; nil if it is its own
 
 	args    []string // of the program
@@ -45,7 +47,14 @@ type cli struct {
 }
 
 func newCLI(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli {
-	return &cli{cfg: config.Defaults(), args: args, stdin: stdin, stdout: stdout, stderr: stderr}
+	c := &cli{cfg: config.Defaults(), args: args, stdin: stdin, stdout: stdout, stderr: stderr, screen: screenOf(stderr)}
+	if c.screen != nil {
+		c.stderr = c.screen.over(stderr)
+		if screenOf(stdout) != nil {
+			c.stdout = c.screen.over(stdout)
+		}
+	}
+	return c
 }
 
 // run executes a command line and returns its exit status.
@@ -128,6 +137,7 @@ a reference.`,
 	root.SetHelpCommand(c.help())
 	c.cfg.GlobalFlags(root.PersistentFlags())
 	root.PersistentFlags().StringVar(&c.file, "config", "", "TOML file with settings, named like the flags")
+	root.PersistentFlags().BoolVarP(&c.quiet, "quiet", "q", false, "print no progress, notices or summaries: only what was asked for, and errors")
 	root.AddCommand(c.commands()...)
 	return root
 }
@@ -146,7 +156,7 @@ func (c *cli) configure(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	c.logTo(c.level.Level())
+	c.logFor(cmd)
 	var err error
 	if c.spans, err = tracing.Open(cmd.Context(), readBuild().Version, c.log); err != nil {
 		return usageError{err}
@@ -209,17 +219,37 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 	return nil
 }
 
-// logTo starts the log. Commands whose output is for people start it with warnings only.
-func (c *cli) logTo(level slog.Level) {
-	c.level.Set(level)
+// logFor starts the log of a command. On a terminal, commands other than services tell people of warnings in sentences;
+// the log is for files, services and programs. With --quiet, only errors are logged on stderr, and nothing else is written there.
+func (c *cli) logFor(cmd *cobra.Command) {
+	chosen := cmd.Flags().Changed("log-level") || c.logFile != nil
+	spoken := c.screen != nil && !chosen && !isService(cmd)
+	switch {
+	case chosen:
+	case c.quiet:
+		c.level.Set(slog.LevelError)
+	case spoken, cmd.Name() == "demo":
+		c.level.Set(slog.LevelWarn)
+	}
+	c.logTo(spoken)
+	if c.quiet {
+		c.stderr = io.Discard
+	}
+}
+
+// logTo starts the log: in sentences for people, or in the format of the settings.
+func (c *cli) logTo(people bool) {
 	var to io.Writer = c.stderr
 	if c.logFile != nil {
 		to = c.logFile
 	}
 	options := &slog.HandlerOptions{Level: &c.level}
-	if c.cfg.LogFormat == "json" {
+	switch {
+	case people:
+		c.log = slog.New(sentences{out: to, level: &c.level})
+	case c.cfg.LogFormat == "json":
 		c.log = slog.New(sparqlapi.LogHandler(slog.NewJSONHandler(to, options)))
-	} else {
+	default:
 		c.log = slog.New(sparqlapi.LogHandler(slog.NewTextHandler(to, options)))
 	}
 	slog.SetDefault(c.log) // for libraries that write to the standard logger

@@ -50,7 +50,7 @@ func TestStories(t *testing.T) {
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"front": cmdFront, "witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere, "tsa": cmdTSA,
-			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "http": cmdHTTP, "lastline": cmdLastLine,
+			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "terminal": cmdOnTerminal, "http": cmdHTTP, "lastline": cmdLastLine,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ODARCHIVE_DATA", filepath.Join(env.WorkDir, "archive"))

@@ -133,7 +133,7 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 			if total.Withdrawn > 0 {
 				withdrawn = ", " + english.Plural(total.Withdrawn, "capture", "") + " refused because the bytes were withdrawn or the URL is never kept"
 			}
-			printErr := c.print(total, "%s imported; %s unchanged, %s without a version%s", english.Plural(total.Versions, "version", ""), english.Plural(total.Unchanged, "capture", ""), english.Plural(total.Others, "record", ""), withdrawn)
+			printErr := c.summary(total, "%s imported; %s unchanged, %s without a version%s", english.Plural(total.Versions, "version", ""), english.Plural(total.Unchanged, "capture", ""), english.Plural(total.Others, "record", ""), withdrawn)
 			return errors.Join(err, printErr, found.err())
 		},
 	}

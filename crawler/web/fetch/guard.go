@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"odarchive/crawler/address"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/web/hosts"
 )
 
@@ -27,7 +28,7 @@ type forbiddenError struct {
 }
 
 func (e *forbiddenError) Error() string {
-	return fmt.Sprintf("%s is at %s, an address that is not public", e.host, e.addr)
+	return fmt.Sprintf("%s is at %s, %s", e.host, e.addr.Unmap(), catalog.WhyPrivate)
 }
 
 func (g guard) allows(a netip.Addr) bool {
