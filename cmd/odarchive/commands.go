@@ -21,7 +21,7 @@ func (c *cli) commands() []*cobra.Command {
 		c.query(), c.update(), c.zip(), c.warc(), c.export(), c.imports(), c.get(), c.diff(), c.load(), c.dump(), c.sink(),
 		c.check(), c.compact(), c.rebase(), c.withdraw(), c.withdrawals(), c.retention(), c.backup(), c.restore(), c.promote(),
 		c.transparencyLog(), c.prove(), c.verify(),
-		c.cite(), c.token(), c.audit(), c.stats(), c.quality(), c.detect(), c.profile(), c.docs(), c.man(), c.version(),
+		c.cite(), c.token(), c.audit(), c.search(), c.show(), c.stats(), c.quality(), c.detect(), c.profile(), c.docs(), c.man(), c.version(),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/crawler/frontier"
 	"odarchive/crawler/schedule"
 	"odarchive/crawler/scope"
 
@@ -62,20 +63,8 @@ func (c *cli) schedule() *cobra.Command {
 				for _, line := range estimate {
 					fmt.Fprintln(c.stdout, "estimate: "+line)
 				}
-				switch {
-				case u.Blacklisted:
-					why := ""
-					if strings.HasPrefix(u.Why, "dropped") {
-						why = " (" + u.Why + ")"
-					}
-					if strings.HasPrefix(u.Why, "paused") {
-						return c.print(nil, "not fetched until 'odarchive resume' (%s)", u.Why)
-					}
-					return c.print(nil, "blacklisted: not fetched until 'odarchive requeue'%s", why)
-				case out != "":
-					return c.print(nil, "not visited: %s", out)
-				case u.Due.IsZero():
-					return c.print(nil, "not due again%s", strings.TrimSuffix(": "+u.Why, ": "))
+				if never := notVisited(n, u); never != "" {
+					return c.print(nil, "%s", never)
 				}
 				because := cmp.Or(u.Why, "as requested")
 				due := "due at "
@@ -97,4 +86,23 @@ func (c *cli) schedule() *cobra.Command {
 	c.cfg.FetchFlags(cmd.Flags())
 	c.readOnlyFlag(cmd)
 	return c.beside(cmd, besideOptions{settings: scheduleFlags})
+}
+
+// notVisited says why a URL is not visited again, "" if it is.
+func notVisited(n *app.Node, u *frontier.URL) string {
+	switch {
+	case u.Blacklisted && strings.HasPrefix(u.Why, "paused"):
+		return "not fetched until 'odarchive resume' (" + u.Why + ")"
+	case u.Blacklisted && strings.HasPrefix(u.Why, "dropped"):
+		return "blacklisted: not fetched until 'odarchive requeue' (" + u.Why + ")"
+	case u.Blacklisted:
+		return "blacklisted: not fetched until 'odarchive requeue'"
+	}
+	if out := n.Scope.Test(scope.Question{Area: scope.Crawl, URL: u.URL, Size: -1}); out != "" {
+		return "not visited: " + out
+	}
+	if u.Due.IsZero() {
+		return "not due again" + strings.TrimSuffix(": "+u.Why, ": ")
+	}
+	return ""
 }

@@ -27,8 +27,28 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return usagef("there is no command %q%s", strings.TrimSpace(below+" "+args[0]), commandHint(cmd, args[0]))
 }
 
+// knownAs says how this program does what people look for under the names that other programs have for it.
+func knownAs(word string) string {
+	switch word {
+	case "history", "versions", "info", "inspect":
+		return "'odarchive show URL' shows the versions and visits of a file, 'odarchive diff URL' what has changed"
+	case "failures", "failed", "errors", "broken":
+		return "'odarchive show --failed' lists the files that failed, by cause"
+	case "ls", "list", "files", "find":
+		return "'odarchive search WORDS' finds files, 'odarchive show HOST' or 'show PORTAL' tells of all of one source"
+	case "init", "create", "new":
+		return "there is nothing to create first: 'odarchive add URL' or 'odarchive harvest URL' makes the archive"
+	case "status":
+		return "'odarchive stats' has figures of the archive, 'odarchive show URL' what is known of one thing"
+	}
+	return ""
+}
+
 // commandHint asks whether a command below parent was meant, or one below another command that has exactly this name.
 func commandHint(parent *cobra.Command, word string) string {
+	if way := knownAs(word); way != "" && !parent.HasParent() {
+		return ": " + way
+	}
 	var names []string
 	for _, sub := range parent.Commands() {
 		if sub.IsAvailableCommand() || sub.Name() == "help" {

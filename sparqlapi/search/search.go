@@ -30,11 +30,11 @@ type API struct {
 
 const maxLimit = 100
 
-// found is the answer.
-type found struct {
+// Answer is what a search finds. JSON names are stable.
+type Answer struct {
 	Total     int               `json:"total"`
 	Facets    map[string][]line `json:"facets,omitempty"`
-	Hits      []hit             `json:"hits"`
+	Hits      []Hit             `json:"hits"`
 	Next      string            `json:"next,omitempty"`      // for after
 	Text      string            `json:"text"`                // the search as one text, for q of /search, feeds and arc:search
 	Query     string            `json:"query"`               // SPARQL that finds the same
@@ -58,8 +58,8 @@ type line struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// hit is a file that was found.
-type hit struct {
+// Hit is a file that was found.
+type Hit struct {
 	URL          string   `json:"url"`
 	Title        string   `json:"title"`
 	Dataset      string   `json:"dataset,omitempty"`
@@ -83,19 +83,36 @@ type hit struct {
 // Search answers GET /api/v1/search.
 func (a *API) Search(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
+	out, err := a.Find(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	if out.Next != "" {
+		next := url.Values{}
+		for k, v := range q {
+			next[k] = v
+		}
+		next.Set("after", out.Next)
+		w.Header().Add("Link", "<"+a.Mint.Root()+"/api/v1/search?"+next.Encode()+`>; rel="next"`)
+	}
+	return answer.JSON(w, r, out)
+}
+
+// Find runs the search of the parameters of an address: those of the search page, limit, and facets=0 for none.
+func (a *API) Find(ctx context.Context, q url.Values) (Answer, error) {
 	s, err := index.Parameters(q, a.Now())
 	if err != nil {
-		return err
+		return Answer{}, err
 	}
 	if s.Limit, err = target.Int(q, "limit", 25, 1, maxLimit); err != nil {
-		return err
+		return Answer{}, err
 	}
 	s.Facets = q.Get("facets") != "0" && q.Get("facets") != "false"
-	f, err := a.Archive.Search(r.Context(), s)
+	f, err := a.Archive.Search(ctx, s)
 	if err != nil {
-		return err
+		return Answer{}, err
 	}
-	out := found{Total: f.Total, Hits: []hit{}, Next: f.Next, Text: index.Text(s), Query: "PREFIX arc: <" + arc.NS + ">\n" + index.Query(s), Partly: f.Partly, Missing: f.Missing, Bounded: f.Bounded, Waiting: f.Indexing.Waiting}
+	out := Answer{Total: f.Total, Hits: []Hit{}, Next: f.Next, Text: index.Text(s), Query: "PREFIX arc: <" + arc.NS + ">\n" + index.Query(s), Partly: f.Partly, Missing: f.Missing, Bounded: f.Bounded, Waiting: f.Indexing.Waiting}
 	for _, c := range f.Corrected {
 		out.Corrected = append(out.Corrected, corrected(c))
 	}
@@ -114,20 +131,12 @@ func (a *API) Search(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	}
-	if f.Next != "" {
-		next := url.Values{}
-		for k, v := range q {
-			next[k] = v
-		}
-		next.Set("after", f.Next)
-		w.Header().Add("Link", "<"+a.Mint.Root()+"/api/v1/search?"+next.Encode()+`>; rel="next"`)
-	}
-	return answer.JSON(w, r, out)
+	return out, nil
 }
 
-func (a *API) hit(r catalog.Resource, f catalog.Found) hit {
+func (a *API) hit(r catalog.Resource, f catalog.Found) Hit {
 	about := f.About[r.ID]
-	h := hit{URL: r.URL, Title: r.Title, DatasetTitle: r.DatasetTitle, Publisher: about.Publisher, Licence: about.Licence, Type: r.MediaType, Versions: r.Versions, Size: r.Size, Rows: about.Rows,
+	h := Hit{URL: r.URL, Title: r.Title, DatasetTitle: r.DatasetTitle, Publisher: about.Publisher, Licence: about.Licence, Type: r.MediaType, Versions: r.Versions, Size: r.Size, Rows: about.Rows,
 		Outcome: string(r.Outcome), Columns: f.Columns[r.ID], Text: plain(about.Text), Score: about.Score, Changed: stamp(r.Changed), Delisted: stamp(r.Delisted())}
 	if h.Title == "" {
 		h.Title = r.FileName
