@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"odarchive/crawler/frontier"
@@ -28,6 +29,9 @@ func (r *run) nextLease(ctx context.Context) (*frontier.Lease, error) {
 		lease, _, err := r.Frontier.TryLeaseWith(ctx, frontier.LeaseOptions{Pick: r.Pick})
 		if errors.Is(err, frontier.ErrPaused) && (!r.opts.Once && r.opts.Until == nil || r.inBriefTrouble() || r.Frontier.Held() == "") {
 			err = nil
+		}
+		if errors.Is(err, frontier.ErrPaused) && r.Outage() != "" {
+			return nil, fmt.Errorf("%s; nothing was recorded of hosts", r.Outage())
 		}
 		if err != nil || lease != nil {
 			return lease, err

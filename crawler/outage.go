@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
 	"odarchive/crawler/address"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
@@ -29,6 +32,10 @@ import (
 //     hosts answered until a few minutes ago, and then such hosts fail in a row with no answer in between, they are in
 //     doubt from the third on, and from the sixteenth on the network is down, for an hour at most: all that is due may be
 //     dead.
+//
+//   - A host whose name no name server answers for in time is in doubt, and if it fails again, that is recorded. From the third
+//     such host in a row on, the name server is down, which says nothing about any host. Only an answer of a host that has a
+//     name, or of a name server, ends that: hosts without a name do not need it.
 //
 //   - When the network is taken to be down, one of the hosts that answered last is asked for its robots.txt (probe.go). If it
 //     answers, the network is up, and what failed is the hosts' failure: at the end of a long list, only dead hosts are left.
@@ -61,6 +68,8 @@ type outage struct {
 	darkness time.Time           // when the first of them failed
 	byDark   bool                // trouble is that of dark
 
+	nameless map[string]struct{} // hosts whose names nobody answered for, with no name resolved in between
+
 	recent  []witness     // hosts that answered, the last one last
 	probing chan struct{} // is closed when the hosts that are being asked whether they still answer have been; nil for none
 	probed  time.Time     // the end of the pause in which hosts were asked last
@@ -79,6 +88,15 @@ const maxDoubted = 10_000
 func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if ex.NoNames && len(ex.Redirects) == 0 {
+		return o.weighNameless(host, ex, now)
+	}
+	if !isAddress(host) && (!ex.Reached.IsZero() || ex.ErrorClass == catalog.ErrDNS) { // its name was resolved, or does not exist
+		o.nameless = nil
+		if !ex.Unreachable && o.trouble != nil && o.trouble.Kind == fetch.TroubleResolver {
+			o.forgive()
+		}
+	}
 	if !ex.Unreachable || len(ex.Redirects) > 0 { // a redirect is an answer
 		if !ex.Reached.IsZero() {
 			o.witnessed(host, ex.URL)
@@ -118,6 +136,29 @@ func (o *outage) doubt(host string, now time.Time) error {
 	return &politeness.Wait{Host: host, Until: now.Add(doubtPause), Why: "network"}
 }
 
+// weighNameless is weigh for a host whose name no name server answered for. The caller holds mu.
+func (o *outage) weighNameless(host string, ex *fetch.Exchange, now time.Time) error {
+	if o.trouble != nil && o.trouble.Kind == fetch.TroubleResolver {
+		return o.startPause(o.trouble, now)
+	}
+	if o.nameless == nil {
+		o.nameless = map[string]struct{}{}
+	}
+	if o.nameless[host] = struct{}{}; len(o.nameless) >= outageHosts {
+		return o.startPause(&fetch.OwnTrouble{Kind: fetch.TroubleResolver, Err: errors.New(ex.Why)}, now)
+	}
+	return o.doubt(host, now)
+}
+
+// isAddress reports whether a host is an address, which needs no name server.
+func isAddress(host string) bool {
+	if _, err := netip.ParseAddrPort(host); err == nil {
+		return true
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil
+}
+
 // weighDark is weigh for a host without a good record that cannot be reached. The caller holds mu.
 func (o *outage) weighDark(host string, ex *fetch.Exchange, now time.Time) error {
 	if o.dark == nil {
@@ -141,6 +182,9 @@ func (o *outage) weighDark(host string, ex *fetch.Exchange, now time.Time) error
 // mu.
 func (o *outage) noteAnswer(host string, at time.Time) {
 	delete(o.doubted, host)
+	if isAddress(host) && o.trouble != nil && o.trouble.Kind == fetch.TroubleResolver {
+		return
+	}
 	if at.Before(o.began) || at.Before(o.since) || o.dark != nil && at.Before(o.darkness) {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 )
@@ -196,5 +197,32 @@ func TestTroubleOfThisMachineHoldsTheCrawlUntilSomethingAnswers(t *testing.T) {
 	n.note(full, n.now)
 	if _, until, since := n.state(n.now); until.Sub(n.now) != minTroublePause || !since.Equal(n.now) {
 		t.Errorf("after an answer: held for %s", until.Sub(n.now))
+	}
+}
+
+func TestANameServerThatDoesNotAnswerIsNoHostsFault(t *testing.T) {
+	t.Parallel()
+	n := newNetwork()
+	silent := func(host string) string {
+		n.now = n.now.Add(time.Second)
+		return n.outcome(n.weigh(host, &fetch.Exchange{ErrorClass: catalog.ErrDNS, Unreachable: true, NoNames: true, Why: "i/o timeout"}, false, n.now))
+	}
+	for i, want := range []string{"doubt", "doubt", "down", "down"} {
+		if got := silent(fmt.Sprintf("%d.example", i)); got != want {
+			t.Errorf("name %d that nobody answers for: %s, want %s", i, got, want)
+		}
+	}
+	n.answer(t, "192.0.2.1:8080")
+	n.answer(t, "[2001:db8::1]")
+	if got := silent("5.example"); got != "down" || !strings.Contains(n.why(), "the name server cannot be reached") {
+		t.Errorf("an address that answers ends the trouble of names: %s, %q", got, n.why())
+	}
+	n.now = n.now.Add(time.Second)
+	n.answer(t, "b.example")
+	if why := n.why(); why != "" {
+		t.Errorf("after a host with a name answered: %s", why)
+	}
+	if got := []string{silent("6.example"), silent("6.example")}; got[0] != "doubt" || got[1] != "record" {
+		t.Errorf("the name of one host alone: %v", got)
 	}
 }

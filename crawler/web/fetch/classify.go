@@ -60,6 +60,7 @@ func (ex *Exchange) noteReach(c catalog.ErrorClass, err error, now time.Time) {
 	case c == catalog.ErrDNS && errors.As(err, &name) && name.IsNotFound: // a missing name says nothing about the network
 	case c == catalog.ErrDNS, c == catalog.ErrTimeout:
 		ex.Unreachable = true
+		ex.NoNames = c == catalog.ErrDNS && name != nil && name.IsTimeout
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
 		ex.Unreachable = true
 		ex.NoRoute = errors.Is(err, syscall.ENETUNREACH)
