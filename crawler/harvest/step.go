@@ -36,7 +36,7 @@ type step struct {
 
 const (
 	maxStepBytes  = 1500 << 10 // of statements kept at once, approximately
-	maxStatements = 30_000     // per dataset
+	maxStatements = 250_000    // per dataset: 20,000 distributions
 	maxStatement  = 64 << 10   // bytes per statement
 	maxResources  = 20_000     // recorded as a dataset's own
 	maxSkipped    = 20         // sentences per report

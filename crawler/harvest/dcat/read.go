@@ -252,7 +252,7 @@ func (g *graph) describe(node term.Key, seen map[term.Key]bool) []term.Quad {
 
 const (
 	maxDepth      = 12
-	maxStatements = 30_000
+	maxStatements = 250_000 // of a description
 )
 
 // dataset returns a dataset whose statements are its description.

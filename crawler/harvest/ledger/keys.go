@@ -104,11 +104,13 @@ func (r row) foreign(portal string, quads []term.Quad) []term.Key {
 	if dataset := r.dataset(); dataset != "" {
 		nodes = harvest.NodePrefix(portal, dataset)
 	}
+	seen := map[term.Key]bool{}
 	for _, q := range quads {
 		link := q.P == term.IRI(dcat.DatasetProp) && q.O == subject
-		if q.S == subject || link || nodes != "" && private(q, nodes) || slices.Contains(all, q.S) {
+		if q.S == subject || link || nodes != "" && private(q, nodes) || seen[q.S] {
 			continue
 		}
+		seen[q.S] = true
 		all = append(all, q.S)
 	}
 	return all

@@ -26,9 +26,12 @@ func (e endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var rows []string
 	switch {
 	case strings.Contains(query, "?graph"):
-		rows = append(rows, `{"graph":`+uri(snapshotPrefix+"2647")+`}`)
-	case strings.Contains(query, "SELECT DISTINCT ?portal WHERE"):
-		rows = append(rows, `{"portal":`+uri("http://p.example/")+`}`)
+		rows = append(rows, `{"graph":`+uri(registry+"/2647")+`}`)
+	case strings.Contains(query, "?dataset"):
+		if strings.Contains(query, `> "")`) {
+			rows = append(rows, `{"thing":`+uri("http://p.example/")+`}`)
+		}
+	case strings.Contains(query, "<"+registry+">"), strings.Contains(query, "NOT EXISTS"): // nothing
 	case strings.Contains(query, "ORDER BY STR(?thing)"):
 		start := 0
 		if m := behind.FindStringSubmatch(query); m != nil && m[1] != "" {

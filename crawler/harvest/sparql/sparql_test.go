@@ -3,7 +3,9 @@ package sparql
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -104,6 +106,64 @@ func TestNothingIsLostToAnEndpointThatCutsItsAnswers(t *testing.T) {
 		if len(n.Datasets) != datasets || len(seeds) != datasets*distributions {
 			t.Errorf("at most %d rows: %d datasets, %d files, %d queries", e.MaxRows, len(n.Datasets), len(seeds), len(endpoint.Queries))
 		}
+	}
+}
+
+// virtuoso refuses what Virtuoso refuses: ORDER BY with more rows to sort than it returns (its error SR353).
+func virtuoso(t *testing.T, e *portaltest.Endpoint) http.Handler {
+	bounds := regexp.MustCompile(`(LIMIT|OFFSET) (\d+)`)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sum := 0
+		for _, m := range bounds.FindAllStringSubmatch(r.FormValue("query"), -1) {
+			n, _ := strconv.Atoi(m[2])
+			sum += n
+		}
+		if strings.Contains(r.FormValue("query"), "ORDER BY") && sum > 10_000 {
+			t.Errorf("a query that sorts %d rows: %.300s", sum, r.FormValue("query"))
+			http.Error(w, "Virtuoso 22023 Error SR353: Sorted TOP clause specifies more rows to sort", http.StatusInternalServerError)
+			return
+		}
+		e.ServeHTTP(w, r)
+	})
+}
+
+func TestADatasetWithMoreDistributionsThanAnAnswerHoldsComesWhole(t *testing.T) {
+	t.Parallel()
+	const distributions = 3_000
+	text := prefixes + `<http://c.example/> a dcat:Catalog ; dcat:dataset :huge , :small . :small a dcat:Dataset ; dct:title "Small" .
+:huge a dcat:Dataset ; dct:title "Huge" ; dct:publisher [ dct:title "City" ] ; dcat:keyword "a", "b"@en, "b"@de, "" .` + "\n"
+	for i := range distributions {
+		text += fmt.Sprintf(":huge dcat:distribution :r%d . :r%d a dcat:Distribution ; dcat:accessURL <http://d.example/f%d.csv> .\n", i, i, i)
+	}
+	endpoint := portaltest.NewEndpoint(t, text)
+	for _, rows := range []int{2_500, 1_337} {
+		endpoint.MaxRows, endpoint.Honest = rows, true
+		n := harvested(t, source(virtuoso(t, endpoint)))
+		seeds := map[string]bool{}
+		for _, seed := range n.Datasets[0].Seeds(harvest.Portal{}) {
+			seeds[seed.URL] = true
+		}
+		if len(n.Datasets) != 2 || len(seeds) != distributions || len(n.Skipped) > 0 {
+			t.Errorf("at most %d rows: %d datasets, %d files, skipped %q", rows, len(n.Datasets), len(seeds), n.Skipped)
+		}
+		// 3 about each distribution, type, title, 4 keywords, publisher and its name, and the catalog's two
+		if got := len(n.Datasets[0].Statements); got < 3*distributions+8 {
+			t.Errorf("at most %d rows: %d statements", rows, got)
+		}
+	}
+}
+
+func TestWhatCannotBeReadWholeIsSaid(t *testing.T) {
+	t.Parallel()
+	text := prefixes + "<http://c.example/> a dcat:Catalog ; dcat:dataset :huge . :huge a dcat:Dataset .\n"
+	for i := range 300 { // labels of blank nodes are no key to continue from
+		text += fmt.Sprintf(":huge dcat:distribution [ dcat:accessURL <http://d.example/f%d.csv> ] .\n", i)
+	}
+	endpoint := portaltest.NewEndpoint(t, text)
+	endpoint.MaxRows, endpoint.Honest = 100, true
+	n := harvested(t, source(endpoint))
+	if len(n.Skipped) != 1 || !strings.Contains(n.Skipped[0], "not all rows about http://d.example/huge can be read") || len(n.Datasets) != 1 {
+		t.Errorf("%d datasets, skipped %q", len(n.Datasets), n.Skipped)
 	}
 }
 

@@ -58,6 +58,18 @@ func (w *Walk) Each(ctx context.Context, after string, f func(things []string, q
 	}
 }
 
+// Things returns the IRIs of all things, in order.
+func (w *Walk) Things(ctx context.Context) ([]string, error) {
+	var all []string
+	for after := ""; ; after = all[len(all)-1] {
+		things, _, err := w.list(ctx, after)
+		if err != nil || len(things) == 0 {
+			return all, err
+		}
+		all = append(all, things...)
+	}
+}
+
 // in restricts a pattern to the graph.
 func (w *Walk) in(pattern string) string {
 	if w.Graph == "" {
@@ -92,7 +104,7 @@ func (w *Walk) about(ctx context.Context, things []string) (quads []term.Quad, n
 	for n = len(things); ; n = max(1, n/2) {
 		answer, err := w.Select(ctx, w.question(things[:n]))
 		switch {
-		case err != nil && (n == 1 || !tooMuch(err)):
+		case err != nil && (!tooMuch(err) || ctx.Err() != nil):
 			return nil, 0, err
 		case err != nil || len(answer.Rows) > rowLimit || answer.Cut:
 			if n == 1 {
@@ -121,33 +133,13 @@ func (w *Walk) question(things []string) string {
 	return fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { %s} %s } LIMIT %d", values.String(), w.in(w.paths()), rowLimit+1)
 }
 
+// paths returns a pattern for what question asks of ?s.
 func (w *Walk) paths() string {
 	follow := "isBlank(?o)"
 	if len(w.Follow) > 0 {
 		follow += " || ?p IN (<" + strings.Join(w.Follow, ">, <") + ">)"
 	}
 	return "?s ?p ?o . OPTIONAL { ?o ?p2 ?o2 . FILTER (" + follow + ") OPTIONAL { ?o2 ?p3 ?o3 . FILTER (isBlank(?o2)) } }"
-}
-
-// alone requests the statements about one thing in pages.
-func (w *Walk) alone(ctx context.Context, thing string) ([]term.Quad, error) {
-	const page = 4000
-	var rows []Row
-	for offset := 0; ; offset += page {
-		answer, err := w.Select(ctx, fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { <%s> } %s } ORDER BY ?p ?o ?p2 ?o2 ?p3 ?o3 LIMIT %d OFFSET %d", thing, w.in(w.paths()), page, offset))
-		if err != nil && offset > 0 {
-			w.Skip(fmt.Sprintf("only the first %d rows about %s can be read: %v", len(rows), thing, err))
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, answer.Rows...)
-		if len(answer.Rows) < page || len(rows) > 10*page {
-			break
-		}
-	}
-	return statements(rows), nil
 }
 
 // statements returns the distinct statements in rows that are paths.

@@ -128,23 +128,25 @@ func (w *Walk) page(ctx context.Context, after string) (quads []term.Quad, err e
 	}
 }
 
-// subject returns all statements about one subject.
+// subject returns all statements about one subject, of those with blank nodes at least one.
 func (w *Walk) subject(ctx context.Context, subject string, limit int) (quads []term.Quad, err error) {
-	for {
-		answer, err := w.Select(ctx, fmt.Sprintf("SELECT ?p ?o WHERE { %s } ORDER BY ?p ?o LIMIT %d OFFSET %d", w.in("<"+subject+"> ?p ?o"), wholePage, len(quads)))
+	pattern := w.in("<" + subject + "> ?p ?o")
+	for _, kind := range []struct{ is, key string }{{"isIRI", "STR(?o)"}, {"isLiteral", "MD5(STR(?o))"}, {"isBlank", "STR(?o)"}} {
+		rows, whole, err := w.pages(ctx, "?p ?o", pattern+" FILTER ("+kind.is+"(?o))", kind.key)
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range answer.Rows {
-			quads = append(quads, term.Quad{S: term.IRI(subject), P: row["p"], O: row["o"]})
+		if !whole && kind.is != "isBlank" {
+			return nil, fmt.Errorf("%s cuts off what it says of %s", w.URL, subject)
 		}
-		if len(answer.Rows) == 0 {
-			return quads, nil
+		for _, row := range rows {
+			quads = append(quads, term.Quad{S: term.IRI(subject), P: row["p"], O: row["o"]})
 		}
 		if len(quads) > limit {
 			return nil, fmt.Errorf("%s %w: more than %d", subject, ErrTooLarge, limit)
 		}
 	}
+	return quads, nil
 }
 
 // NamedGraphs returns the names of the named graphs of an endpoint, sorted.
