@@ -150,6 +150,8 @@ type Options struct {
 	Kind     string                             // for the report
 	Address  string                             // for the report
 	Sure     bool                               // withdraw without asking, however much a portal no longer lists
+	Search   bool                               // it may be that there is nothing: no ErrNothing
+	Asked    func() string                      // returns what was asked so far and what came, for ErrNothing; may be nil
 	Graphs   bool                               // make it a setting of the portals that the statements of their files are kept in named graphs
 }
 
@@ -174,7 +176,7 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	if err != nil {
 		return s.report, fmt.Errorf("harvest %s: %w", source, err)
 	}
-	s.mark = from
+	s.mark, s.found.begun = from, from != ""
 	err = s.read(h, from)
 	done := err == nil
 	if errors.Is(err, errLimit) {
@@ -182,6 +184,11 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	}
 	if s.broken == nil && ctx.Err() == nil {
 		err = errors.Join(err, s.endPortal(done && s.whole))
+	}
+	if err == nil {
+		if err = s.nothing(); err != nil {
+			err = errors.Join(err, s.keep("")) // the next harvest begins anew
+		}
 	}
 	if m, ok := h.(Metered); ok {
 		s.report.Traffic = m.Counted()

@@ -22,7 +22,8 @@ type memory struct {
 	ending  Ending // of the last commit
 	report  Report // of the last harvest
 	steps   int
-	fail    int // number of the step that fails; 0 means none
+	fail    int  // number of the step that fails; 0 means none
+	nothing bool // Commit finds nothing
 }
 
 func (m *memory) Begin(_ context.Context, _ Report, fresh bool) (string, error) {
@@ -55,6 +56,9 @@ func (m *memory) Keep(_ context.Context, step Step) (int, error) {
 
 func (m *memory) Commit(_ context.Context, _ Report, portal string, e Ending) (Changes, error) {
 	m.commits, m.ending = append(m.commits, fmt.Sprint(portal, " ", e.Whole)), e
+	if m.nothing {
+		return Changes{}, nil
+	}
 	return Changes{Inserted: 1}, nil
 }
 

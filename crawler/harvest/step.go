@@ -31,7 +31,8 @@ type step struct {
 	again  bool           // the source was read again (read)
 	looked bool           // the portal lists as many datasets as are known
 	total  catalog.Figure // of Ending
-	broken error          // the keeper's
+	found  found
+	broken error // the keeper's
 }
 
 const (
@@ -75,6 +76,7 @@ func (s *step) endPortal(whole bool) error {
 		return err
 	}
 	s.report.add(changes, whole || s.looked || s.portal.TellsGone)
+	s.found.brought += changes.Inserted + changes.Updated + changes.Unchanged + changes.Returned
 	if s.report.Waiting += changes.Waiting; changes.Waiting > 0 && len(s.report.Asks) < maxAsks {
 		s.report.Asks = append(s.report.Asks, s.portal.IRI)
 	}
@@ -101,6 +103,11 @@ func (s *step) Dataset(d Dataset) error {
 	if len(e.Quads) > maxStatements {
 		s.Skip(fmt.Sprintf("dataset %s has %d statements; the first %d were kept", d.IRI, len(e.Quads), maxStatements))
 		e.Quads = e.Quads[:maxStatements]
+	}
+	for _, dist := range d.Distributions {
+		if !dist.Service {
+			s.found.listed++
+		}
 	}
 	seeds := d.Seeds(s.portal)
 	for i := range seeds {
@@ -162,17 +169,20 @@ func (s *step) Seed(seed catalog.Seed) error {
 	}
 	seed.URL, _ = address.WithoutSecret(seed.URL)
 	s.report.Seeds++
+	s.found.listed = max(s.found.listed, s.report.Seeds)
 	if _, err := address.Parse(seed.URL); err != nil {
 		s.report.Invalid++
 		s.note(fmt.Sprintf("in dataset %s: %v", seed.Dataset, err))
 		return nil
 	}
+	s.found.taken++
 	s.seeds = append(s.seeds, seed)
 	return s.keepIfFull()
 }
 
 func (s *step) Quad(q term.Quad) error {
 	graph := q.G
+	s.found.statements++
 	q, ok := valid(q)
 	switch {
 	case !ok:

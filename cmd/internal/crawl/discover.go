@@ -29,7 +29,7 @@ func (c *Crawl) Discover(ctx context.Context, d Discovery, opts harvest.Options)
 	}
 	source, polite := c.discoverer(d)
 	source.Options = options
-	opts.Kind, opts.Address, opts.Meter = DiscoverKind, options.URL, polite.Traffic
+	opts.Kind, opts.Address, opts.Meter, opts.Search = DiscoverKind, options.URL, polite.Traffic, true
 	name := HarvestSource{Kind: DiscoverKind, Address: options.URL}.name(harvest.Selection{})
 	var keeper harvest.Keeper = measuring{c.Intake, c}
 	if d.Dry {

@@ -68,8 +68,9 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 	}
 	defer end()
 	polite := c.politeTransport(scope.Harvest)
-	s.HTTP = &http.Client{Transport: polite}
-	opts.Kind, opts.Address, opts.Meter = s.Kind, s.Address, polite.Traffic
+	asked := &harvest.Asked{Doer: &http.Client{Transport: polite}}
+	s.HTTP = asked
+	opts.Kind, opts.Address, opts.Meter, opts.Asked = s.Kind, s.Address, polite.Traffic, asked.String
 	report := harvest.Report{Source: s.name(opts.Part)}
 	for _, k := range harvesters() {
 		if k.kind != s.Kind {

@@ -92,6 +92,7 @@ func (c *client) harvest(ctx context.Context, at position) error {
 	if c.watched, err = c.readRegistry(ctx); err != nil {
 		return err
 	}
+	var partly error
 	begun, seen := at.week == "", map[string]bool{}
 	for _, week := range weeks[first:] {
 		portals, err := c.portals(ctx, week, week == at.newest)
@@ -112,21 +113,23 @@ func (c *client) harvest(ctx context.Context, at position) error {
 					here.dataset = at.dataset
 				}
 			}
-			if err := c.portal(ctx, here); err != nil {
+			if err := c.portal(ctx, here); errors.Is(err, harvestsparql.ErrPartly) {
+				partly = err
+			} else if err != nil {
 				return fmt.Errorf("portal %s: %w", portal, err)
 			}
 		}
 		if begun = begun || week == at.week; c.only != "" && len(seen) > 0 {
-			return nil
+			return harvestsparql.Partly(partly, c.out)
 		}
 	}
-	if c.only != "" && c.watched[bare(c.only)] != nil {
+	switch {
+	case c.only == "":
+		return harvestsparql.Partly(partly, c.out)
+	case c.watched[bare(c.only)] != nil:
 		return fmt.Errorf("the registry has the portal %s, but no week has datasets of it (weeks %s to %s)", c.only, weeks[len(weeks)-1], weeks[0])
 	}
-	if c.only != "" {
-		return fmt.Errorf("no week has a portal %s (weeks %s to %s)", c.only, weeks[len(weeks)-1], weeks[0])
-	}
-	return nil
+	return fmt.Errorf("no week has a portal %s (weeks %s to %s)", c.only, weeks[len(weeks)-1], weeks[0])
 }
 
 // position is a position in a harvest. newest is the latest week when the harvest began.

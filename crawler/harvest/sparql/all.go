@@ -3,6 +3,7 @@ package sparql
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"odarchive/crawler/harvest"
@@ -14,6 +15,11 @@ import (
 func (s Source) all(ctx context.Context, from string, out harvest.Sink) error {
 	at, after, _ := strings.Cut(from, " ")
 	begun := from == ""
+	var partly error
+	skip := func(why string) {
+		partly = fmt.Errorf("%w: %s", ErrPartly, why)
+		out.Skip(why)
+	}
 	for _, graph := range s.Graphs {
 		if !begun && graph != at {
 			continue
@@ -26,7 +32,7 @@ func (s Source) all(ctx context.Context, from string, out harvest.Sink) error {
 		if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, name, s.URL)}, true); err != nil {
 			return err
 		}
-		w := &Walk{Endpoint: s.Endpoint, Graph: name, Is: "?thing ?property ?value", Skip: out.Skip}
+		w := &Walk{Endpoint: s.Endpoint, Graph: name, Is: "?thing ?property ?value", Skip: skip}
 		err := w.Each(ctx, after, func(_ []string, quads []term.Quad, last string) error {
 			for _, q := range quads {
 				if err := out.Quad(q); err != nil {
@@ -40,5 +46,5 @@ func (s Source) all(ctx context.Context, from string, out harvest.Sink) error {
 		}
 		after = ""
 	}
-	return nil
+	return Partly(partly, out)
 }

@@ -74,13 +74,13 @@ func (s Source) unpaged(ctx context.Context, out harvest.Sink) error {
 	if err != nil {
 		return err
 	}
-	if answer.Cut {
-		out.Skip(fmt.Sprintf("%s may have more than the %d rows that it returned, and does not support paging", s.URL, len(answer.Rows)))
-	}
 	for _, row := range answer.Rows {
 		if err := s.seed(row, out); err != nil {
 			return err
 		}
+	}
+	if answer.Cut {
+		return Partly(fmt.Errorf("%w: %s may have more than the %d rows that it returned, and does not support paging", ErrPartly, s.URL, len(answer.Rows)), out)
 	}
 	return nil
 }

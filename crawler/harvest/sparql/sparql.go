@@ -103,6 +103,7 @@ func (s Source) catalogs(ctx context.Context, from string, out harvest.Sink) err
 	}
 	at := append(strings.Fields(from), "", "", "")
 	begun := from == ""
+	var partly error
 	for _, p := range places {
 		after := ""
 		if !begun {
@@ -124,14 +125,29 @@ func (s Source) catalogs(ctx context.Context, from string, out harvest.Sink) err
 			return err
 		}
 		mark := func(last string) string { return orNone(p.graph) + " " + orNone(p.catalog) + " " + last }
-		if err := Datasets(ctx, s.Endpoint, p.graph, p.pattern(), portal.IRI, after, mark, out); err != nil {
+		if err := Datasets(ctx, s.Endpoint, p.graph, p.pattern(), portal.IRI, after, mark, out); errors.Is(err, ErrPartly) {
+			partly = err
+		} else if err != nil {
 			return err
 		}
 	}
 	if !begun {
 		return s.catalogs(ctx, "", out) // the place of the mark no longer exists
 	}
-	return nil
+	return Partly(partly, out)
+}
+
+// ErrPartly is wrapped by the error for datasets that were kept in part, because the endpoint cuts off what it says of
+// them. The rest of the harvest goes on.
+var ErrPartly = errors.New("not everything could be read")
+
+// Partly ends a harvest in which something was kept in part: it fails, and the next one begins anew. If err is nil, it
+// does nothing.
+func Partly(err error, out harvest.Sink) error {
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, out.Mark(""))
 }
 
 func orNone(s string) string {
@@ -147,10 +163,15 @@ func followed() []string {
 		dcterms.AccrualPeriodicity, dcterms.Rights}
 }
 
-// Datasets hands over the datasets that a pattern binds to ?thing, with a mark after each batch.
+// Datasets hands over the datasets that a pattern binds to ?thing, with a mark after each batch. The error wraps ErrPartly
+// if all came, but some in part.
 func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after string, mark func(last string) string, out harvest.Sink) error {
-	w := &Walk{Endpoint: e, Graph: graph, Is: pattern, Follow: followed(), Skip: out.Skip}
-	return w.Each(ctx, after, func(things []string, quads []term.Quad, last string) error {
+	var partly error
+	w := &Walk{Endpoint: e, Graph: graph, Is: pattern, Follow: followed(), Skip: func(why string) {
+		partly = fmt.Errorf("%w: %s", ErrPartly, why)
+		out.Skip(why)
+	}}
+	err := w.Each(ctx, after, func(things []string, quads []term.Quad, last string) error {
 		for _, thing := range things { // whatever their class, and even if nothing else is said of them
 			quads = append(quads, term.Quad{S: term.IRI(portal), P: term.IRI(dcat.DatasetProp), O: term.IRI(thing)})
 		}
@@ -164,6 +185,10 @@ func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after str
 		}
 		return out.Mark(mark(last))
 	})
+	if err == nil {
+		err = partly
+	}
+	return err
 }
 
 // probe finds the places that have datasets.

@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -161,9 +162,9 @@ func TestWhatCannotBeReadWholeIsSaid(t *testing.T) {
 	}
 	endpoint := portaltest.NewEndpoint(t, text)
 	endpoint.MaxRows, endpoint.Honest = 100, true
-	n := harvested(t, source(endpoint))
-	if len(n.Skipped) != 1 || !strings.Contains(n.Skipped[0], "not all rows about http://d.example/huge can be read") || len(n.Datasets) != 1 {
-		t.Errorf("%d datasets, skipped %q", len(n.Datasets), n.Skipped)
+	n, err := portaltest.Harvest(t, source(endpoint), "")
+	if !errors.Is(err, ErrPartly) || n.LastMark() != "" || len(n.Skipped) != 1 || !strings.Contains(n.Skipped[0], "not all rows about http://d.example/huge can be read") || len(n.Datasets) != 1 {
+		t.Errorf("%d datasets, skipped %q, %v", len(n.Datasets), n.Skipped, err)
 	}
 }
 

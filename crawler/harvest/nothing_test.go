@@ -1,0 +1,113 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"odarchive/crawler/catalog"
+)
+
+// listed is a source that does what it is told, and then ends well.
+type listed struct {
+	do func(from string, out Sink) error
+}
+
+func (l listed) Harvest(_ context.Context, from string, out Sink) error { return l.do(from, out) }
+
+func TestAHarvestThatReadEverythingAndFoundNothingFails(t *testing.T) {
+	t.Parallel()
+	portal := func(out Sink, whole bool) error { return out.Portal(Portal{IRI: "http://a.example/"}, whole) }
+	dataset := func(out Sink, urls ...string) error {
+		d := Dataset{IRI: "http://a.example/d"}
+		for _, u := range urls {
+			d.Distributions = append(d.Distributions, Distribution{URL: u})
+		}
+		return out.Dataset(d)
+	}
+	for name, c := range map[string]struct {
+		mark string // of the last harvest
+		part Selection
+		do   func(from string, out Sink) error
+		want string // "" if it is no error
+	}{
+		"a portal without datasets": {do: func(_ string, out Sink) error { return portal(out, true) },
+			want: "found nothing: the portal answers, but no dataset and no file came; asked: http://a.example/api (200 application/json, 2 B)"},
+		"a portal that counts ten": {do: func(_ string, out Sink) error {
+			return errors.Join(portal(out, true), out.Unknown("", "the portal says that it lists 10 packages but returned 0"))
+		}, want: "no dataset and no file came; the portal says that it lists 10 packages but returned 0; asked: "},
+		"a list without addresses":   {do: func(_ string, out Sink) error { return portal(out, false) }, want: "found nothing"},
+		"only deleted datasets":      {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), out.Gone("http://a.example/d")) }, want: "found nothing"},
+		"not even a portal":          {do: func(string, Sink) error { return nil }, want: "found nothing; asked: "},
+		"files without an address":   {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), dataset(out, "mailto:a@b", "")) }, want: "found nothing to fetch: of 2 listed files, none has an address"},
+		"a dataset without files":    {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), dataset(out)) }},
+		"addresses without datasets": {do: func(_ string, out Sink) error { return out.Seed(catalog.Seed{URL: "http://a.example/1.csv"}) }},
+		"changes, and there are none": {mark: "since 2026", do: func(_ string, out Sink) error {
+			out.Next("since 2026")
+			return portal(out, false)
+		}},
+		"a whole harvest later, and everything is gone": {mark: "whole", do: func(_ string, out Sink) error { return portal(out, true) }, want: "found nothing"},
+		"the end of a list that was interrupted":        {mark: "page 9", do: func(string, Sink) error { return nil }},
+		"changes since a date":                          {part: Selection{Since: "2026-01-01"}, do: func(_ string, out Sink) error { return portal(out, false) }},
+		"a document that has not changed": {mark: "tag", do: func(_ string, out Sink) error {
+			out.NotModified("tag")
+			return portal(out, true)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := &Asked{Doer: always("{}")}
+			m := &memory{mark: c.mark, nothing: true}
+			h := listed{func(from string, out Sink) error {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://a.example/api", nil)
+				if err != nil {
+					return err
+				}
+				resp, err := asked.Do(req)
+				if err != nil {
+					return err
+				}
+				if _, err = io.Copy(io.Discard, resp.Body); err != nil {
+					return err
+				}
+				return errors.Join(c.do(from, out), resp.Body.Close())
+			}}
+			report, err := Run(t.Context(), "src", h, m, Options{Part: c.part, Asked: asked.String})
+			if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrNothing) || !strings.Contains(report.Error, c.want)) {
+				t.Errorf("%v, want %q; %q", err, c.want, report.Error)
+			}
+			if c.want != "" && m.mark != "" {
+				t.Errorf("the next harvest goes on from %q", m.mark)
+			}
+		})
+	}
+}
+
+// always is a Doer that gives the same answer to everything.
+type always string
+
+func (a always) Do(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
+}
+
+func TestAsManyRequestsAreNamedAsAPersonReads(t *testing.T) {
+	t.Parallel()
+	asked := &Asked{Doer: always("")}
+	for _, path := range []string{"1", "2", strings.Repeat("3", 200), "4", "5"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://u:secret@a.example/"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := asked.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+	}
+	if s := asked.String(); strings.Contains(s, "secret") || strings.Contains(s, "/4") || !strings.HasSuffix(s, ", and 2 more requests") || len(s) > 400 {
+		t.Error(s)
+	}
+}
