@@ -47,7 +47,8 @@ with its own settings of what fetches; the command ends with the harvest, and Ct
 
 With --every or --at, the harvest is planned: the server runs it at its times ('harvest list').
 
-Exit status: 0 done, 1 a source could not be read completely (what was read is kept) or asks something, 2 wrong usage.`,
+Exit status: 0 done, 1 a source could not be read completely (what was read is kept), lists nothing at all, or asks something,
+2 wrong usage.`,
 		Example: `  odarchive harvest auto https://data.example.org --dry-run
   odarchive harvest ckan https://data.example.org
   odarchive harvest datajson https://www.example.gov/data.json
