@@ -3,12 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,34 +13,31 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"odarchive/cmd/internal/faces"
-	"odarchive/cmd/internal/sampleweb"
 	"odarchive/ui/docs"
 )
 
-// The commands of the documentation run here, page by page, as a reader would type them. The first word after the fence
-// says what a block is, the second how it is used:
+// The commands of the documentation run here as a reader types them: after the tutorial, in a copy of the archive that it leaves,
+// with no text replaced and nothing set but HOME and PATH. Each page has a network of its own, so that all can use port 8080; where
+// the system does not permit that, they run one after another. The first word after the fence says what a block is, the second how
+// it is used:
 //
-//	sh             runs to its end, with exit status 0, in a shell that stops at the first error
-//	sh background  goes on running until the end of the page; the next block waits until its output is there
+//	sh             runs to its end, with exit status 0, in a shell that stops at the first error; each 'odarchive query' whose
+//	               result it prints has a solution
+//	sh empty       likewise, and there is no solution
+//	sh background  goes on running until the end of the page; the next block waits until its server answers
+//	sh ended       runs after the command in the background was interrupted
 //	sh fails       ends with another exit status
 //	sh elsewhere   does not run here: it installs software, or needs root (elsewhere lists the words it may begin with)
 //	sh service     runs in the test of the packages (cmd/deploy/release), which has a machine for it
 //	text           is the output of the block before; … stands for anything, alone on a line for any number of lines
-//	sparql         is a query with at least one solution; with "update", an update
+//	text later     is what the command in the background has printed some time later
+//	sparql         is a query with at least one solution; with "empty", one without; with "update", an update
 //	python, r      are programs; they are left out where the interpreter is not installed
 //	toml NAME      is written to the file NAME, as csv, json, turtle and sparql with a name are
 //	ini, nginx, …  are not looked at
-//
-// The hosts city.example, region.example, library.example and portalwatch.example are those of the sample web,
-// town.example is a site without a catalog, and the server on port 8080 has another port.
-
-// startsEmpty are the pages that begin without an archive. The others begin with one of the sample web.
-var startsEmpty = []string{"tutorial"}
 
 // elsewhere are the first words of commands that do not run here.
 var elsewhere = []string{"sudo", "make", "systemctl", "docker", "ssh", "git", "tar"}
@@ -56,15 +50,17 @@ var interpreters = map[string][]string{"python": {"python3"}, "r": {"Rscript", "
 
 const pageTime = 4 * time.Minute // of one block, on a slow machine
 
+// ready is where the servers of pages say that they are ready.
+const ready = "http://localhost:8080/readyz"
+
 // reading is a page that is being followed.
 type reading struct {
 	t      *testing.T
 	dir    string
-	env    []string
-	there  *strings.Replacer // from the addresses of pages to those of this test
-	back   *strings.Replacer
-	output []byte // of the last block
+	ran    bool   // a block has run
+	output []byte // of the last block: what it printed on standard output, and if it failed, also on standard error
 	alive  *running
+	seen   bool // the server of alive has answered
 }
 
 // running is a command in the background.
@@ -96,139 +92,94 @@ func TestEveryCommandOfTheDocumentationRuns(t *testing.T) {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
+	if path := os.Getenv(pageVariable); path != "" { // this process has a network of its own
+		if err := upLoopback(); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, path, os.Getenv(archiveVariable))
+		return
+	}
 	library, err := docs.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample := sampleArchive(t)
+	own := exec.Command("true")
+	isolate(own)
+	isolated := own.Run() == nil
+	if l, err := net.Listen("tcp", "127.0.0.1:8080"); !isolated && err != nil {
+		t.Skip("pages can have no network of their own here, and port 8080 is in use")
+	} else if err == nil {
+		l.Close()
+	}
+	archive := filepath.Join(t.TempDir(), "odarchive-data")
+	one := func(t *testing.T, path string) {
+		if !isolated {
+			follow(t, path, archive)
+			return
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^"+strings.Split(t.Name(), "/")[0]+"$", "-test.timeout=20m")
+		cmd.Env = append(os.Environ(), pageVariable+"="+path, archiveVariable+"="+archive)
+		isolate(cmd)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+	if !t.Run("tutorial", func(t *testing.T) { one(t, "tutorial") }) {
+		return
+	}
 	for _, p := range library.Pages() {
-		if p.Group == "" || len(p.Code()) == 0 {
+		if p.Group == "" || p.Path == "tutorial" || len(p.Code()) == 0 {
 			continue
 		}
 		t.Run(strings.ReplaceAll(p.Path, "/", "-"), func(t *testing.T) {
-			t.Parallel()
-			follow(t, p, sample)
+			if isolated {
+				t.Parallel()
+			}
+			one(t, p.Path)
 		})
 	}
 }
 
-// sample is an archive of the sample web, and that web.
-type sample struct {
-	data   string
-	places map[string]string // address on pages -> address here
-}
+// What tells the process of a page which one it is, and where the archive of the tutorial is.
+const (
+	pageVariable    = "ODARCHIVE_TEST_PAGE"
+	archiveVariable = "ODARCHIVE_TEST_ARCHIVE"
+)
 
-// sampleArchive crawls the sample web in its first three states, in January 2026.
-func sampleArchive(t *testing.T) sample {
-	t.Helper()
-	var state atomic.Int64
-	endpoint, err := faces.NewEndpoint(slog.New(slog.DiscardHandler))
+// follow runs the blocks of a page in a new folder, with a copy of the archive that the tutorial has left. The tutorial leaves it.
+func follow(t *testing.T, path, archive string) {
+	library, err := docs.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	web, err := sampleweb.Start(sampleweb.Options{State: func() int { return int(state.Load()) }, Handlers: endpoint.Handlers()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		web.Close()
-		if err := endpoint.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	catalog, err := web.Catalog()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := endpoint.Load(t.Context(), catalog); err != nil {
-		t.Fatal(err)
-	}
-	town := httptest.NewServer(http.HandlerFunc(townPage))
-	t.Cleanup(town.Close)
-	s := sample{data: filepath.Join(t.TempDir(), "archive"), places: map[string]string{}}
-	for _, host := range append(web.Hosts(), "portalwatch") {
-		s.places["http://"+host+".example/"] = web.Base(host)
-	}
-	s.places["http://town.example/"] = town.URL + "/"
-	do := func(args ...string) {
-		t.Helper()
-		var out bytes.Buffer
-		args = append(args, "--data", s.data, "--log-level", "error", "--allow-private-hosts", "--host-delay", "1ms")
-		if status := run(t.Context(), args, nil, &out, &out); status != 0 {
-			t.Fatalf("%v: exit status %d\n%s", args, status, out.String())
-		}
-	}
-	do("harvest", "portalwatch", web.Base("portalwatch")+"sparql")
-	for n, at := range []string{"2026-01-01T06:00:00Z", "2026-01-08T06:00:00Z", "2026-01-15T06:00:00Z"} {
-		state.Store(int64(n))
-		do("crawl", "--once", "--at", at)
-	}
-	return s
-}
-
-// townPage serves a site without a catalog: a page that links to two tables.
-func townPage(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
-	case "/":
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, `<!doctype html><title>Town</title><h1>Open data</h1><a href="parks.csv">Parks (CSV)</a> <a href="benches.csv">Benches (CSV)</a>`)
-	case "/parks.csv", "/benches.csv":
-		w.Header().Set("Content-Type", "text/csv")
-		fmt.Fprint(w, "id,name\n1,North\n2,South\n")
-	default:
-		http.NotFound(w, r)
-	}
-}
-
-func follow(t *testing.T, p *docs.Page, from sample) {
 	r := &reading{t: t, dir: t.TempDir()}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
-	l.Close() // the server of the page takes it
-	pairs := []string{"localhost:8080", "localhost:" + port, "127.0.0.1:8080", "127.0.0.1:" + port}
-	for there, here := range from.places {
-		host, local := strings.Trim(strings.TrimPrefix(there, "http:"), "/"), strings.Trim(strings.TrimPrefix(here, "http:"), "/")
-		pairs = append(pairs, host, local)
-	}
-	r.there = strings.NewReplacer(pairs...)
-	slices.Reverse(pairs)
-	r.back = strings.NewReplacer(pairs...)
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "ODARCHIVE_") {
-			r.env = append(r.env, v)
-		}
-	}
-	r.env = append(r.env, "ODARCHIVE_ALLOW_PRIVATE_HOSTS=true", "ODARCHIVE_HOST_DELAY=1ms", "ODARCHIVE_LOG_LEVEL=error", "ODARCHIVE_LISTEN=127.0.0.1:"+port, "HOME="+r.dir)
-	if !slices.Contains(startsEmpty, p.Path) {
-		r.env = append(r.env, "ODARCHIVE_BASE=http://localhost:"+port+"/")
-		if err := os.CopyFS(filepath.Join(r.dir, "odarchive-data"), os.DirFS(from.data)); err != nil {
+	here := filepath.Join(r.dir, "odarchive-data")
+	if path != "tutorial" {
+		if err := os.CopyFS(here, os.DirFS(archive)); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(p.Source, "sh background") { // whose server has another address than the sample archive
-			var out bytes.Buffer
-			if status := run(t.Context(), []string{"rebase", "--data", filepath.Join(r.dir, "odarchive-data"), "--base", "http://localhost:" + port + "/", "--log-level", "error"}, nil, &out, &out); status != 0 {
-				t.Fatal(out.String())
-			}
+	}
+	for _, b := range library.Page(path).Code() {
+		if r.block(b); t.Failed() {
+			return
 		}
 	}
-	for _, b := range p.Code() {
-		r.block(b)
-		if t.Failed() {
-			return
+	r.end()
+	if path == "tutorial" {
+		if err := os.Rename(here, archive); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
 
 func (r *reading) block(b docs.Code) {
 	r.t.Helper()
-	text := r.there.Replace(b.Text)
 	var err error
 	switch {
 	case b.Language == "text" && b.Use == "":
 		r.compare(b.Text)
+	case b.Language == "text" && b.Use == "later":
+		r.await(b.Text)
 	case b.Language == "sh" && b.Use == "elsewhere":
 		for line := range strings.Lines(b.Text) {
 			if word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word != "" && word[0] != '#' && !slices.Contains(elsewhere, word) {
@@ -237,35 +188,41 @@ func (r *reading) block(b docs.Code) {
 		}
 	case b.Language == "sh" && strings.HasPrefix(b.Use, "service"):
 	case b.Language == "sh" && b.Use == "background":
-		r.start(text)
+		r.start(b.Text)
 	case b.Language == "sh":
-		if r.alive != nil && r.output == nil {
-			r.compare("") // until it serves
+		if b.Use == "ended" {
+			r.end()
 		}
-		err = r.run(nil, "sh", "-ec", text)
+		r.await("")
+		err = r.run(nil, "sh", "-ec", b.Text)
 		if (err != nil) != (b.Use == "fails") {
-			r.t.Errorf("%s\n%v\n%s", text, err, r.output)
+			r.t.Errorf("%s\n%v\n%s", b.Text, err, r.output)
+		}
+		if none, some := solutions(b.Text, string(r.output)); none && b.Use != "empty" || some && b.Use == "empty" {
+			r.t.Errorf("%s\nsome query has no solution: %v, some query has one: %v\n%s", b.Text, none, some, r.output)
 		}
 	case b.Language == "sparql" && b.Use == "update":
-		if err := r.run(nil, "odarchive", "update", text); err != nil {
-			r.t.Errorf("%s\n%v\n%s", text, err, r.output)
+		if err := r.run(nil, "odarchive", "update", b.Text); err != nil {
+			r.t.Errorf("%s\n%v\n%s", b.Text, err, r.output)
 		}
-	case b.Language == "sparql" && b.Use == "":
-		if err := r.run(nil, "odarchive", "query", "--format", "csv", text); err != nil || bytes.Count(r.output, []byte("\n")) < 2 {
-			r.t.Errorf("%s\n%v, and no solution\n%s", text, err, r.output)
+	case b.Language == "sparql" && (b.Use == "" || b.Use == "empty"):
+		err := r.run(nil, "odarchive", "query", "--format", "csv", b.Text)
+		if rows := bytes.Count(r.output, []byte("\n")) - 1; err != nil || (rows < 1) != (b.Use == "empty") {
+			r.t.Errorf("%s\n%v, %d solutions\n%s", b.Text, err, rows, r.output)
 		}
 	case interpreters[b.Language] != nil:
 		command := interpreters[b.Language]
 		if _, err := exec.LookPath(command[0]); err != nil {
-			r.t.Logf("left out: %s is not installed", command[0])
-			r.output = nil
+			r.t.Logf("%s is not installed", command[0])
+			r.ran = false
 			return
 		}
-		if err := r.run(strings.NewReader(text), command[0], command[1:]...); err != nil {
-			r.t.Errorf("%s\n%v\n%s", text, err, r.output)
+		r.await("")
+		if err := r.run(strings.NewReader(b.Text), command[0], command[1:]...); err != nil {
+			r.t.Errorf("%s\n%v\n%s", b.Text, err, r.output)
 		}
 	case b.Use != "":
-		if err := os.WriteFile(filepath.Join(r.dir, b.Use), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(r.dir, b.Use), []byte(b.Text), 0o600); err != nil {
 			r.t.Error(err)
 		}
 	case !slices.Contains(unread, b.Language):
@@ -273,24 +230,51 @@ func (r *reading) block(b docs.Code) {
 	}
 }
 
+// tableRule is the line below the head of a table of solutions.
+var tableRule = regexp.MustCompile(`(?m)^-[-+]*$`)
+
+// solutions reports whether some query of a script has no solution, and whether some query has one. It looks at the tables that the
+// script printed.
+func solutions(script, output string) (none, some bool) {
+	tables := tableRule.FindAllStringIndex(output, -1)
+	for _, at := range tables {
+		if row := strings.TrimPrefix(output[at[1]:], "\n"); row == "" || row[0] == '\n' {
+			none = true
+		} else {
+			some = true
+		}
+	}
+	queries := 0
+	for _, command := range strings.Split(script, "odarchive query")[1:] {
+		if !strings.HasPrefix(command, " --format") && !strings.HasPrefix(command, " --explain") {
+			queries++
+		}
+	}
+	return none || len(tables) < queries, some
+}
+
 // run runs a command to its end and keeps its output.
 func (r *reading) run(stdin io.Reader, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(r.t.Context(), pageTime)
 	defer cancel()
+	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = r.dir, r.env, stdin
-	out, err := cmd.CombinedOutput()
-	r.output = append(out, '\n') // so that it is not nil
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = r.dir, r.env(), stdin, &out, &errs
+	err := cmd.Run()
+	if r.ran, r.output = true, out.Bytes(); err != nil {
+		r.output = append(r.output, errs.Bytes()...)
+	}
 	return err
 }
 
+// env is what every reader's shell has set.
+func (r *reading) env() []string { return []string{"HOME=" + r.dir, "PATH=" + os.Getenv("PATH")} }
+
 // start runs a command until the end of the page.
 func (r *reading) start(text string) {
-	if r.alive != nil {
-		r.alive.stop(r.t)
-	}
+	r.end()
 	job := &running{cmd: exec.Command("sh", "-c", "exec "+strings.TrimSpace(text)), done: make(chan struct{})}
-	job.cmd.Dir, job.cmd.Env, job.cmd.Stdout, job.cmd.Stderr = r.dir, r.env, job, job
+	job.cmd.Dir, job.cmd.Env, job.cmd.Stdout, job.cmd.Stderr = r.dir, r.env(), job, job
 	if err := job.cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -299,7 +283,15 @@ func (r *reading) start(text string) {
 		close(job.done)
 	}()
 	r.t.Cleanup(func() { job.stop(r.t) })
-	r.alive, r.output = job, nil
+	r.alive, r.ran, r.seen = job, false, false
+}
+
+// end ends the command in the background, if there is one.
+func (r *reading) end() {
+	if r.alive != nil {
+		r.alive.stop(r.t)
+		r.alive = nil
+	}
 }
 
 // stop interrupts the command and waits for its end.
@@ -314,30 +306,29 @@ func (r *running) stop(t *testing.T) {
 	}
 }
 
-// compare compares the output of the last block with what the page shows. If that block goes on running, it waits for
-// the output, and then until the server answers.
+// compare compares the output of the last block with what the page shows. If that block goes on running, it waits for the output.
 func (r *reading) compare(want string) {
 	r.t.Helper()
-	pattern := outputPattern(want)
-	if r.alive == nil || r.output != nil {
-		if r.output != nil && !pattern.MatchString(r.seen(r.output)) {
-			r.t.Errorf("the output is\n%s\nand the page says\n%s", r.seen(r.output), want)
-		}
+	switch {
+	case r.alive != nil && !r.ran:
+		r.await(want)
+	case r.ran && !outputPattern(want).MatchString(shown(r.output)):
+		r.t.Errorf("the output is\n%s\nand the page says\n%s", shown(r.output), want)
+	}
+}
+
+// await waits until the command in the background has printed what the page shows, "" for anything, and its server answers.
+func (r *reading) await(want string) {
+	r.t.Helper()
+	if r.alive == nil || want == "" && r.seen {
 		return
 	}
-	deadline := time.Now().Add(pageTime)
-	ready := ""
-	for _, v := range r.env {
-		if listen, ok := strings.CutPrefix(v, "ODARCHIVE_LISTEN="); ok {
-			ready = "http://" + listen + "/readyz"
-		}
-	}
-	for time.Now().Before(deadline) {
-		if text := r.seen(r.alive.text()); want == "" || pattern.MatchString(text) {
+	pattern := outputPattern(want)
+	for deadline := time.Now().Add(pageTime); time.Now().Before(deadline); {
+		if want == "" || pattern.MatchString(shown(r.alive.text())) {
 			if res, err := http.Get(ready); err == nil {
 				res.Body.Close()
-				if res.StatusCode == http.StatusOK {
-					r.output = []byte("\n")
+				if r.seen = res.StatusCode == http.StatusOK; r.seen {
 					return
 				}
 			}
@@ -348,13 +339,13 @@ func (r *reading) compare(want string) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	r.t.Errorf("the output is\n%s\nand the page says\n%s", r.seen(r.alive.text()), want)
+	r.t.Errorf("the output is\n%s\nand the page says\n%s", shown(r.alive.text()), want)
 }
 
-// seen returns an output as the page would show it.
-func (r *reading) seen(out []byte) string {
+// shown returns an output as a page would show it.
+func shown(out []byte) string {
 	var lines []string
-	for line := range strings.Lines(r.back.Replace(string(out))) {
+	for line := range strings.Lines(string(out)) {
 		lines = append(lines, strings.TrimRight(line, " \r\n\t"))
 	}
 	return strings.TrimSpace(strings.Join(lines, "\n")) + "\n"
@@ -387,6 +378,26 @@ func TestAnOutputIsComparedWithWhatAPageShows(t *testing.T) {
 	} {
 		if got := outputPattern(c.want).MatchString(c.out); got != c.is {
 			t.Errorf("%q shown for %q: %v", c.want, c.out, got)
+		}
+	}
+}
+
+func TestAQueryWithoutASolutionIsNoticed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		script, out string
+		none, some  bool
+	}{
+		{"odarchive query 'A'", "?a | ?b\n---+---\n1  | 2\n", false, true},
+		{"odarchive query 'A'", "?a\n--\n", true, false},
+		{"odarchive query 'A'", "", true, false},
+		{"odarchive query 'A'\nodarchive query 'B'", "?a\n--\n1\n?b\n--\n", true, true},
+		{"odarchive query 'A'\nodarchive query 'B'", "?a\n--\n\n?b\n--\n1\n", true, true},
+		{"n=$(odarchive query --format csv 'A')\nodarchive get \"$n\"", "bytes\n", false, false},
+		{"odarchive stats", "versions 3\n", false, false},
+	} {
+		if none, some := solutions(c.script, c.out); none != c.none || some != c.some {
+			t.Errorf("%q printed %q: none %v, some %v", c.script, c.out, none, some)
 		}
 	}
 }
