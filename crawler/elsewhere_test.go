@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,8 +19,25 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/dispatch"
+	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/spool"
 )
+
+// Workers have the names of their own network, and their own addresses that are private.
+func TestAHostThatTheOperatorHasPlacedIsTheWriters(t *testing.T) {
+	t.Parallel()
+	p := &Pipeline{Settings: func(host string) hosts.Settings {
+		if host == "inside.example" {
+			return hosts.Settings{Resolve: hosts.Place{Addr: netip.MustParseAddr("10.1.2.3")}}
+		}
+		return hosts.Settings{}
+	}}
+	for host, want := range map[string]bool{"inside.example": false, "a.example": true} {
+		if got := p.forWorkers(host); got != want {
+			t.Errorf("%s is for workers: %v, want %v", host, got, want)
+		}
+	}
+}
 
 // TestBothWaysOfAVisitRecordTheSame lets one archive visit by itself and another by a worker, and compares what they
 // recorded over three rounds: new files, unchanged ones, changed ones, failures, redirects, error pages.

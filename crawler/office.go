@@ -44,12 +44,12 @@ func (o *Office) Pick(group string, jobs []frontier.Job) (theirs []frontier.Job)
 	return theirs
 }
 
-// forWorkers reports whether workers may ask a host: not if its settings have a secret or are kept by the writer, as its
+// forWorkers reports whether workers may ask a host: not if its settings have a secret, say where it is, or are kept by the writer, as its
 // counts of the day are. With a tape, the writer fetches all files itself.
 func (p *Pipeline) forWorkers(host string) bool {
 	s := p.settings(host)
 	return p.Tape == nil && s.Parallel <= 1 && s.Group == "" && s.Daily == (hosts.Daily{}) && len(s.Headers) == 0 && s.Secret == nil && s.UserAgent == "" &&
-		!s.Unverified && s.Robots == nil && s.Paused == "" && (s.Proxy == nil || s.Proxy.Global)
+		!s.Unverified && s.Robots == nil && s.Paused == "" && (s.Proxy == nil || s.Proxy.Global) && s.Resolve.IsZero()
 }
 
 // isOwn reports whether only the writer can visit a URL: of campaigns, over FTP, and those whose bytes are lost, or
