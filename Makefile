@@ -39,14 +39,11 @@ test: needs ui ## set up and run every test, as CI does (SLOWEST=20 tells which 
 	@$(GO) -C sparqlapi/openapi/client mod download || echo "a client generated from the OpenAPI document will not be tested"
 	@GO="$(GO)" $(SHARED_BUILD) $(GO) run ./cmd/internal/suite $(SUITE) $(if $(SLOWEST),-slowest $(SLOWEST)) ./...
 
-check: lint ## formatting, vet, staticcheck, deadcode and the tests
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt these:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
-	$(GO) vet ./...
-	$(GO) test ./...
+check: lint ## lint, vet and the tests, without the race detector
+	$(SHARED_BUILD) $(GO) test -vet=all ./...
 
-lint: ## staticcheck and deadcode (downloaded once); both must say nothing
-	$(GO) run $(STATICCHECK) -tags browser,campaign ./...
-	@out=$$($(GO) run $(DEADCODE) -test ./... 2>&1 | grep -v '^go: downloading ') || true; test -z "$$out" || { echo "$$out"; exit 1; }
+lint: ## formatting, go.mod, staticcheck and deadcode (downloaded once); all must say nothing
+	@$(SHARED_BUILD) GO="$(GO)" STATICCHECK=$(STATICCHECK) DEADCODE=$(DEADCODE) .ci/lint
 
 lint-api: ## the OpenAPI document with redocly's recommended rules (downloaded once); it must find nothing
 	npm_config_cache=.cache/npm REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true npx --yes $(REDOCLY) lint sparqlapi/openapi/openapi.json
@@ -57,7 +54,7 @@ module: ## give the module the path of whoever publishes it: make module MODULE=
 	(git ls-files '*.go' 2>/dev/null || find . -name '*.go') | xargs sed -i -E \
 	  -e "s#^(import |[[:space:]]*)(([A-Za-z_.][A-Za-z0-9_]*) )?\"$$old/#\1\2\"$(MODULE)/#" && \
 	sed -i "s#^module $$old\$$#module $(MODULE)#" go.mod && gofmt -w $$(gofmt -l .) && \
-	$(GO) build ./... && echo "The module is $(MODULE) now; other programs import $(MODULE)/triplestore and $(MODULE)/triplestore/sparql."
+	$(GO) list -deps -test ./... >/dev/null && $(GO) $(or $(TRY),build ./...) && echo "The module is $(MODULE) now; other programs import $(MODULE)/triplestore and $(MODULE)/triplestore/sparql."
 
 licences: ui ## write the licences of all third-party software (cmd/internal/licences/third_party.txt)
 	@mkdir -p .cache && $(GO) run ./cmd/internal/licences/inventory licences > .cache/licences && mv .cache/licences cmd/internal/licences/third_party.txt

@@ -43,7 +43,7 @@ func runImage(t *testing.T, dir string) {
 		}
 	}
 	if os.Getuid() != 0 {
-		t.Skip("only root can make a container")
+		t.Skip("making a container needs the rights of root")
 	}
 	a := readImage(t, dir)
 	at := slices.IndexFunc(a.Index.Manifests, func(d oci.Descriptor) bool { return d.Platform.Architecture == runtime.GOARCH })

@@ -51,10 +51,11 @@ func checkout(t *testing.T) string {
 
 // packagesOf builds the packages of a checkout for this machine, and returns their directory. It runs
 // the command, without the race detector: compressing programs takes many times as long with it, and nothing is concurrent.
-func packagesOf(t *testing.T, command, root, version string) string {
+func packagesOf(t *testing.T, command, root, version string, more ...string) string {
 	t.Helper()
 	out := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), command, "-out", out, "-version", version, "-maintainer", "Somebody <somebody@archive.example>", "-only", platform{runtime.GOOS, runtime.GOARCH}.String())
+	args := append([]string{"-out", out, "-version", version, "-maintainer", "Somebody <somebody@archive.example>", "-only", platform{runtime.GOOS, runtime.GOARCH}.String()}, more...)
+	cmd := exec.CommandContext(t.Context(), command, args...)
 	cmd.Dir = root
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
@@ -100,7 +101,9 @@ func TestPackages(t *testing.T) {
 			t.Errorf("the checksums of one are\n%sof the other (%v)\n%s", a, err, b)
 		}
 	})
-	t.Run("are installed and upgraded and removed while the archive stays", func(t *testing.T) { install(t, first, packagesOf(t, command, one, "v1.1.0")) })
+	t.Run("are installed and upgraded and removed while the archive stays", func(t *testing.T) {
+		install(t, first, packagesOf(t, command, one, "v1.1.0", "-no-image")) // the image of the first is run below
+	})
 	t.Run("run as a container that can write its data only", func(t *testing.T) { runImage(t, first) })
 	t.Run("become a service by the page that says how", func(t *testing.T) { followService(t, first) })
 }

@@ -44,8 +44,8 @@ func (r *release) run(ctx context.Context) (err error) {
 	}
 	defer os.RemoveAll(r.work)
 
-	host := filepath.Join(r.work, "host")
-	if err := r.buildHost(ctx, host); err != nil {
+	host, inventory := filepath.Join(r.work, "host"), filepath.Join(r.work, "inventory")
+	if err := r.buildHost(ctx, host, inventory); err != nil {
 		return err
 	}
 	r.built = map[platform]string{}
@@ -56,10 +56,7 @@ func (r *release) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	inventory, nfpm := filepath.Join(r.work, "inventory"), filepath.Join(r.work, "nfpm")
-	if err := r.build(ctx, platform{runtime.GOOS, runtime.GOARCH}, inventory, "./cmd/internal/licences/inventory"); err != nil {
-		return err
-	}
+	nfpm := filepath.Join(r.work, "nfpm")
 	if !r.noDeb {
 		if err := r.tool(ctx, nfpm); err != nil {
 			return err

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -18,35 +19,40 @@ const unknown = "devel"
 // noTime is the time of files whose revision is not known: the first that every archive format can have.
 const noTime = "1980-01-01T00:00:00Z"
 
-// buildHost builds the program for this machine, and asks it for its version and time. Where Go did not find them, which
-// it does not in a source without git, nor in a work tree beside a clone, it is built again and told.
-func (r *release) buildHost(ctx context.Context, host string) error {
-	for {
-		if err := r.build(ctx, platform{runtime.GOOS, runtime.GOARCH}, host, "./cmd/odarchive"); err != nil {
-			return err
-		}
-		text, err := r.output(ctx, nil, host, "version", "--json")
-		if err != nil {
-			return err
-		}
-		var b struct {
-			Version, Revision, Time string
-			Modified                bool
-		}
-		if err := json.Unmarshal(text, &b); err != nil {
-			return fmt.Errorf("odarchive version --json: %w", err)
-		}
-		if b.Version == unknown && r.stamp == "" {
-			if r.stamp = r.found(ctx); r.stamp != "" {
-				continue
-			}
-		}
-		if b.Modified {
-			fmt.Fprintf(r.log, "release: the source differs from revision %s: nobody else can build the same\n", b.Revision)
-		}
-		r.version = strings.TrimPrefix(b.Version, "v")
-		return r.setTime(cmp.Or(b.Time, noTime))
+// buildHost builds the program for this machine, and asks it for its version and time. Where Go does not find them, which
+// it does not in a source without git, nor in a work tree beside a clone, the linker tells the program. Whether Go finds them is
+// seen in a smaller program, inventory, which is needed anyway.
+func (r *release) buildHost(ctx context.Context, host, inventory string) error {
+	here := platform{runtime.GOOS, runtime.GOARCH}
+	if err := r.build(ctx, here, inventory, "./cmd/internal/licences/inventory"); err != nil {
+		return err
 	}
+	info, err := buildinfo.ReadFile(inventory)
+	if err != nil {
+		return err
+	}
+	if info.Main.Version == "" || info.Main.Version == "(devel)" {
+		r.stamp = r.found(ctx)
+	}
+	if err := r.build(ctx, here, host, "./cmd/odarchive"); err != nil {
+		return err
+	}
+	text, err := r.output(ctx, nil, host, "version", "--json")
+	if err != nil {
+		return err
+	}
+	var b struct {
+		Version, Revision, Time string
+		Modified                bool
+	}
+	if err := json.Unmarshal(text, &b); err != nil {
+		return fmt.Errorf("odarchive version --json: %w", err)
+	}
+	if b.Modified {
+		fmt.Fprintf(r.log, "release: the source differs from revision %s: nobody else can build the same\n", b.Revision)
+	}
+	r.version = strings.TrimPrefix(b.Version, "v")
+	return r.setTime(cmp.Or(b.Time, noTime))
 }
 
 // setTime sets the time of all files, unless the environment does as https://reproducible-builds.org/specs/source-date-epoch/
