@@ -87,7 +87,7 @@ func (a *adding) seedsOf(args []string) ([]catalog.Seed, error) {
 	seeds := make([]catalog.Seed, 0, len(args))
 	for _, arg := range args {
 		s := a.defaults
-		s.URL = arg
+		s.URL = a.withScheme(arg)
 		if _, err := address.Parse(s.URL); err != nil {
 			return nil, usagef("%w; expected an address such as https://example.org/data.csv", err)
 		}

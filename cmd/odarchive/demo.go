@@ -129,9 +129,17 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleHosts, base stri
 		return err
 	}
 	c.say("   %d listings, %d new URLs\n\n2. Crawl: fetch the files politely and keep them", report.Seeds, report.Added)
-	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: max(report.Added, report.Seeds), Report: c.showFetch})
+	seen := newEnding()
+	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: max(report.Added, report.Seeds), Report: func(r crawler.Report) {
+		seen.add(r)
+		c.showFetch(r)
+	}})
 	if err != nil {
 		return err
+	}
+	c.say("   %s", seen.words())
+	for _, f := range seen.causes() {
+		c.say("   %7d  %s", f.Files, f.Cause)
 	}
 	if web.briefly != "" {
 		if err := web.withdraw(ctx); err != nil {

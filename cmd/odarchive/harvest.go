@@ -15,6 +15,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/fingerprint"
 	"odarchive/crawler/spelling"
 	"odarchive/sparqlapi/access"
 
@@ -30,10 +31,11 @@ func (c *cli) harvest() *cobra.Command {
 	var when planFlags
 	parallel := 4
 	cmd := &cobra.Command{
-		Use:   "harvest KIND URL | harvest KIND --list FILE",
+		Use:   "harvest [KIND] URL | harvest KIND --list FILE",
 		Short: "Register the files that portals list, and keep their catalogs as linked data",
 		Long: "Kinds: " + strings.Join(crawl.HarvestKinds(), ", ") + `, and auto, which recognises the
-software of a portal from its home page and harvests it with the right kind (with --dry-run, it only prints the kind).
+software of a portal from its home page and harvests it with the right kind (with --dry-run, it only prints the kind). Without
+a kind, auto is meant.
 
 The files become due for the crawl. The portal's descriptions of its datasets become DCAT in the named graph
 BASEgraph/PORTAL, which is replaced as a whole when the portal has been read completely. Datasets that it no longer lists
@@ -49,7 +51,8 @@ With --every or --at, the harvest is planned: the server runs it at its times ('
 
 Exit status: 0 done, 1 a source could not be read completely (what was read is kept), lists nothing at all, or asks something,
 2 wrong usage.`,
-		Example: `  odarchive harvest auto https://data.example.org --dry-run
+		Example: `  odarchive harvest data.example.org
+  odarchive harvest auto https://data.example.org --dry-run
   odarchive harvest ckan https://data.example.org
   odarchive harvest datajson https://www.example.gov/data.json
   odarchive harvest socrata https://data.city.example
@@ -70,9 +73,15 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 			if list != "" {
 				return exactly("KIND")(cmd, args)
 			}
+			if len(args) == 1 && !crawl.KnowsHarvest(args[0]) { // of a portal that is to be recognised
+				return nil
+			}
 			return exactly("KIND", "URL")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if list == "" && len(args) == 1 {
+				args = []string{crawl.Recognised, args[0]}
+			}
 			source.Kind = args[0]
 			if !crawl.KnowsHarvest(source.Kind) {
 				return usageError{unknownKind(source.Kind)}
@@ -81,7 +90,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 				if list != "" || queryFile != "" {
 					return usagef("--list and --query cannot be planned")
 				}
-				source.Address = args[1]
+				source.Address = c.withScheme(args[1])
 				p, err := when.plan(source, opts)
 				if err != nil {
 					return err
@@ -139,7 +148,7 @@ func (c *cli) harvestThese(ctx context.Context, n *app.Node, source crawl.Harves
 	if list != "" {
 		return c.harvestList(ctx, n, source.Kind, list, parallel, opts)
 	}
-	source.Address = address[0]
+	source.Address = c.withScheme(address[0])
 	if source.Kind == crawl.Recognised {
 		if err := c.recognise(ctx, n, &source, dry); err != nil || dry {
 			return err
@@ -171,6 +180,9 @@ func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestS
 // recognise sets the kind of a source, and prints how it was recognised: on standard output only if nothing follows.
 func (c *cli) recognise(ctx context.Context, n *app.Node, source *crawl.HarvestSource, dry bool) error {
 	found, err := n.Recognise(ctx, source.Address)
+	if errors.Is(err, fingerprint.ErrUnknown) {
+		return fmt.Errorf("%w; 'odarchive discover %s' finds the data files of a web site, 'odarchive harvest KIND URL' harvests a source that you know", err, shellWord(source.Address))
+	}
 	if err != nil {
 		return err
 	}

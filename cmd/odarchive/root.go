@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := advised(root.ExecuteContext(ctx))
 	if closed := c.spans.Close(); closed != nil {
 		c.log.Warn("the last spans were not exported", "error", closed)
 	}

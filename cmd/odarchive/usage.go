@@ -3,15 +3,42 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/spelling"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// withScheme returns an address as it is fetched: one without a scheme, as people write it, is taken as https, or as http
+// for an IP address, localhost, or a port. What looks like no host stays as it is.
+func (c *cli) withScheme(link string) string {
+	host, _, _ := strings.Cut(strings.TrimSpace(link), "/")
+	name, port, _ := strings.Cut(host, ":")
+	if strings.Contains(link, "://") || strings.ContainsAny(host, " @?#\\[]") || strings.Trim(port, "0123456789") != "" || name != "localhost" && strings.Count(strings.Trim(name, "."), ".") == 0 {
+		return link
+	}
+	scheme := "https://"
+	if _, err := netip.ParseAddr(name); err == nil || name == "localhost" || port != "" && port != "443" {
+		scheme = "http://"
+	}
+	link = scheme + strings.TrimSpace(link)
+	fmt.Fprintf(c.stderr, "odarchive: no scheme is given; taken as %s\n", printable(link))
+	return link
+}
+
+// advised adds to an error what permits what it refuses.
+func advised(err error) error {
+	if err != nil && strings.Contains(err.Error(), catalog.WhyPrivate) {
+		return fmt.Errorf("%w; %s", err, privateAdvice)
+	}
+	return err
+}
 
 // usageError is an error in the command line: exit status 2.
 type usageError struct{ error }

@@ -22,6 +22,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,7 @@ type Fetcher struct {
 	slots     slots
 	crowd     crowd
 	ways      ways
+	nameless  sync.Once // Options.Nameless
 }
 
 // New returns a Fetcher. The caller must close it.

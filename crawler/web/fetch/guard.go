@@ -145,6 +145,9 @@ func (f *Fetcher) firstAllowed(ctx context.Context, to target, connect func(neti
 			}
 			continue
 		}
+		if f.opts.Nameless != nil && f.opts.Contact == "" && public(a.Unmap()) {
+			f.nameless.Do(f.opts.Nameless)
+		}
 		conn, more, err := connect(a.Unmap())
 		if err == nil {
 			return conn, nil

@@ -19,6 +19,9 @@ type Options struct {
 	UserAgent string // product token and version, "odarchive/1.0"
 	Contact   string // URL or mail address for the owners of hosts; part of the User-Agent header
 
+	// Nameless, if not nil, is called once, before the first connection to a public address, if there is no Contact.
+	Nameless func()
+
 	MaxBody      int64 // bytes, before and after decoding; 100 MiB
 	MaxHeader    int64 // bytes of a response's header; 256 KiB
 	MaxRedirects int   // 10
