@@ -126,7 +126,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	f.StringVar(&opts.Part.Prefix, "metadata-prefix", "", "metadata format to request from an oai repository (default oai_dc)")
 	f.BoolVar(&opts.Part.ByOne, "by-identifier", false, "request each record of an oai repository separately")
 	f.BoolVar(&dry, "dry-run", false, "with kind auto: print what the portal is, and harvest nothing")
-	f.StringVar(&list, "list", "", "harvest the sources listed in this file, one address on each line")
+	f.StringVar(&list, "list", "", "harvest the sources listed in this file, one address on each line; those that nothing answers for are tried once more at the end")
 	f.IntVar(&parallel, "parallel", parallel, "number of sources of a list to harvest at the same time, never two of one host")
 	f.StringVar(&queryFile, "query", "", "file with the SPARQL query whose ?url is harvested (kind sparql)")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")

@@ -43,12 +43,21 @@ func (a *Archive) delistAll(ctx context.Context, d Delisting) error {
 	}
 	for part := range slices.Chunk(ids, delistedPerTxn) {
 		err := a.update(ctx, func(u *update) error {
+			any := false
 			for _, id := range part {
-				if err := u.delist(id, d); err != nil {
+				was, err := u.delist(id, d)
+				if any = any || was; err != nil {
 					return err
 				}
 			}
-			return nil
+			if !any {
+				return nil
+			}
+			listed, err := isListing(ctx, u.records, d.Portal, d.Dataset)
+			if err != nil || listed {
+				return err
+			}
+			return u.tallies.AddDataset(d.Portal, -1)
 		})
 		if err != nil {
 			return err
@@ -57,20 +66,31 @@ func (a *Archive) delistAll(ctx context.Context, d Delisting) error {
 	return nil
 }
 
-func (u *update) delist(id string, d Delisting) error {
+// isListing reports whether a portal lists a resource under a dataset now.
+func isListing(ctx context.Context, t records.Txn, portal, dataset string) (listed bool, err error) {
+	err = t.OfDataset(ctx, dataset, func(id string) (bool, error) {
+		r, known, err := t.Resource(id)
+		listed = known && r.ListedBy(portal, dataset)
+		return !listed, err
+	})
+	return listed, err
+}
+
+// delist reports whether the resource was listed.
+func (u *update) delist(id string, d Delisting) (was bool, err error) {
 	before, known, err := u.records.Resource(id)
 	if err != nil || !known {
-		return err
+		return false, err
 	}
 	i := slices.IndexFunc(before.Sources, func(s catalog.Source) bool { return s.Portal == d.Portal && s.Dataset == d.Dataset })
 	if i < 0 || !before.Sources[i].Delisted.IsZero() {
-		return nil
+		return false, nil
 	}
 	after := before
 	after.Sources = slices.Clone(before.Sources)
 	after.Sources[i].Delisted = d.At.UTC()
 	if err := u.saveResource(before, after); err != nil {
-		return err
+		return true, err
 	}
-	return u.logListing(before, after, d.At)
+	return true, u.logListing(before, after, d.At)
 }

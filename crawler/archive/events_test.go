@@ -102,11 +102,25 @@ func TestAFileThatNoPortalListsIsGoneUntilOneListsItAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	datasets := func(want int) {
+		t.Helper()
+		all, err := a.Stats(t.Context())
+		if err != nil || all.Datasets != want {
+			t.Errorf("%d datasets are listed, want %d; %v", all.Datasets, want, err)
+		}
+		portals, err := a.Portals(t.Context())
+		if err != nil || len(portals) != 1 || portals[0].Datasets != want {
+			t.Errorf("the portal lists %+v, want %d datasets; %v", portals, want, err)
+		}
+	}
+	datasets(1)
 	delist()
 	delist()
+	datasets(0)
 	fail(t, a, 404, catalog.ErrHTTPStatus, day.Add(2*time.Hour))
 	register(t, a, listed)
 	register(t, a, listed)
+	datasets(1)
 	visit(t, a, file, "a,b\n1,2\n", day.Add(3*time.Hour))
 	if got, want := told(t, a, catalog.EventQuery{}), []string{"back", "back", "gone", "gone", "new"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

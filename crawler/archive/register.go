@@ -40,7 +40,7 @@ func (a *Archive) Register(ctx context.Context, now time.Time, listing Listing, 
 // registering is the transaction of one listing.
 type registering struct {
 	*update
-	listed map[[2]string]bool // portals and datasets that are known to list a resource
+	listed map[[2]string]bool // portals and datasets that are known to list a resource now
 }
 
 func (u registering) register(ctx context.Context, now time.Time, seed catalog.Seed) (isNew bool, err error) {
@@ -68,9 +68,15 @@ func (u registering) register(ctx context.Context, now time.Time, seed catalog.S
 		r.MediaType = strings.ToLower(seed.MediaType)
 	}
 	source := catalog.Source{Portal: seed.Portal, Dataset: seed.Dataset, DatasetTitle: seed.DatasetTitle}
+	wasListed := before.ListedBy(seed.Portal, seed.Dataset)
 	isListed := addSource(&r.Resource, source)
 	if known && !isListed && !slices.Contains(before.Sources, source) { // otherwise the dataset has this title already
 		if err := u.retitle(ctx, id, source); err != nil {
+			return false, err
+		}
+	}
+	if !wasListed && r.ListedBy(seed.Portal, seed.Dataset) {
+		if err := u.countDataset(ctx, source); err != nil {
 			return false, err
 		}
 	}
@@ -132,22 +138,30 @@ func (u registering) countSource(before, after catalog.Resource, s catalog.Sourc
 	if !isListed {
 		return nil
 	}
-	if listing := [2]string{s.Portal, s.Dataset}; s.Dataset != "" && !u.listed[listing] {
-		known, err := u.records.IsListed(s.Portal, s.Dataset)
-		if err != nil {
-			return err
-		}
-		if !known {
-			if err := u.tallies.AddDataset(s.Portal); err != nil {
-				return err
-			}
-		}
-		u.listed[listing] = true
-	}
 	if s.Portal != "" && !slices.Contains(before.Portals, s.Portal) {
 		return u.tallies.AddToPortal(s.Portal, after)
 	}
 	return nil
+}
+
+// countDataset counts the dataset of a listing that begins, if no other resource of it is listed.
+func (u registering) countDataset(ctx context.Context, s catalog.Source) error {
+	listing := [2]string{s.Portal, s.Dataset}
+	if s.Dataset == "" || u.listed[listing] {
+		return nil
+	}
+	u.listed[listing] = true
+	known, err := u.records.IsListed(s.Portal, s.Dataset)
+	if err != nil {
+		return err
+	}
+	if known {
+		listed, err := isListing(ctx, u.records, s.Portal, s.Dataset)
+		if err != nil || listed {
+			return err
+		}
+	}
+	return u.tallies.AddDataset(s.Portal, 1)
 }
 
 // titlePortal sets the title of a portal, if there is one.

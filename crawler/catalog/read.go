@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -90,6 +91,11 @@ func (r Resource) Delisted() time.Time {
 	return last
 }
 
+// ListedBy reports whether a portal lists the resource under a dataset.
+func (r Resource) ListedBy(portal, dataset string) bool {
+	return slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Portal == portal && s.Dataset == dataset && s.Delisted.IsZero() })
+}
+
 // HostHealth is the state of the crawl of one host.
 type HostHealth struct {
 	Host      string
@@ -120,7 +126,7 @@ type Stats struct {
 	Hosts       int
 	Versions    int // stored files (fileCount)
 	Portals     int // sourceCount
-	Datasets    int // datasets of portals
+	Datasets    int // that portals list now
 	Visits      int
 	Bytes       int64 // of all versions, as fetched
 	StoredBytes int64 // on disk

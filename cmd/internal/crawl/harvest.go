@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -68,7 +69,7 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 	}
 	defer end()
 	polite := c.politeTransport(scope.Harvest)
-	asked := &harvest.Asked{Doer: &http.Client{Transport: polite}}
+	asked := &harvest.Asked{Doer: harvest.Reaching(&http.Client{Transport: polite})}
 	s.HTTP = asked
 	opts.Kind, opts.Address, opts.Meter, opts.Asked = s.Kind, s.Address, polite.Traffic, asked.String
 	report := harvest.Report{Source: s.name(opts.Part)}
@@ -93,19 +94,32 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 	return report, fmt.Errorf("no harvester for %q", s.Kind)
 }
 
-// HarvestList harvests many sources of a kind, at most parallel at a time and one per host. It calls done after each, from
-// one goroutine at a time, and returns the reports of those that began.
+// HarvestList harvests many sources of a kind, at most parallel at a time and one per host. Those that nothing answers for
+// are tried once more when all others have been read. It calls done after each, from one goroutine at a time, and returns
+// the reports of those that began.
 func (c *Crawl) HarvestList(ctx context.Context, kind string, addresses []string, parallel int, opts harvest.Options, done func(harvest.Report, error)) []harvest.Report {
 	reports := make([]harvest.Report, len(addresses))
 	opts.Progress = nil // of several harvests at once
-	var mu sync.Mutex   // guards calls of done
-	harvest.Each(ctx, addresses, parallel, func(ctx context.Context, i int) {
+	var mu sync.Mutex   // guards calls of done, and again
+	var again []int     // indexes of the sources that are tried once more
+	read := func(ctx context.Context, i int, last bool) {
 		report, err := c.Harvest(ctx, HarvestSource{Kind: kind, Address: addresses[i]}, opts)
 		reports[i] = report
 		mu.Lock()
 		defer mu.Unlock()
+		if !last && errors.Is(err, harvest.ErrUnreached) {
+			again = append(again, i)
+			return
+		}
 		done(report, err)
-	})
+	}
+	harvest.Each(ctx, addresses, parallel, func(ctx context.Context, i int) { read(ctx, i, false) })
+	slices.Sort(again)
+	var left []string
+	for _, i := range again {
+		left = append(left, addresses[i])
+	}
+	harvest.Each(ctx, left, parallel, func(ctx context.Context, i int) { read(ctx, again[i], true) })
 	return slices.DeleteFunc(reports, func(r harvest.Report) bool { return r.Source == "" }) // not begun
 }
 

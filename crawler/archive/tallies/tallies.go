@@ -22,7 +22,7 @@ import (
 
 // Tally is what is counted of one thing.
 type Tally struct {
-	Datasets  int `json:",omitempty"`
+	Datasets  int `json:",omitempty"` // that list a resource
 	Resources int `json:",omitempty"`
 	Crawled   int `json:",omitempty"` // resources with a version that is no error page
 	Versions  int `json:",omitempty"` // without error pages
@@ -234,13 +234,13 @@ func (u *Update) AddResource(host string) error {
 	return u.change([]tallyID{{ByHost, host}, {All, ""}}, func(n *Tally) { n.Resources++ })
 }
 
-// AddDataset counts a new dataset of a portal ("": of none).
-func (u *Update) AddDataset(portal string) error {
+// AddDataset counts n datasets that a portal ("": none) begins to list, or has ceased to list (-1).
+func (u *Update) AddDataset(portal string, n int) error {
 	of := []tallyID{{All, ""}}
 	if portal != "" {
 		of = append(of, tallyID{ByPortal, portal})
 	}
-	return u.change(of, func(n *Tally) { n.Datasets++ })
+	return u.change(of, func(t *Tally) { t.Datasets += n })
 }
 
 // AddToPortal counts a resource that a portal did not list before, with its versions.

@@ -124,7 +124,7 @@ func TestAPortalKeepsItsCountsWhenItsTitleChanges(t *testing.T) {
 			if want := []string{"", "Data"}[i]; before != want {
 				t.Errorf("the title before %q is %q, want %q", title, before, want)
 			}
-			return errors.Join(err, u.AddDataset("http://portal.example/"))
+			return errors.Join(err, u.AddDataset("http://portal.example/", 1))
 		})
 		if err != nil {
 			t.Fatal(err)

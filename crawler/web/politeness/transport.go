@@ -96,21 +96,24 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // unaskable is the error of a host that has no address, or none that may be asked.
 type unaskable struct {
-	why       string
-	permanent bool
+	why   string
+	class catalog.ErrorClass
 }
 
 func (e *unaskable) Error() string { return e.why }
 
 // Permanent reports that trying again is of no use.
-func (e *unaskable) Permanent() bool { return e.permanent }
+func (e *unaskable) Permanent() bool { return e.class == catalog.ErrForbiddenTarget }
+
+// Class returns why the host cannot be asked.
+func (e *unaskable) Class() catalog.ErrorClass { return e.class }
 
 // loadDelay loads the host's robots.txt for its Crawl-delay. A host that cannot be asked at all is an error at once: its
 // back-off, which enter would wait for, may be long.
 func (t *Transport) loadDelay(ctx context.Context, url string) error {
 	v, err := t.Gate.Robots.Allowed(ctx, url)
 	if err == nil && (v.Class == catalog.ErrDNS || v.Class == catalog.ErrForbiddenTarget) {
-		return &unaskable{v.Reason, v.Class == catalog.ErrForbiddenTarget}
+		return &unaskable{v.Reason, v.Class}
 	}
 	var wait *Wait
 	var own *fetch.OwnTrouble
