@@ -71,6 +71,7 @@ func TestAKeptArchiveOfTheDemoLivesOn(t *testing.T) {
 	if out := do("harvest", "portalwatch", "http://portalwatch.example/sparql", "--data", data); !strings.Contains(out, "14 (0 new)") {
 		t.Errorf("harvest:\n%s", out)
 	}
+	do("requeue", "city.example", "--data", data)
 	do("crawl", "--once", "--data", data)
 	if out := do("discover", "http://town.example/", "--data", data); !strings.Contains(out, "parks.csv") {
 		t.Errorf("discover:\n%s", out)
