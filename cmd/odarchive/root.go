@@ -35,6 +35,7 @@ type cli struct {
 	log    *slog.Logger
 
 	fetches bool                             // the command has the settings of everything that fetches
+	parsed  func()                           // ends onlyOnce: from then on settings may set flags
 	given   map[string]bool                  // the flags of the command line, without those that settings have set
 	besides map[*cobra.Command]besideOptions // the commands that a server runs for clients
 	screen  *screen                          // nil if stderr is not a terminal
@@ -65,6 +66,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	c.parsed = onlyOnce(root, args)
 	err := advised(root.ExecuteContext(ctx))
 	if closed := c.spans.Close(); closed != nil {
 		c.log.Warn("the last spans were not exported", "error", closed)
@@ -144,6 +146,9 @@ a reference.`,
 
 // configure sets what the command line does not, checks it, and starts the log.
 func (c *cli) configure(cmd *cobra.Command) error {
+	if c.parsed != nil {
+		c.parsed()
+	}
 	if isForShells(cmd) {
 		return nil // also where the settings are faulty
 	}

@@ -52,7 +52,11 @@ func (c *cli) schedule() *cobra.Command {
 					}
 					return c.print(map[string]any{"waits": host, "url": u.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why, "scope": out}, "")
 				}
-				fmt.Fprintf(c.stdout, "%s\n%s, %d of them found a change\n", u.URL, english.Plural(u.Fetches, "visit", ""), u.Changes)
+				listed := ""
+				if n := len(u.History); n < u.Fetches {
+					listed = fmt.Sprintf("; the schedule remembers %d", n)
+				}
+				fmt.Fprintf(c.stdout, "%s\n%s, %d of them found a change%s\n", u.URL, english.Plural(u.Fetches, "visit", ""), u.Changes, listed)
 				for _, v := range u.History {
 					change := ""
 					if v.Changed {
@@ -61,6 +65,9 @@ func (c *cli) schedule() *cobra.Command {
 					fmt.Fprintf(c.stdout, "  %s  %s%s\n", v.At.UTC().Format(time.RFC3339), v.Outcome, change)
 				}
 				for _, line := range estimate {
+					if u.Fetches < 2 { // one visit says nothing of changes
+						break
+					}
 					fmt.Fprintln(c.stdout, "estimate: "+line)
 				}
 				if never := notVisited(n, u); never != "" {

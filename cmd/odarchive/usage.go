@@ -209,3 +209,46 @@ func find(root *cobra.Command, path []string) (*cobra.Command, error) {
 	}
 	return at, nil
 }
+
+// onceValue refuses a second value of a flag that has only one.
+type onceValue struct {
+	pflag.Value
+	given *string
+}
+
+func (v *onceValue) Set(s string) error {
+	if v.given != nil && *v.given != s {
+		return errors.New("the flag was given before with another value, and takes one")
+	}
+	v.given = &s
+	return v.Value.Set(s)
+}
+
+// onlyOnce makes the command of a command line refuse a flag that is given twice with different values, unless it takes a
+// list: otherwise the last one would win without a word. parsed ends that; before, the flags cannot print their help.
+func onlyOnce(root *cobra.Command, args []string) (parsed func()) {
+	cmd, _, err := root.Find(args)
+	if err != nil {
+		cmd = root
+	}
+	wrapped := map[*pflag.Flag]pflag.Value{}
+	wrap := func(f *pflag.Flag) {
+		if _, list := f.Value.(pflag.SliceValue); !list && wrapped[f] == nil && f.Value.Type() != "count" {
+			wrapped[f] = f.Value
+			f.Value = &onceValue{Value: f.Value}
+		}
+	}
+	cmd.LocalFlags().VisitAll(wrap)
+	cmd.InheritedFlags().VisitAll(wrap)
+	parsed = func() {
+		for f, value := range wrapped {
+			f.Value = value
+		}
+	}
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		parsed()
+		help(cmd, args)
+	})
+	return parsed
+}

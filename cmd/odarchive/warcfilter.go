@@ -72,11 +72,11 @@ copied unchanged. If FILE.cdxj, the output of 'warc index', is next to a file an
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.URL, "url", "", "address in any spelling; all that begin so, with * at the end")
-	fl.StringVar(&f.Host, "host", "", "name of the host")
-	fl.StringVar(&f.Status, "status", "", "status of the HTTP response: 404, or 4xx")
+	fl.StringArrayVar(&f.URL, "url", nil, "address in any spelling; all that begin so, with * at the end (repeatable)")
+	fl.StringSliceVar(&f.Host, "host", nil, "names of hosts")
+	fl.StringSliceVar(&f.Status, "status", nil, "status of the HTTP response: 404, or 4xx; a list")
 	fl.StringSliceVar(&f.Types, "type", nil, "types of records: response, request, revisit, resource, metadata, ...")
-	fl.StringVar(&f.MIME, "mime", "", "media type: text/csv, or text/*")
+	fl.StringSliceVar(&f.MIME, "mime", nil, "media types: text/csv, or text/*")
 	fl.StringVar(&from, "from", "", "first time: 2026, 2026-01-31, 2026-01-31T12:00:00Z or 20260131120000")
 	fl.StringVar(&to, "to", "", "last time, included")
 	fl.IntVar(&limit, "limit", 0, "copy at most so many records; 0 for no limit")

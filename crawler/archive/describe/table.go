@@ -153,12 +153,29 @@ func (g *graph) verbatim(predicate, s string) {
 
 func boolean(b bool) term.Key { return term.Typed(strconv.FormatBool(b), xsd.Boolean) }
 
+// dbpediaClasses returns the classes of DBpedia's ontology for the class of a column, as Figure 5 of the ODArchive paper has
+// them: the class and those above it.
+func dbpediaClasses(class string) []string {
+	switch class {
+	case "http://schema.org/City":
+		return []string{"City", "PopulatedPlace", "Place"}
+	case "http://schema.org/Country":
+		return []string{"Country", "PopulatedPlace", "Place"}
+	case arc.PersonName:
+		return []string{"Person"}
+	}
+	return nil
+}
+
 func (g *graph) column(c csvprofile.Column) {
 	g.isA(csvw.Column)
 	g.text(csvw.Name, c.Name)
 	g.text(csvw.Datatype, c.Datatype) // its name, as the paper's data has it: "integer"
 	if c.Class != "" {
 		g.add(rdfs.Range, term.IRI(c.Class))
+		for _, class := range dbpediaClasses(c.Class) {
+			g.add(rdfs.Range, term.IRI("http://dbpedia.org/ontology/"+class))
+		}
 	}
 	if c.Personal {
 		g.add(arc.PersonalData, boolean(true))

@@ -129,11 +129,14 @@ func TestFiltersSelectByEveryField(t *testing.T) {
 		f    Filter
 		want bool
 	}{
-		{Filter{}, true}, {Filter{URL: one.URL}, true}, {Filter{URL: "http://a.example:8080/dir/x.csv?a=2&b=1"}, true}, {Filter{URL: "http://a.example:8080/dir/*"}, true}, {Filter{URL: "http://a.example:8080/dir/"}, false},
-		{Filter{Host: "WWW.a.example"}, true}, {Filter{Host: "www.a.example:8080"}, true}, {Filter{Host: "example"}, false},
-		{Filter{Status: "404"}, true}, {Filter{Status: "4xx"}, true}, {Filter{Status: "200"}, false},
+		{Filter{}, true}, {Filter{URL: []string{one.URL}}, true}, {Filter{URL: []string{"http://a.example:8080/dir/x.csv?a=2&b=1"}}, true}, {Filter{URL: []string{"http://a.example:8080/dir/*"}}, true}, {Filter{URL: []string{"http://a.example:8080/dir/"}}, false},
+		{Filter{Host: []string{"WWW.a.example"}}, true}, {Filter{Host: []string{"www.a.example:8080"}}, true}, {Filter{Host: []string{"example"}}, false},
+		{Filter{Status: []string{"404"}}, true}, {Filter{Status: []string{"4xx"}}, true}, {Filter{Status: []string{"200"}}, false},
 		{Filter{Types: []string{"Revisit", "response"}}, true}, {Filter{Types: []string{"request"}}, false},
-		{Filter{MIME: "TEXT/csv"}, true}, {Filter{MIME: "text/*"}, true}, {Filter{MIME: "text/c"}, false},
+		{Filter{MIME: []string{"TEXT/csv"}}, true}, {Filter{MIME: []string{"text/*"}}, true}, {Filter{MIME: []string{"text/c"}}, false},
+		{Filter{URL: []string{"http://b.example/", one.URL}}, true}, {Filter{URL: []string{"http://b.example/", "http://c.example/*"}}, false},
+		{Filter{MIME: []string{"text/html", "text/csv"}}, true}, {Filter{Host: []string{"b.example", "www.a.example"}}, true}, {Filter{Status: []string{"200", "4xx"}}, true},
+		{Filter{URL: []string{one.URL}, MIME: []string{"text/html"}}, false}, {Filter{Host: []string{"b.example", "c.example"}}, false},
 		{from("2026"), true}, {from("2026-01-31T12:00:00Z"), true}, {from("20260131120001"), false}, {to("2026-01"), true}, {to("2026-01-31"), true}, {to("2026-01-31T12:00:00Z"), true}, {to("2026013111"), false}, {to("2025"), false},
 	} {
 		f, err := NewFilter(c.f)
@@ -144,7 +147,7 @@ func TestFiltersSelectByEveryField(t *testing.T) {
 			t.Errorf("%d: %+v would not be found in an index, prefix %q", i, c.f, f.Prefix())
 		}
 	}
-	for _, bad := range []Filter{{Status: "abc"}, {Status: "20"}, {Types: []string{"page"}}} {
+	for _, bad := range []Filter{{Status: []string{"abc"}}, {Status: []string{"20"}}, {Types: []string{"page"}}} {
 		if _, err := NewFilter(bad); err == nil {
 			t.Errorf("%+v is a filter", bad)
 		}

@@ -11,31 +11,36 @@ import (
 	"odarchive/crawler/warc"
 )
 
-// Filter selects records that match all its conditions. The zero value selects all records.
+// Filter selects records that match all its conditions, and of a list any entry. The zero value selects all records.
 type Filter struct {
-	URL    string   // an address in any spelling; with "*" at its end, the beginning of addresses
-	Host   string   // name of the host, with or without the port
-	Status string   // "404", or a class, "4xx"
+	URL    []string // addresses in any spelling; with "*" at the end, the beginning of addresses
+	Host   []string // names of hosts, with or without the port
+	Status []string // "404", or a class, "4xx"
 	Types  []string // of records
-	MIME   string   // "text/csv", or "text/*"
+	MIME   []string // "text/csv", or "text/*"
 	From   time.Time
 	To     time.Time // exclusive
 
-	key    string // index key of URL
-	prefix bool   // URL ends in "*"
+	keys []addressKey // of URL
+}
+
+// addressKey is the index key of an address, or the beginning of keys.
+type addressKey struct {
+	key    string
+	prefix bool
 }
 
 // NewFilter checks a filter and prepares it for use. The error names the field at fault.
 func NewFilter(f Filter) (Filter, error) {
-	if f.URL != "" {
-		f.key, f.prefix = f.URL, strings.HasSuffix(f.URL, "*")
-		f.key = Key(strings.TrimSuffix(f.key, "*"))
+	for _, address := range f.URL {
+		start, prefix := strings.CutSuffix(address, "*")
+		f.keys = append(f.keys, addressKey{Key(start), prefix})
 	}
-	f.Host, f.MIME, f.Status = strings.ToLower(f.Host), strings.ToLower(f.MIME), strings.ToLower(f.Status)
-	if f.Status != "" {
-		digits := strings.ReplaceAll(f.Status, "x", "0")
-		if n, err := strconv.Atoi(digits); err != nil || n < 100 || n > 999 || len(f.Status) != 3 {
-			return f, fmt.Errorf("%q is not a status such as 404 or 4xx", f.Status)
+	f.Host, f.MIME, f.Status = lower(f.Host), lower(f.MIME), lower(f.Status)
+	for _, status := range f.Status {
+		digits := strings.ReplaceAll(status, "x", "0")
+		if n, err := strconv.Atoi(digits); err != nil || n < 100 || n > 999 || len(status) != 3 {
+			return f, fmt.Errorf("%q is not a status such as 404 or 4xx", status)
 		}
 	}
 	known := []string{warc.Warcinfo, warc.Response, warc.Resource, warc.Request, warc.Metadata, warc.Revisit, warc.Conversion, warc.Continuation}
@@ -48,8 +53,20 @@ func NewFilter(f Filter) (Filter, error) {
 	return f, nil
 }
 
+func lower(list []string) (out []string) {
+	for _, s := range list {
+		out = append(out, strings.ToLower(s))
+	}
+	return out
+}
+
 // NeedsHTTP reports whether the filter needs the heads of HTTP messages (see Describe).
-func (f Filter) NeedsHTTP() bool { return f.Status != "" || f.MIME != "" }
+func (f Filter) NeedsHTTP() bool { return len(f.Status)+len(f.MIME) > 0 }
+
+// anyOf reports whether a list is empty, or an entry matches.
+func anyOf[T any](list []T, matches func(T) bool) bool {
+	return len(list) == 0 || slices.ContainsFunc(list, matches)
+}
 
 // Matches reports whether the filter selects the record for which Describe returned c.
 func (f Filter) Matches(c Capture) bool {
@@ -59,23 +76,19 @@ func (f Filter) Matches(c Capture) bool {
 	if !f.From.IsZero() && c.At.Before(f.From) || !f.To.IsZero() && (c.At.IsZero() || !c.At.Before(f.To)) {
 		return false
 	}
-	if f.Status != "" {
-		status := strconv.Itoa(c.Status)
-		if len(status) != 3 || !matchesClass(status, f.Status) {
-			return false
-		}
+	status, key := strconv.Itoa(c.Status), ""
+	if len(f.keys) > 0 {
+		key = Key(c.URL)
 	}
-	if kind, all := strings.CutSuffix(f.MIME, "*"); f.MIME != "" && c.MIME != f.MIME && !(all && strings.HasPrefix(c.MIME, kind)) {
-		return false
-	}
-	if f.Host != "" && !hostIs(c.URL, f.Host) {
-		return false
-	}
-	if f.URL != "" {
-		key := Key(c.URL)
-		return c.URL != "" && (key == f.key || f.prefix && strings.HasPrefix(key, f.key))
-	}
-	return true
+	return anyOf(f.Status, func(class string) bool { return len(status) == 3 && matchesClass(status, class) }) &&
+		anyOf(f.MIME, func(mime string) bool {
+			kind, all := strings.CutSuffix(mime, "*")
+			return c.MIME == mime || all && strings.HasPrefix(c.MIME, kind)
+		}) &&
+		anyOf(f.Host, func(host string) bool { return hostIs(c.URL, host) }) &&
+		anyOf(f.keys, func(k addressKey) bool {
+			return c.URL != "" && (key == k.key || k.prefix && strings.HasPrefix(key, k.key))
+		})
 }
 
 // matchesClass compares a status with one in which "x" stands for any digit.
@@ -96,37 +109,47 @@ func hostIs(address, host string) bool {
 // Indexed reports whether all records that the filter selects can be found with an index. unlisted is the index's
 // number of records that belong to no capture.
 func (f Filter) Indexed(unlisted int) bool {
-	if f.Status != "" {
+	if len(f.Status) > 0 {
 		return true // only captures have one
 	}
 	captures := len(f.Types) > 0
 	for _, t := range f.Types {
 		captures = captures && isCapture(t)
 	}
-	return captures || f.MIME == "" && (f.URL != "" || f.Host != "") && unlisted == 0
+	return captures || len(f.MIME) == 0 && len(f.URL)+len(f.Host) > 0 && unlisted == 0
 }
 
-// Prefix returns the prefix of the keys of all captures that the filter selects.
+// Prefix returns the longest common prefix of the keys of all captures that the filter selects.
 func (f Filter) Prefix() string {
-	switch {
-	case f.URL != "" && f.prefix:
-		return f.key
-	case f.URL != "":
-		return f.key + " "
-	case f.Host != "":
-		key := Key("http://" + f.Host + "/")
-		if host, _, ok := strings.Cut(key, ")"); ok {
+	var all []string
+	for _, k := range f.keys {
+		if !k.prefix {
+			k.key += " "
+		}
+		all = append(all, k.key)
+	}
+	if len(all) == 0 {
+		for _, name := range f.Host {
+			host, _, _ := strings.Cut(Key("http://"+name+"/"), ")")
 			host, _, _ = strings.Cut(host, ":")
-			return host
+			all = append(all, host)
 		}
 	}
-	return ""
+	if len(all) == 0 {
+		return ""
+	}
+	first, last := slices.Min(all), slices.Max(all)
+	n := 0
+	for n < min(len(first), len(last)) && first[n] == last[n] {
+		n++
+	}
+	return first[:n]
 }
 
 // Candidate reports whether the filter may select a capture of an index, or a record that belongs to it. The times in
 // an index have whole seconds.
 func (f Filter) Candidate(c Capture) bool {
-	f.Types, f.MIME = nil, ""
+	f.Types, f.MIME = nil, nil
 	if !f.From.IsZero() {
 		f.From = f.From.Truncate(time.Second)
 	}
