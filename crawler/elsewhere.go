@@ -37,7 +37,6 @@ func (e *Elsewhere) Visit(ctx context.Context, job dispatch.Job) (sent *dispatch
 	}()
 	s, err := p.look(ctx, jobOf(job), told, nil, frontier.Moment)
 	defer p.release(s)
-	traceOutcome(ctx, s.exchange)
 	if err != nil {
 		return nil, fmt.Errorf("visit %s: %w", job.URL, err)
 	}

@@ -19,7 +19,6 @@ import (
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/crawler/web/fetch"
-	"odarchive/triplestore/trace"
 )
 
 // examine detects the type of a fetched body, profiles it and makes its bytes durable. If there is nothing to keep,
@@ -95,8 +94,6 @@ const (
 
 // detect detects the media type. If that fails or takes too long, the file is kept as application/octet-stream.
 func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Exchange, visit *archive.Visit) (found detect.Detection, err error) {
-	ctx, end := trace.Start(ctx, "detect", trace.Int("odarchive.bytes", ex.Body.Size()))
-	defer func() { end(err) }()
 	limited, cancel := context.WithTimeout(ctx, detectTime)
 	defer cancel()
 	err = faults.Contain(func() (err error) {
@@ -140,24 +137,20 @@ func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
 		Exchange: wire,
 	}
-	inspecting, inspected := trace.Start(ctx, "inspect", trace.String("odarchive.type", found.Type))
 	err := faults.Contain(func() (err error) {
 		if err := p.step("inspect", ex.URL); err != nil {
 			return err
 		}
 		in := inspect.Input{Found: found, Name: ex.FileName, Base: ex.FinalURL, Size: ex.Body.Size(), Body: ex.Body}
-		kept.Inside, err = inspect.File(inspecting, in, inspect.Limits{Time: inspectTime})
+		kept.Inside, err = inspect.File(ctx, in, inspect.Limits{Time: inspectTime})
 		return err
 	})
-	inspected(err)
 	if err != nil && !faults.IsOwn(ctx, err) {
 		visit.Fault = p.fault("inspect", ex.URL, err)
 		kept.Inside, err = &inspect.Inside{Faults: []string{visit.Fault}}, nil
 	}
 	if err == nil && latest != nil {
-		comparing, compared := trace.Start(ctx, "compare")
-		fault := faults.Contain(func() error { kept.Change = before.change(comparing, *latest, kept, ex); return nil })
-		compared(fault)
+		fault := faults.Contain(func() error { kept.Change = before.change(ctx, *latest, kept, ex); return nil })
 		if fault != nil {
 			visit.Fault = p.fault("compare with the version before", ex.URL, fault)
 		}
@@ -168,11 +161,9 @@ func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before
 	if kept.Block, err = blockDigest(ex, wire); err != nil {
 		return fmt.Errorf("read the spool: %w", err)
 	}
-	placing, placed := trace.Start(ctx, "place")
-	if kept.Placed, err = before.place(placing, latest, ex, kept.Type, written); err == nil {
+	if kept.Placed, err = before.place(ctx, latest, ex, kept.Type, written); err == nil {
 		visit.Kept = kept
 	}
-	placed(err)
 	return err
 }
 

@@ -34,7 +34,6 @@ import (
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore/kv"
-	"odarchive/triplestore/trace"
 )
 
 // Pipeline holds what visits need. The workers share all of it. It does not close its parts.
@@ -91,16 +90,13 @@ type Pipeline struct {
 // does not, since the lease ends with its last commit, and that commit may then still wait to be acknowledged; Frontier.Done
 // refuses it if the lease has ended before.
 func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (report Report, err error) {
-	ctx, end := traceVisit(ctx, job.URL)
-	defer func() { end(traceFailure(err)) }()
 	following, err := p.following(ctx, lease, job)
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
 	defer following.Close()
-	s, err := p.look(trace.Detach(lease.Context(), ctx), job, &ofArchive{p}, following, p.patience(lease.Group))
+	s, err := p.look(lease.Context(), job, &ofArchive{p}, following, p.patience(lease.Group))
 	defer p.release(s)
-	traceOutcome(ctx, s.exchange)
 	if err != nil {
 		return Report{}, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
@@ -221,9 +217,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	if forbidden, err := p.forbidden(ctx, job.URL, declaredType(job), wait); err != nil || forbidden != nil {
 		return forbidden, err
 	}
-	asking, asked := trace.Start(ctx, "robots")
-	pass, verdict, err := p.Gate.Visit(asking, job.URL, wait)
-	asked(traceFailure(err))
+	pass, verdict, err := p.Gate.Visit(ctx, job.URL, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -244,10 +238,7 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 		request.ETag, request.LastModified = validators(job, time.Now())
 		request.Original = before.original(ctx, *latest)
 	}
-	fetching, fetched := trace.Start(ctx, "fetch", trace.Of(trace.Client))
-	exchange, err := p.Fetch(fetching, request)
-	traceOutcome(fetching, exchange)
-	fetched(err)
+	exchange, err := p.Fetch(ctx, request)
 	if err != nil {
 		return nil, err
 	}

@@ -17,14 +17,11 @@ import (
 	"odarchive/crawler/series"
 	"odarchive/crawler/web/fetch"
 	"odarchive/ns"
-	"odarchive/triplestore/trace"
 )
 
 // commit stores what a visit found in one transaction: the version, if there is one, its triples, and the job's next
 // visit.
 func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit, following *campaign.Visit) (_ Report, err error) {
-	ctx, end := trace.Start(ctx, "commit")
-	defer func() { end(err) }()
 	step := "commit"
 	if found.Kept == nil {
 		step = "commit the failure"

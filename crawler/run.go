@@ -104,8 +104,6 @@ func (r *run) work(ctx context.Context) error {
 // RunOptions.URLs names the URLs.
 func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 	var err error
-	ctx, end := traceLease(ctx, lease.Group, len(lease.Jobs))
-	defer end(nil) // what ends a lease is in its visits
 	if n := min(r.settings(lease.Group).Parallel, len(lease.Jobs)); n > 1 {
 		err = r.visitParallel(ctx, lease, n)
 	} else {

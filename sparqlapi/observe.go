@@ -2,7 +2,6 @@ package sparqlapi
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -11,7 +10,6 @@ import (
 
 	"odarchive/sparqlapi/audit"
 	"odarchive/sparqlapi/problem"
-	"odarchive/triplestore/trace"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -35,12 +33,7 @@ func observe(log *slog.Logger, report func(Event), root string, closed bool) fun
 			rec := &recorder{ResponseWriter: w, root: root, private: closed}
 			who := new(sender)
 			outside := r.Context() // without the id, which the line has itself
-			traced, end := outside, func(error) {}
-			if trace.Enabled(outside) && !isProbe(r) {
-				traced, end = trace.Start(trace.Extract(outside, r.Header.Get), r.Method, trace.Of(trace.Server),
-					trace.String("http.request.method", r.Method), trace.String("odarchive.request_id", id))
-			}
-			r = r.WithContext(context.WithValue(context.WithValue(traced, senderKey{}, who), requestIDKey{}, id))
+			r = r.WithContext(context.WithValue(context.WithValue(outside, senderKey{}, who), requestIDKey{}, id))
 			defer func() {
 				if rec.status == 0 {
 					place(w.Header(), root)
@@ -53,27 +46,12 @@ func observe(log *slog.Logger, report func(Event), root string, closed bool) fun
 				if report != nil {
 					report(e)
 				}
-				endRequest(traced, end, e)
 				log.LogAttrs(outside, accessLevel(r, status), "request", slog.String("id", id), slog.String("method", r.Method),
 					slog.String("path", audit.Redact(r.URL.Path)), slog.String("query", audit.Redact(r.URL.RawQuery)), slog.Int("status", status),
 					slog.Int64("bytes", e.Bytes), slog.Duration("took", e.Took), slog.String("from", clientAddress(r)), slog.String("token", who.name), slog.String("agent", r.UserAgent()))
 			}()
 			next.ServeHTTP(rec, r)
 		})
-	}
-}
-
-// endRequest ends the span of a request. A status that is the client's fault is no failure of ours.
-func endRequest(ctx context.Context, end func(error), e Event) {
-	if !trace.Enabled(ctx) {
-		return
-	}
-	trace.Name(ctx, strings.TrimSpace(e.Method+" "+e.Route))
-	trace.Set(ctx, trace.String("http.route", e.Route), trace.Int("http.response.status_code", int64(e.Status)), trace.Int("http.response.body.size", e.Bytes))
-	if e.Status >= 500 {
-		end(fmt.Errorf("status %d", e.Status))
-	} else {
-		end(nil)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
-	"odarchive/cmd/internal/tracing"
 	"odarchive/sparqlapi"
 
 	"github.com/dustin/go-humanize/english"
@@ -43,8 +42,7 @@ type cli struct {
 
 	args    []string // of the program
 	level   slog.LevelVar
-	logFile *logFile          // nil for stderr
-	spans   *tracing.Exporter // nil without a collector
+	logFile *logFile // nil for stderr
 }
 
 func newCLI(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli {
@@ -68,9 +66,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetErr(stderr)
 	c.parsed = onlyOnce(root, args)
 	err := advised(root.ExecuteContext(ctx))
-	if closed := c.spans.Close(); closed != nil {
-		c.log.Warn("the last spans were not exported", "error", closed)
-	}
 	if closed := c.logFile.close(); err == nil {
 		err = closed
 	}
@@ -162,11 +157,6 @@ func (c *cli) configure(cmd *cobra.Command) error {
 		}
 	}
 	c.logFor(cmd)
-	var err error
-	if c.spans, err = tracing.Open(cmd.Context(), readBuild().Version, c.log); err != nil {
-		return usageError{err}
-	}
-	cmd.SetContext(c.spans.With(cmd.Context()))
 	for _, sentence := range config.Misspelt(os.Environ(), settings(cmd.Root())) {
 		c.log.Warn(sentence)
 	}

@@ -48,13 +48,6 @@ func (r *Result) check() error {
 			return malformed("a text of %d bytes", len(text))
 		}
 	}
-	size := 0
-	for field, value := range r.Trace {
-		size += len(field) + len(value)
-	}
-	if size > maxTrace {
-		return malformed("%d bytes about a trace", size)
-	}
 	for _, h := range ex.Hops {
 		if !isURL(h.URL) || len(h.URL) > maxText || len(h.Head) > catalog.MaxExchangeHead || h.Before < 0 || h.Before > 24*time.Hour || !catalog.IsStatus(h.Status) {
 			return malformed("an impossible request of %.100q", h.URL)

@@ -560,7 +560,6 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 		"no parcel": func(r *Result) { r.Parcel = nil }, "no body": func(r *Result) { r.Finding.Body = nil }, "an empty body": func(r *Result) { r.Finding.Body.Size = 0 },
 		"a negative time": func(r *Result) { r.Age = -1 }, "a long text": func(r *Result) { r.Finding.Exchange.Why = strings.Repeat("x", maxText+1) },
 		"a part that is another key of the bucket": func(r *Result) { r.Object = "../000000000001" }, "a part that is the writer's": func(r *Result) { r.Beside = beaconPrefix + strings.Repeat("A", 26) },
-		"a long trace":  func(r *Result) { r.Trace = map[string]string{"traceparent": strings.Repeat("x", maxText)} },
 		"half a digest": func(r *Result) { r.Finding.Kept.Head = []byte{1} }, "many requests": func(r *Result) { r.Passages = make([]politeness.Result, maxPassages+1) },
 		"an impossible status":     func(r *Result) { r.Finding.Exchange.Status = 1000 },
 		"a final URL that is none": func(r *Result) { r.Finding.Exchange.FinalURL = `x"\` }, "a final URL of a file": func(r *Result) { r.Finding.Exchange.FinalURL = "file:///etc/passwd" },

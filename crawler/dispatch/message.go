@@ -25,7 +25,6 @@ const (
 	maxPassages = 256       // requests of a visit to its host
 	maxRefs     = 4096      // leases in a renewal
 	maxHops     = 64
-	maxTrace    = 1 << 10  // bytes of the fields about a trace
 	maxPart     = 64 << 20 // bytes of what is inside a file
 )
 
@@ -190,8 +189,6 @@ type Result struct {
 
 	ObjectInBucket bool `json:"object_in_bucket,omitempty"` // Object is in the bucket rather than in JetStream
 	BesideInBucket bool `json:"beside_in_bucket,omitempty"`
-
-	Trace map[string]string `json:"trace,omitempty"` // header fields of a traced visit
 }
 
 // Finding is the first half of a visit.

@@ -11,7 +11,6 @@ import (
 
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
-	"odarchive/triplestore/trace"
 )
 
 // finishTime is how long visits may go on when the Worker ends.
@@ -233,8 +232,6 @@ func (w *Worker) lease(ctx, visits context.Context, kit Kit, g Grant, asked time
 	defer cancel(nil)
 	own = context.WithValue(context.WithValue(own, visitKey{}, cancel), gateKey{}, kit.Gate)
 	own = context.WithValue(own, leaseKey{}, g.Ref)
-	own, end := trace.Start(own, "lease", trace.String("server.address", g.Group), trace.Int("odarchive.urls", int64(len(g.Jobs))), trace.Int("odarchive.lease.answered_ms", time.Since(asked).Milliseconds()))
-	defer end(nil) // what ends a lease is in its visits
 	h := w.hold(&g, asked, cancel)
 	if h == nil || len(g.Jobs) == 0 || len(g.Jobs) > maxJobs {
 		return // it ends by itself
@@ -273,11 +270,6 @@ func (w *Worker) lease(ctx, visits context.Context, kit Kit, g Grant, asked time
 
 // visit makes one visit and sends its result.
 func (w *Worker) visit(ctx context.Context, kit Kit, h *holding, job Job, last bool) (err error) {
-	if trace.Enabled(ctx) {
-		var end func(error)
-		ctx, end = trace.Start(ctx, "visit", trace.String("url.full", trace.URL(job.URL)))
-		defer func() { end(err) }()
-	}
 	s, err := kit.Visit(ctx, job)
 	if s != nil && s.Parcel != nil {
 		defer s.Parcel.Close()

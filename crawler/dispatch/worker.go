@@ -16,7 +16,6 @@ import (
 
 	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore/bucket"
-	"odarchive/triplestore/trace"
 )
 
 // WorkerOptions configure a Worker. Address, Hosts, Build and Log are required.
@@ -281,8 +280,6 @@ func (w *Worker) setState(s string) (before string) {
 
 // send sends a result, and returns when the queue has it.
 func (w *Worker) send(ctx context.Context, r *Result, s *Sent) (err error) {
-	ctx, end := trace.Start(ctx, "send", trace.Of(trace.Producer))
-	defer func() { end(err) }()
 	name := rand.Text()
 	parts := large{func(ctx context.Context) (jetstream.ObjectStore, error) { return w.c.js.ObjectStore(ctx, w.c.bucket()) }, w.bucket}
 	if s.Parcel != nil {
@@ -306,12 +303,6 @@ func (w *Worker) send(ctx context.Context, r *Result, s *Sent) (err error) {
 		}
 		r.Inside = nil
 	}
-	trace.Inject(ctx, func(field, value string) {
-		if r.Trace == nil {
-			r.Trace = map[string]string{}
-		}
-		r.Trace[field] = value
-	})
 	b, err := r.Encode()
 	if err != nil {
 		return err

@@ -15,7 +15,6 @@ import (
 
 	"odarchive/crawler/frontier"
 	"odarchive/triplestore/bucket"
-	"odarchive/triplestore/trace"
 )
 
 // WriterOptions configure a Writer.
@@ -288,16 +287,12 @@ func (w *Writer) commit(ctx context.Context, parts large, claimed Claimed, r *Re
 	if r.Beside != "" {
 		r.Inside, missing = fetchBeside(ctx, parts, r)
 	}
-	ctx, end := trace.Start(trace.Extract(ctx, func(field string) string { return r.Trace[field] }), "result", trace.Of(trace.Consumer), trace.String("server.address", r.Job.Group))
-	verdict := w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) {
+	return w.Desk.Commit(ctx, claimed, func(ctx context.Context) (io.ReadCloser, error) {
 		if missing != nil {
 			return nil, fmt.Errorf("what is inside a file: %w", missing)
 		}
 		return openParcel(ctx, parts, r)
 	})
-	trace.Set(ctx, trace.String("odarchive.verdict", string(verdict)))
-	end(nil)
-	return verdict
 }
 
 // delivery is a message whose results are being dealt with.

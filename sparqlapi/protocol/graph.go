@@ -11,7 +11,6 @@ import (
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
-	"odarchive/triplestore/trace"
 )
 
 // holdBack is how much of a graph is held back, in bytes, in a syntax that cannot hold every graph, so that another
@@ -22,9 +21,7 @@ const holdBack = 1 << 20
 // others; if a parameter named f, or Accept leaves none, the answer is a problem of status 406.
 func (h *Handler) graph(w *spool, r *http.Request, f format, named, federated bool, run func() (*sparql.Results, error)) (warnings []string, err error) {
 	for unfit := []string(nil); ; {
-		_, end := trace.Start(r.Context(), "serialise", trace.String("http.response.header.content-type", f.contentType()))
 		warnings, err := h.graphAs(w, f, federated, run)
-		end(err)
 		var cannot *unwritable
 		if !errors.As(err, &cannot) {
 			return warnings, err

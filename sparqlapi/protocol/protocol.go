@@ -13,8 +13,6 @@ package protocol
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"strings"
@@ -26,7 +24,6 @@ import (
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/term"
-	"odarchive/triplestore/trace"
 )
 
 // Options of New. Engine and Snapshot are required.
@@ -178,12 +175,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 	if !h.known(r) {
 		h.o.Anonymous.Apply(&o, h.o.Engine.Timeout())
 	}
-	if trace.Enabled(r.Context()) {
-		trace.Set(r.Context(), trace.String("db.system.name", "odarchive"), trace.String("odarchive.query.sha256", digest(req.text)))
-	}
-	_, parsed := trace.Start(r.Context(), "parse")
 	q, err := h.o.Engine.Prepare(req.text, o)
-	parsed(err)
 	if err != nil {
 		return err
 	}
@@ -235,19 +227,10 @@ func (h *Handler) answer(s *spool, r *http.Request, req *request, q *sparql.Quer
 		return nil, err
 	}
 	defer res.Close()
-	_, end := trace.Start(r.Context(), "serialise", trace.String("http.response.header.content-type", f.contentType()))
-	err = h.rows(s, r, req.text, f, q.Federated(), res)
-	end(err)
-	if err != nil {
+	if err := h.rows(s, r, req.text, f, q.Federated(), res); err != nil {
 		return nil, err
 	}
 	return res.LateWarnings(), nil
-}
-
-// digest names a query in traces, which are kept by others and must not have its text.
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
 }
 
 func (h *Handler) authorised(r *http.Request) bool {

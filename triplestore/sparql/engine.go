@@ -41,7 +41,6 @@ import (
 	"odarchive/triplestore/sparql/internal/exec"
 	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/term"
-	"odarchive/triplestore/trace"
 )
 
 // Options of an Engine. The zero value allows neither SERVICE nor LOAD and logs nothing.
@@ -212,9 +211,7 @@ func (q *Query) Algebra() string { return algebra.SSE(q.algebra.Pattern) }
 // error is a *SyntaxError if text is not a query; it wraps ErrTimeout, ErrMemory or ErrQueryTooLarge if the query
 // exceeds a limit before its first result.
 func (e *Engine) Query(ctx context.Context, ds term.Dataset, text string, o QueryOptions) (*Results, error) {
-	_, end := trace.Start(ctx, "parse")
 	q, err := e.Prepare(text, o)
-	end(err)
 	if err != nil {
 		return nil, err
 	}
@@ -277,14 +274,12 @@ func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o Query
 	w.end()
 	if err != nil {
 		err = cause(ctx, err)
-		w.failed = err
 		w.close()
 		return nil, err
 	}
 	w.release = release
 	s, err := e.solve(w, ds, q, o)
 	if err != nil {
-		w.failed = err
 		w.close()
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
-	"odarchive/triplestore/trace"
 )
 
 // Kind of Results: which method reads them.
@@ -142,8 +141,6 @@ func (r *Results) Close() {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	r.work.failed = err
-	trace.Set(r.work.ctx, trace.Int("odarchive.rows", r.n))
 	r.work.close()
 	if r.closed != nil {
 		r.closed(r.n, err)

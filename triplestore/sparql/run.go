@@ -8,7 +8,6 @@ import (
 	"odarchive/triplestore/sparql/internal/exec"
 	"odarchive/triplestore/sparql/internal/plan"
 	"odarchive/triplestore/term"
-	"odarchive/triplestore/trace"
 )
 
 // solve plans the pattern of a query and starts it, when o.Admit lets it.
@@ -32,9 +31,7 @@ func (e *Engine) solve(w *work, ds term.Dataset, q *algebra.Query, o QueryOption
 			return list, total, err
 		}
 	}
-	_, planned := trace.Start(ctx, "plan")
 	p, err := plan.OptimiseQuery(q, ds, opts)
-	planned(err)
 	if err != nil {
 		return nil, cause(ctx, err)
 	}

@@ -16,7 +16,6 @@ import (
 	"odarchive/triplestore/sparql/internal/exec"
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/term"
-	"odarchive/triplestore/trace"
 )
 
 // Federation sends the patterns of SERVICE to other SPARQL endpoints. It streams their answers.
@@ -104,11 +103,6 @@ func (f *Federation) namedHere(u *url.URL) bool {
 
 // ask sends one query. The rows have the values of vars, in their order.
 func (f *Federation) ask(ctx context.Context, endpoint, text string, vars []algebra.Var) (_ *serviceRows, err error) {
-	ctx, end := trace.Start(ctx, "SERVICE", trace.Of(trace.Client))
-	defer func() { end(err) }()
-	if trace.Enabled(ctx) {
-		trace.Set(ctx, trace.String("url.full", trace.URL(endpoint)))
-	}
 	form := url.Values{"query": {text}}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -116,7 +110,6 @@ func (f *Federation) ask(ctx context.Context, endpoint, text string, vars []alge
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/sparql-results+json, application/sparql-results+xml;q=0.9, text/tab-separated-values;q=0.5")
-	trace.Inject(ctx, r.Header.Set)
 	resp, err := f.client(r.URL).Do(r)
 	if err != nil {
 		return nil, err

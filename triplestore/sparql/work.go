@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"odarchive/triplestore/trace"
 )
 
 // Turn decides when a query computes, for callers that share the processors among their clients. Begin and End enclose
@@ -28,9 +26,7 @@ type work struct {
 	since   time.Time
 	timer   *time.Timer
 	working bool
-	release func()      // gives back the memory of documents; nil if there is none
-	span    func(error) // ends the span of the execution; nil if there is none
-	failed  error       // what the execution ended with, for the span
+	release func() // gives back the memory of documents; nil if there is none
 
 	mu       sync.Mutex // guards warnings
 	warnings []string   // found while the query runs, each once
@@ -112,16 +108,12 @@ func (w *work) close() {
 		w.release()
 		w.release = nil
 	}
-	if w.span != nil {
-		w.span(w.failed)
-	}
 }
 
 // newWork returns the work of a query that asks for a time limit.
 func (e *Engine) newWork(ctx context.Context, o QueryOptions) *work {
 	w := &work{turn: o.Turn, limit: e.limit(o.Timeout)}
 	w.left = w.limit
-	ctx, w.span = trace.Start(ctx, "execute")
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	return w
 }

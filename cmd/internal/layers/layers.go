@@ -21,7 +21,6 @@ var floors = [][]string{
 		"triplestore/xsdval",
 		"triplestore/compression",
 		"triplestore/jsontext",
-		"triplestore/trace/...",
 		"triplestore/kv",
 		"triplestore/disk/...",
 		"triplestore/wal",
@@ -128,7 +127,6 @@ var doors = map[string]string{
 	"github.com/yuin/goldmark":            "ui/docs",
 	"github.com/minio/minio-go":           "triplestore/bucket",
 	"github.com/modelcontextprotocol":     "sparqlapi/assist",
-	"go.opentelemetry.io/otel":            "cmd/internal/tracing",
 	"github.com/nats-io":                  "crawler/dispatch",
 }
 

@@ -53,7 +53,7 @@ capabilities:
   drop: [ALL]
 {{- end -}}
 
-{{- /* Environment of a process that reaches the object store and the collector. .root and .role */ -}}
+{{- /* Environment of a process that reaches the object store. .root and .role */ -}}
 {{- define "odarchive.env" -}}
 {{- $v := .root.Values -}}
 {{- if and (or $v.s3.url $v.backup.url) (ne .role "worker") (include "odarchive.s3Secret" .root) }}
@@ -61,18 +61,6 @@ capabilities:
   valueFrom: {secretKeyRef: {name: {{ include "odarchive.s3Secret" .root }}, key: AWS_ACCESS_KEY_ID}}
 - name: AWS_SECRET_ACCESS_KEY
   valueFrom: {secretKeyRef: {name: {{ include "odarchive.s3Secret" .root }}, key: AWS_SECRET_ACCESS_KEY}}
-{{- end }}
-{{- if $v.tracing.endpoint }}
-- name: OTEL_EXPORTER_OTLP_ENDPOINT
-  value: {{ $v.tracing.endpoint | quote }}
-- name: OTEL_TRACES_SAMPLER
-  value: {{ $v.tracing.sampler | quote }}
-- name: OTEL_TRACES_SAMPLER_ARG
-  value: {{ $v.tracing.samplerArg | quote }}
-- name: POD_NAME
-  valueFrom: {fieldRef: {fieldPath: metadata.name}}
-- name: OTEL_RESOURCE_ATTRIBUTES
-  value: service.instance.id=$(POD_NAME),odarchive.role={{ .role }}
 {{- end }}
 {{- end -}}
 
