@@ -147,7 +147,7 @@ bench: bench-store ## every benchmark beside the code
 	$(GO) test $$($(GO) list ./... | grep -v -e /triplestore$$ -e /rdfio$$) -run '^$$' -bench . -timeout 4h
 
 golden: ## rewrite the expected files; read the diff
-	$(GO) test ./crawler/archive/describe ./crawler/inspect/csvprofile ./triplestore/sparql/internal/plan ./triplestore/rdfio ./ui/plot ./cmd/odarchive -update
+	$(GO) test ./crawler/archive/describe ./crawler/inspect/csvprofile ./triplestore/sparql ./triplestore/sparql/internal/plan ./triplestore/rdfio ./ui/plot ./cmd/odarchive -update
 
 w3c: ## the W3C suites alone (they need the test data; see ODARCHIVE_SHARED)
 	$(GO) test ./triplestore/rdfio/... ./triplestore/sparql/... ./sparqlapi/... -run W3C -v | grep -v -e '^=== ' -e 'no test'

@@ -13,7 +13,18 @@ import (
 // Data returns the path of a file or folder in data/ of the shared folder. If it does not exist, Data skips the test.
 func Data(t testing.TB, elem ...string) string {
 	t.Helper()
-	path := filepath.Join(append([]string{root(), "data"}, elem...)...)
+	return below(t, "data", elem)
+}
+
+// Bench is Data for bench/, the benchmarks beside other programs.
+func Bench(t testing.TB, elem ...string) string {
+	t.Helper()
+	return below(t, "bench", elem)
+}
+
+func below(t testing.TB, folder string, elem []string) string {
+	t.Helper()
+	path := filepath.Join(append([]string{root(), folder}, elem...)...)
 	if _, err := os.Stat(path); root() == "" || err != nil {
 		t.Skipf("the shared test data %s is absent: set ODARCHIVE_SHARED to its folder", filepath.Join(elem...))
 	}
