@@ -1,4 +1,4 @@
-package fetch
+package address
 
 import (
 	"strings"
@@ -7,16 +7,16 @@ import (
 
 func TestASecretIsFoundAcrossTheEndsOfParts(t *testing.T) {
 	t.Parallel()
-	h := hidden{"a-secret", "x"}
+	h := Secrets{"a-secret", "x"}
 	for at := 64<<10 - 10; at < 64<<10+20; at++ {
-		if !h[:1].within(strings.NewReader(strings.Repeat(".", at) + "a-secret" + strings.Repeat(".", 100))) {
+		if !h[:1].Within(strings.NewReader(strings.Repeat(".", at) + "a-secret" + strings.Repeat(".", 100))) {
 			t.Errorf("not found at %d", at)
 		}
 	}
-	if h.within(strings.NewReader(strings.Repeat(".", 200_000))) || h.within(strings.NewReader("")) {
+	if h.Within(strings.NewReader(strings.Repeat(".", 200_000))) || h.Within(strings.NewReader("")) {
 		t.Error("found where it is not")
 	}
-	if got := h.replace("https://a/?k=a-secret&l=2"); got != "https://a/?k=[removed]&l=2" {
+	if got := h.Replace("https://a/?k=a-secret&l=2"); got != "https://a/?k=[removed]&l=2" {
 		t.Error(got)
 	}
 }

@@ -1,4 +1,4 @@
-package fetch
+package address
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 // RemoveSecrets returns a text with "[removed]" in the place of each secret, in any spelling that answers have: as it is,
 // with escapes of JSON (some encoders write "\/", or "\u" and digits), of addresses with digits in either case, and of
 // markup; also where escapes were escaped once more.
-func RemoveSecrets(text string, secrets ...string) string { return hidden(secrets).replace(text) }
+func RemoveSecrets(text string, secrets ...string) string { return Secrets(secrets).Replace(text) }
 
 // longestSpelling is how many bytes of a text may spell one byte of a secret, unless escapes were escaped many times.
 const longestSpelling = 16

@@ -1,4 +1,4 @@
-package fetch
+package address
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ func TestSecretsAreRemovedInEverySpelling(t *testing.T) {
 				t.Errorf("%q as %q: %q", secret, s, got)
 			}
 			long := io.NopCloser(io.MultiReader(strings.NewReader(strings.Repeat("x", 64<<10-3)), bytes.NewReader([]byte(s))))
-			if !(hidden{secret}).within(long) {
+			if !(Secrets{secret}).Within(long) {
 				t.Errorf("%q as %q is not found across two parts of a stream", secret, s)
 			}
 		}

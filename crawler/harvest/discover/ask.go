@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/web/politeness"
 )
 
 // Judge says whether robots.txt allows a URL. *politeness.Robots is one.
 type Judge interface {
-	Allowed(ctx context.Context, url string) (politeness.Verdict, error)
+	Allowed(ctx context.Context, url string) (catalog.Verdict, error)
 }
 
 // Limits of requests.
@@ -62,14 +62,14 @@ type answer struct {
 
 // allowed reports whether robots.txt allows a URL. It waits for a host that must not be asked now, and counts the
 // request for a robots.txt that is new to this discovery, even if the crawler knows it already.
-func (a *asker) allowed(ctx context.Context, raw string) (politeness.Verdict, error) {
+func (a *asker) allowed(ctx context.Context, raw string) (catalog.Verdict, error) {
 	u, err := address.Parse(raw)
 	if err != nil {
-		return politeness.Verdict{Reason: err.Error()}, nil
+		return catalog.Verdict{Reason: err.Error()}, nil
 	}
 	if site := u.Authority(); !a.met[site] {
 		if a.spent >= a.budget {
-			return politeness.Verdict{}, errBudget
+			return catalog.Verdict{}, errBudget
 		}
 		a.met[site] = true
 		a.spent++
@@ -77,14 +77,17 @@ func (a *asker) allowed(ctx context.Context, raw string) (politeness.Verdict, er
 	deadline := time.Now().Add(longestWait)
 	for {
 		v, err := a.judge.Allowed(ctx, raw)
-		var wait *politeness.Wait
+		var wait interface {
+			error
+			WaitsUntil() time.Time
+		}
 		if !errors.As(err, &wait) {
 			return v, err
 		}
-		if wait.Until.After(deadline) || time.Now().After(deadline) {
+		if wait.WaitsUntil().After(deadline) || time.Now().After(deadline) {
 			return v, err
 		}
-		if err := pause(ctx, time.Until(wait.Until)); err != nil {
+		if err := pause(ctx, time.Until(wait.WaitsUntil())); err != nil {
 			return v, err
 		}
 	}

@@ -4,11 +4,11 @@ import (
 	"net/url"
 	"strings"
 
-	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/iso19115"
 	"odarchive/crawler/harvest/loosexml"
 	"odarchive/crawler/harvest/portalapi"
+	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcterms"
 	"odarchive/vocab/prov"
@@ -121,7 +121,7 @@ func (b *builder) add(property, value string) {
 	}
 	o := term.String(value)
 	if isURL(value) {
-		o = describe.IRI(value)
+		o = term.IRI(iri.Escape(value))
 	}
 	b.d.Statements = append(b.d.Statements, term.Quad{S: term.IRI(b.d.IRI), P: term.IRI(property), O: o})
 }

@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/web/fetch"
 )
 
 // client adds credentials to requests to the host of the base, and takes them out of whatever comes back: errors,
@@ -66,7 +66,7 @@ func (a *API) sameHost(u *url.URL) bool {
 }
 
 // hide removes the secret from a text.
-func (c *client) hide(text string) string { return fetch.RemoveSecrets(text, c.hidden...) }
+func (c *client) hide(text string) string { return address.RemoveSecrets(text, c.hidden...) }
 
 // RoundTrip implements http.RoundTripper. It waits for the turn of the request: each redirect and each repetition counts.
 func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -75,7 +75,7 @@ func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	out := req
 	if auth := c.api.document.Auth; auth != nil && c.api.sameHost(req.URL) {
-		out = req.Clone(fetch.WithSecrets(req.Context(), c.hidden...))
+		out = req.Clone(address.WithSecrets(req.Context(), c.hidden...))
 		out.Header.Set("Accept-Encoding", "identity") // so that a record of the answer can be searched for the secret
 		switch auth.Kind {
 		case "bearer":

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/crawler/address"
 	"odarchive/crawler/warc"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/webtest"
@@ -97,7 +98,7 @@ func TestASecretOfARequestIsInNoRecord(t *testing.T) {
 	f, tape, records := taping(t, fetch.Options{AllowPrivateHosts: true})
 	rt := f.Taping(tape)
 	for _, path := range []string{"/plain", "/echo", "/coded"} {
-		req, err := http.NewRequestWithContext(fetch.WithSecrets(t.Context(), "hunter2"), "GET", w.base+path+"?key=hunter2", nil)
+		req, err := http.NewRequestWithContext(address.WithSecrets(t.Context(), "hunter2"), "GET", w.base+path+"?key=hunter2", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,90 +2,21 @@ package fetch
 
 import (
 	"bytes"
-	"context"
-	"io"
-	"strings"
+
+	"odarchive/crawler/address"
 )
 
-type secretsKey struct{}
-
-// WithSecrets marks texts of a request that no record may have. Taping writes "[removed]" in their place, in the address
-// and in the request; a response that repeats one of them is not recorded, since a record has the bytes of the wire or
-// none.
-func WithSecrets(ctx context.Context, texts ...string) context.Context {
-	return context.WithValue(ctx, secretsKey{}, hidden(texts))
-}
-
-// hidden are texts that no record may have.
-type hidden []string
-
-func hiddenIn(ctx context.Context) hidden {
-	h, _ := ctx.Value(secretsKey{}).(hidden)
-	return h
-}
-
-const instead = "[removed]"
-
-// replace returns a text without the secrets, however they are spelled.
-func (h hidden) replace(text string) string {
-	for _, secret := range h {
-		if secret == "" {
-			continue
-		}
-		var b strings.Builder
-		rest := text
-		for from, to := spelled(rest, secret); from >= 0; from, to = spelled(rest, secret) {
-			b.WriteString(rest[:from])
-			b.WriteString(instead)
-			rest = rest[to:]
-		}
-		if b.Len() > 0 {
-			text = b.String() + rest
-		}
-	}
-	return text
-}
-
-// clean removes the secrets from requests. It reports whether the responses are free of them.
-func (h hidden) clean(hops []Hop) bool {
+// clean removes secrets from requests. It reports whether the responses are free of them.
+func clean(h address.Secrets, hops []Hop) bool {
 	if len(h) == 0 {
 		return true
 	}
 	for i := range hops {
-		hops[i].Request = []byte(h.replace(string(hops[i].Request)))
+		hops[i].Request = []byte(h.Replace(string(hops[i].Request)))
 		coded := bytes.Contains(bytes.ToLower(hops[i].Head), []byte("\ncontent-encoding:")) // what it says cannot be seen
-		if coded || hops[i].Wire != nil && h.within(hops[i].Wire.File.Open()) {
+		if coded || hops[i].Wire != nil && h.Within(hops[i].Wire.File.Open()) {
 			return false
 		}
 	}
 	return true
-}
-
-// within reports whether a stream has a secret, or cannot be read.
-func (h hidden) within(r io.Reader) bool {
-	longest := 1
-	for _, secret := range h {
-		longest = max(longest, longestSpelling*len(secret))
-	}
-	buffer := make([]byte, 64<<10+longest)
-	kept := 0 // bytes of the end of the last part, which may begin a secret
-	for {
-		n, err := io.ReadFull(r, buffer[kept:])
-		part := buffer[:kept+n]
-		for _, secret := range h {
-			if secret == "" {
-				continue
-			}
-			if from, _ := spelled(string(part), secret); from >= 0 {
-				return true
-			}
-		}
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return false
-		}
-		if err != nil {
-			return true
-		}
-		kept = copy(buffer, part[max(0, len(part)-(longest-1)):])
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"odarchive/crawler/address"
 	"sync"
 )
 
@@ -37,13 +38,13 @@ func (t *taping) RoundTrip(req *http.Request) (*http.Response, error) {
 	if resp != nil && resp.ProtoMajor == 2 {
 		wire.sent(posted(req, asked))
 	}
-	hidden := hiddenIn(req.Context())
-	hop := Hop{URL: hidden.replace(ex.URL), Start: ex.Start, RemoteAddr: ex.RemoteAddr}
+	hidden := address.SecretsIn(req.Context())
+	hop := Hop{URL: hidden.Replace(ex.URL), Start: ex.Start, RemoteAddr: ex.RemoteAddr}
 	record := func(cut string) {
 		wire.finish(ex, hop, cut)
 		ex.End = now()
-		ex.URL, ex.FinalURL = hidden.replace(ex.URL), hidden.replace(ex.FinalURL)
-		if len(ex.Hops) > 0 && hidden.clean(ex.Hops) {
+		ex.URL, ex.FinalURL = hidden.Replace(ex.URL), hidden.Replace(ex.FinalURL)
+		if len(ex.Hops) > 0 && clean(hidden, ex.Hops) {
 			t.tape.Record(context.WithoutCancel(req.Context()), ex, nil, false)
 		}
 		ex.release()

@@ -72,6 +72,9 @@ func (w *Wait) Error() string {
 	return fmt.Sprintf("politeness: %s may be asked again at %s (%s)", w.Host, w.Until.UTC().Format(time.RFC3339), w.Why)
 }
 
+// WaitsUntil returns Until, for callers that know only an interface.
+func (w *Wait) WaitsUntil() time.Time { return w.Until }
+
 // Result is how a host behaved. The zero value is that of a passage in which nothing was asked.
 type Result struct {
 	URL        string `json:",omitempty"` // that was asked for

@@ -1,0 +1,28 @@
+package catalog
+
+import "time"
+
+// Verdict says whether a URL may be fetched.
+type Verdict struct {
+	Allowed   bool
+	Temporary bool      // not allowed only because robots.txt cannot be read now
+	RetryAt   time.Time // end of a temporary verdict
+	Reason    string    // one sentence
+	// Class is the error class of the visit if the host could not be reached at all: forbidden target, network, DNS,
+	// ... It is "" if the server answered the request for robots.txt with an error.
+	Class      ErrorClass
+	CrawlDelay time.Duration
+	Sitemaps   []string // listed in robots.txt
+	Exception  string   // the permission by which robots.txt does not apply, in one sentence; "" for none
+}
+
+// Outcome returns the outcome of a visit that the verdict forbids.
+func (v Verdict) Outcome() Outcome {
+	switch v.Class {
+	case "":
+		return RobotsDenied
+	case ErrForbiddenTarget:
+		return Blocked
+	}
+	return NoVersion
+}
