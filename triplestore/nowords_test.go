@@ -10,7 +10,7 @@ import (
 	"odarchive/vocab/dcterms"
 )
 
-// A directory of a build that had no index of words gets one when it is opened, and keeps it.
+// A directory without an index of words gets one when it is opened, and keeps it.
 func TestADirectoryWithoutAnIndexOfWordsGetsOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func TestADirectoryWithoutAnIndexOfWordsGetsOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	session(func(db *kv.DB, s *Store) { // what an older build would have left
+	session(func(db *kv.DB, s *Store) {
 		keys := stored(db)
 		if len(keys) == 0 {
 			t.Fatal("no index was stored")

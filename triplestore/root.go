@@ -20,11 +20,9 @@ type root struct {
 	lists    []uint64 // lists of obsolete keys that may not be deleted yet
 	index    []byte   // see index.OpenBase; empty if there are no blocks
 	dict     []byte   // see dict.OpenView; empty if there are no terms
-
-	older bool // an older program wrote the record
 }
 
-const rootVersion = 4
+const rootVersion = 1
 
 var rootKey = []byte("root")
 
@@ -49,24 +47,21 @@ func decodeRoot(b []byte) (*root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: root: %w", ErrDamaged, err)
 	}
-	if body[0] > rootVersion {
-		return nil, fmt.Errorf("%w: format %d, newer than %d", ErrNewer, body[0], rootVersion)
+	if body[0] != rootVersion {
+		return nil, fmt.Errorf("%w: format %d, not %d", ErrNewer, body[0], rootVersion)
 	}
 	r := fields.Reader{B: body[1:]}
 	out := &root{nextID: r.Uvarint(), merged: r.Uvarint(), trimmed: r.Uvarint(), logBytes: int64(r.Uvarint())}
 	for range r.Count(1) {
 		out.lists = append(out.lists, r.Uvarint())
 	}
-	if body[0] > 1 { // version 1 has no such field
-		out.removed = r.Uvarint()
-	}
+	out.removed = r.Uvarint()
 	for _, part := range [2]*[]byte{&out.index, &out.dict} {
 		*part = slices.Clone(r.Bytes(r.Count(1)))
 	}
 	if r.End() != nil {
 		return nil, fmt.Errorf("%w: root: %w", ErrDamaged, errBadRecord)
 	}
-	out.older = body[0] < rootVersion
 	return out, nil
 }
 

@@ -84,7 +84,7 @@ func (o Options) withDefaults(db *kv.DB) Options {
 // Errors that callers may test for.
 var (
 	ErrClosed  = errors.New("the store is closed")
-	ErrNewer   = errors.New("the store was written by a newer version of the program")
+	ErrNewer   = errors.New("the store was written by another version of the program")
 	ErrDamaged = sealed.ErrDamaged // wrapped by every error about a stored value that is missing or malformed
 	ErrBadQuad = errors.New("not an RDF quad")
 )
@@ -228,8 +228,7 @@ func (s *Store) recover() (*state, error) {
 			return nil, err
 		}
 	}
-	if (!ok || r.older) && !s.db.ReadOnly() { // before a record is written that an older program cannot read
-		r.older = false
+	if !ok && !s.db.ReadOnly() { // before a record is written that a program of another format cannot read
 		if err := s.db.Update(context.Background(), func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, r.encode()) }); err != nil {
 			return nil, err
 		}

@@ -3,10 +3,12 @@ package archive
 import (
 	"maps"
 	"testing"
+	"time"
 
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/archive/diary"
 	"odarchive/crawler/archive/records"
+	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
@@ -122,5 +124,33 @@ func TestMendingActivitiesChangesNothingWhereNoneIsDescribedTwice(t *testing.T) 
 	before := triplesOf(t, a)
 	if n, err := belowAnotherBase(a).MendActivities(t.Context()); err != nil || n != 0 || !maps.Equal(triplesOf(t, a), before) {
 		t.Errorf("%d mended, %v", n, err)
+	}
+}
+
+func TestAStretchGoesOnBelowAnotherBase(t *testing.T) {
+	t.Parallel()
+	a := newArchive(t)
+	register(t, a, listed)
+	for i := range 3 {
+		if i == 2 {
+			a.mint.Base = "http://other.example/"
+		}
+		at := day.Add(time.Duration(i) * time.Hour)
+		act := catalog.Activity{URL: file, Start: at, End: at, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404, Why: "it is gone"}
+		if _, err := a.Commit(t.Context(), Visit{Activity: act}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored := triplesOf(t, a)
+	err := a.Quads(t.Context(), func(quads []term.Quad) error {
+		for _, q := range quads {
+			if !stored[q] {
+				t.Errorf("not stored: %v", q)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

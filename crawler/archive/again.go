@@ -10,7 +10,6 @@ import (
 	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
-	"odarchive/triplestore/kv"
 )
 
 // A visit that finds the bytes of the latest version makes no version. If another archive turns out to have found other
@@ -86,17 +85,5 @@ func (u *update) countAgain(r records.Resource, v catalog.Version) error {
 			return err
 		}
 	}
-	if err := u.expectEvent(); err != nil {
-		return err
-	}
 	return u.logVersion(r, catalog.Activity{Start: v.At, End: v.At, Version: v.ID}, events.Past)
-}
-
-// expectEvent keeps what loggedAll compares true for a version whose visit did not archive it.
-func (u *update) expectEvent() error {
-	archived, logged, err := readCheckedMark(u.records.Txn)
-	if err != nil {
-		return err
-	}
-	return u.records.Set(kv.SpaceMeta, []byte(checkedMark), encodeCheckedMark(archived, logged+1))
 }

@@ -74,20 +74,11 @@ func (a *Archive) Bytes() *content.Store { return a.content }
 // DB returns the database behind the archive.
 func (a *Archive) DB() *kv.DB { return a.db }
 
-// Upgrade brings what an older program wrote up to date: records, stored records and the index of joinable columns. It
-// continues or starts over if it was interrupted, and is quick if there is nothing to do. Nothing else may write
-// meanwhile.
-func (a *Archive) Upgrade(ctx context.Context) error {
-	if err := records.Upgrade(ctx, a.db, joining.Sample); err != nil {
-		return err
-	}
-	if err := a.storeAll(ctx); err != nil {
-		return err
-	}
-	return a.joining.Upgrade(ctx)
-}
+// OpenJoins opens the index of joinable columns, and makes it if there is none. It starts over if it was interrupted, and is
+// quick if there is nothing to do. Nothing else may write meanwhile.
+func (a *Archive) OpenJoins(ctx context.Context) error { return a.joining.Open(ctx) }
 
-// BuildSearch builds the search index if there is none, as in the directory of an older program, or if building it was
+// BuildSearch builds the search index if there is none, or if building it was
 // interrupted. It returns the number of resources that it indexed. Nothing else may write meanwhile.
 func (a *Archive) BuildSearch(ctx context.Context) (indexed int, err error) {
 	return a.search.Build(ctx)

@@ -233,7 +233,7 @@ func TestTheIndexOfColumnsCanBeMadeAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Upgrade(t.Context()); err != nil || a.Unjoined() != 9 { // as for the index of an older program
+		if err := a.OpenJoins(t.Context()); err != nil || a.Unjoined() != 9 {
 			t.Fatalf("%d versions wait, %v", a.Unjoined(), err)
 		}
 		for q := range triplesOf(t, a) {
@@ -269,7 +269,7 @@ func TestAnIndexOfColumnsOfAnotherFormatIsMadeAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Upgrade(t.Context()); err != nil || a.Unjoined() != 2 {
+		if err := a.OpenJoins(t.Context()); err != nil || a.Unjoined() != 2 {
 			t.Fatalf("format %s: %d versions wait, %v", format, a.Unjoined(), err)
 		}
 		join(t, a)
@@ -282,7 +282,7 @@ func TestAnIndexOfColumnsOfAnotherFormatIsMadeAgain(t *testing.T) {
 func TestVersionsThatWaitedWhenTheProcessEndedAreJoinedByTheNext(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
-	if err := a.Upgrade(t.Context()); err != nil {
+	if err := a.OpenJoins(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	const towns = "http://data.example/towns.csv"
@@ -295,7 +295,7 @@ func TestVersionsThatWaitedWhenTheProcessEndedAreJoinedByTheNext(t *testing.T) {
 	visit(t, a, file, places(60, 90), day.Add(time.Hour))
 	visit(t, a, file, places(10, 50), day.Add(2*time.Hour))
 	next := New(a.mint, a.db, a.triples, a.content)
-	if err := next.Upgrade(t.Context()); err != nil || next.Unjoined() != 2 {
+	if err := next.OpenJoins(t.Context()); err != nil || next.Unjoined() != 2 {
 		t.Fatalf("%d versions wait, %v", next.Unjoined(), err)
 	}
 	join(t, next)

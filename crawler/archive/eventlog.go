@@ -8,35 +8,12 @@ import (
 
 	"odarchive/crawler/archive/events"
 	"odarchive/crawler/archive/records"
-	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
-	"odarchive/triplestore/kv"
 )
 
 // loggedBatch is the number of events that one transaction adds.
 const loggedBatch = 500
-
-// checkedMark is the key of two numbers that LogVersions stores when no version is missing in the log: how many visits
-// have archived a version, and how many events have one. While both have grown by the same number since then, the log
-// is still complete. A version that no visit archived (again.go) counts in the second one at once.
-const checkedMark = "archive/events"
-
-// LogVersions adds events to the log for the versions that an older program, which had no such log, stored; oldest
-// first. It returns their number. If there are none, it only compares two counts. If it was interrupted, the next call
-// continues. Nothing else may write meanwhile.
-func (a *Archive) LogVersions(ctx context.Context) (added int, err error) {
-	archived, logged, complete, err := a.loggedAll()
-	if err != nil || complete {
-		return 0, err
-	}
-	if added, err = a.logMissing(ctx); err != nil {
-		return added, err
-	}
-	return added, a.db.Update(ctx, func(txn *kv.Txn) error {
-		return txn.Set(kv.SpaceMeta, []byte(checkedMark), encodeCheckedMark(archived, logged+uint64(added)))
-	})
-}
 
 // CheckLog reads every event of the log and looks for versions without an event. The result has the faults; an error
 // means that the check could not be completed. If mend is set and every event can be read, CheckLog adds events for
@@ -52,11 +29,6 @@ func (a *Archive) CheckLog(ctx context.Context, mend bool) (checked events.Check
 	if mend {
 		_, err = a.logMissing(ctx)
 		return checked, err
-	}
-	if a.db.ReadOnly() { // the versions of an older program are added when the directory is next opened for writing
-		if _, _, complete, err := a.loggedAll(); err != nil || !complete {
-			return checked, err
-		}
 	}
 	missing, err := a.notLogged(ctx)
 	if len(missing) > 0 {
@@ -87,36 +59,6 @@ func (a *Archive) logMissing(ctx context.Context) (added int, err error) {
 		added += len(batch)
 	}
 	return added, nil
-}
-
-// loggedAll returns how many visits have archived a version and how many events have one. complete reports, by the
-// numbers at checkedMark, that no version is missing in the log.
-func (a *Archive) loggedAll() (archived int, logged uint64, complete bool, err error) {
-	err = a.view(func(t records.Txn) error {
-		all, err := tallies.Get(t.Txn, tallies.All, "")
-		if err != nil {
-			return err
-		}
-		archived = all.Outcomes[catalog.Archived]
-		if logged, err = (events.Txn{Txn: t.Txn}).Versions(); err != nil {
-			return err
-		}
-		archivedThen, loggedThen, err := readCheckedMark(t.Txn)
-		complete = uint64(archived-archivedThen) == logged-loggedThen
-		return err
-	})
-	return archived, logged, complete, err
-}
-
-// readCheckedMark returns the numbers at checkedMark, 0 if nothing is stored.
-func readCheckedMark(txn *kv.Txn) (archived int, logged uint64, err error) {
-	raw, _, err := txn.Get(kv.SpaceMeta, []byte(checkedMark))
-	fmt.Sscan(string(raw), &archived, &logged)
-	return archived, logged, err
-}
-
-func encodeCheckedMark(archived int, logged uint64) []byte {
-	return fmt.Appendf(nil, "%d %d", archived, logged)
 }
 
 // unlogged is a version without an event.

@@ -127,7 +127,7 @@ func TestAFileThatNoPortalListsIsGoneUntilOneListsItAgain(t *testing.T) {
 	}
 }
 
-func TestVersionsOfAnOlderProgramAreAddedToTheLog(t *testing.T) {
+func TestVersionsWithoutAnEventAreAddedToTheLogByARepair(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	const files = 40
@@ -138,18 +138,20 @@ func TestVersionsOfAnOlderProgramAreAddedToTheLog(t *testing.T) {
 			visit(t, a, address(i), fmt.Sprintf("a,b\n%d,%d\n", i, n), day.Add(time.Duration(n*100+i)*time.Minute))
 		}
 	}
-	if n, err := a.LogVersions(t.Context()); n != 0 || err != nil {
-		t.Fatalf("nothing was missing: %d, %v", n, err)
+	if c, err := a.CheckLog(t.Context(), false); c.Found != 0 || err != nil {
+		t.Fatalf("nothing was missing: %q, %v", c.Faults, err)
 	}
 	before := told(t, a, catalog.EventQuery{Limit: 500})
 	if err := a.db.DropSpace(kv.SpaceEvents); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := a.LogVersions(t.Context()); n != 3*files || err != nil {
-		t.Fatalf("%d versions added, %v", n, err)
+	if c, err := a.CheckLog(t.Context(), false); c.Found != 1 || err != nil {
+		t.Fatalf("all are missing: %q, %v", c.Faults, err)
 	}
-	if n, err := a.LogVersions(t.Context()); n != 0 || err != nil {
-		t.Fatalf("again: %d, %v", n, err)
+	for range 2 {
+		if _, err := a.CheckLog(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if after := told(t, a, catalog.EventQuery{Limit: 500}); len(after) != len(before) {
 		t.Errorf("%d events, before %d", len(after), len(before))

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/records"
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
@@ -188,49 +187,11 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 			t.Errorf("%s: %d found, want %d", text, f.Total, want)
 		}
 	}
-	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":5}`)) }); err != nil {
+	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":2}`)) }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.BuildSearch(t.Context()); err == nil || !strings.Contains(err.Error(), "newer") {
-		t.Errorf("an index of a newer program: %v", err)
-	}
-}
-
-// Version 1 had the groups of UUIDs as words, versions 1 and 2 no words of what files say of themselves.
-func TestASearchIndexOfAnOlderVersionIsMadeAgain(t *testing.T) {
-	t.Parallel()
-	for _, old := range []string{`{"format":1,"next":1}`, `{"format":2,"next":1}`} {
-		a := newArchive(t)
-		const id = "550e8400-e29b-41d4-a716-446655440000"
-		register(t, a, catalog.Seed{URL: "http://data.example/" + id + "/page"})
-		visit(t, a, "http://data.example/"+id+"/page", "<html><head><title>Gewässergüte</title></head><body><p>x</p></body></html>", day)
-		err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
-			var words wordindex.Changes
-			words.Replace(0, 'A', []string{id}, strings.Split(id, "-"))
-			words.Replace(0, 'D', []string{"gewassergute"}, nil)
-			if err := words.Write(txn); err != nil {
-				return err
-			}
-			return txn.Set(kv.SpaceSearch, []byte("s"), []byte(old))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, err := a.BuildSearch(t.Context()); n != 1 || err != nil {
-			t.Fatalf("%s: %d resources indexed again, %v", old, n, err)
-		}
-		for _, text := range []string{id, "Gewässergüte"} {
-			if f := found(t, a, catalog.Search{Text: text}); f.Total != 1 {
-				t.Errorf("%s: %d resources have %s", old, f.Total, text)
-			}
-		}
-		var state []byte
-		if err := a.view(func(t records.Txn) (err error) {
-			state, _, err = t.Get(kv.SpaceSearch, []byte("s"))
-			return err
-		}); err != nil || string(state) != `{"format":4,"next":1}` {
-			t.Errorf("state %s, %v", state, err)
-		}
+	if _, err := a.BuildSearch(t.Context()); err == nil || !strings.Contains(err.Error(), "the search index has format 2") {
+		t.Errorf("an index of another format: %v", err)
 	}
 }
 
@@ -260,45 +221,6 @@ func TestCapturesAreInTheOrderOfTheirKeysAndTimes(t *testing.T) {
 	} {
 		if got := list(c.prefix, c.after); got != c.want {
 			t.Errorf("%q from %q: %s, want %s", c.prefix, c.after, got, c.want)
-		}
-	}
-}
-
-// Version 3 had no words of what portals say, nor values.
-func TestASearchIndexOfVersion3IsFilled(t *testing.T) {
-	t.Parallel()
-	a := describedArchive(t)
-	err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
-		var old [][]byte
-		err := txn.Scan(kv.SpaceSearch, nil, nil, func(k, _ []byte) (bool, error) {
-			if k[0] == 't' || k[0] == 'x' || k[0] == 'q' || k[0] == 'w' && strings.ContainsRune("BKPLV", rune(k[1])) {
-				old = append(old, bytes.Clone(k))
-			}
-			return true, nil
-		})
-		for _, k := range old {
-			if err == nil {
-				err = txn.Delete(kv.SpaceSearch, k)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":3,"next":3}`))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f := found(t, a, catalog.Search{Text: "hietzing", Strict: true}); f.Total != 0 || f.Indexing != (catalog.Indexing{Waiting: 3, Total: 3}) {
-		t.Errorf("version 3: %d found, %+v", f.Total, f.Indexing)
-	}
-	if n, err := a.BuildSearch(t.Context()); n != 0 || err != nil {
-		t.Fatalf("an index of version 3 was made again: %d, %v", n, err)
-	}
-	indexTexts(t, a)
-	for _, word := range []string{"hietzing", "wohnbevölkerung", "publisher:wien", "einwohner"} {
-		if f := found(t, a, catalog.Search{Text: word, Strict: true}); f.Total == 0 || f.Indexing.Waiting != 0 {
-			t.Errorf("%s: %d found, %+v", word, f.Total, f.Indexing)
 		}
 	}
 }

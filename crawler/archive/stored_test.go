@@ -11,7 +11,6 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
-	"odarchive/triplestore/kv"
 )
 
 // several returns an archive of resources with up to four versions each, and versions to look for.
@@ -81,28 +80,23 @@ func TestManyVersionsAreFoundAsOneByOne(t *testing.T) {
 	compareFound(t, a, nil)
 }
 
-func TestTheStoredRecordsOfAnOlderDirectoryAreMade(t *testing.T) {
+func TestVersionsAreFoundWithoutTheirStoredRecords(t *testing.T) {
 	t.Parallel()
 	a, wanted := several(t)
 	if err := a.db.DropSpace(storedSpace); err != nil {
 		t.Fatal(err)
 	}
-	err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Delete(kv.SpaceMeta, []byte(storedAll)) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	compareFound(t, a, wanted) // without them
-	for range 2 {
-		if err := a.Upgrade(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		compareFound(t, a, wanted)
-	}
+	compareFound(t, a, wanted)
+}
+
+func TestADamagedStoredRecordIsNotRead(t *testing.T) {
+	t.Parallel()
+	a, _ := several(t)
 	n := 0
-	err = a.view(func(t records.Txn) error {
+	err := a.view(func(t records.Txn) error {
 		return t.Scan(storedSpace, nil, nil, func(_, val []byte) (bool, error) {
 			n++
-			for short := range val { // a damaged record is not decoded
+			for short := range val {
 				if _, ok := decodeStored(val[:short]); ok {
 					return false, fmt.Errorf("%d bytes of %q can be read", short, val)
 				}

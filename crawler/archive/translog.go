@@ -10,7 +10,6 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
-	"odarchive/triplestore/kv"
 )
 
 // headOf returns the digest of the head of an exchange, which may be nil, as its record keeps it.
@@ -27,40 +26,20 @@ func (u *update) logLeaf(v catalog.Version, kept *Kept) error {
 	return err
 }
 
-// ConvertLeaves brings the transparency log of an older program into the present format. It returns the number of leaves
-// that it replaced. If there is nothing to do, it reads one entry. If it was interrupted, the next call continues. Nothing
-// else may write meanwhile.
-func (a *Archive) ConvertLeaves(ctx context.Context) (replaced int, err error) {
-	replaced, err = transparency.Convert(ctx, a.db)
-	if err != nil {
-		return replaced, fmt.Errorf("archive: %w", err)
-	}
-	return replaced, nil
-}
-
-// leavesPerTxn is the number of versions that one transaction of LogLeaves adds.
+// leavesPerTxn is the number of versions that one transaction of MendLeaves adds.
 const leavesPerTxn = 500
 
-// LogLeaves adds to the transparency log the versions that an older program, which had no such log, stored, in the order
-// in which they were committed, as far as the log of events tells it. It returns their number. If there are none, it
-// only compares two counts. If it was interrupted, the next call continues. Nothing else may write meanwhile.
-func (a *Archive) LogLeaves(ctx context.Context) (added int, err error) {
-	skew, compared, end, err := a.leafSkew()
-	if err != nil || skew == compared {
-		return 0, err
-	}
-	return a.logLeaves(ctx, end)
-}
-
-// MendLeaves is LogLeaves for an archive that may have lost leaves: it looks for those of all versions. Leaves to which
-// no record leads any more come back from parity, as far as it goes.
+// MendLeaves adds leaves for the versions that have none, in the order in which they were committed, as far as the log of
+// events tells it, and returns their number. Leaves to which no record leads any more come back from parity, as far as it
+// goes. If it was interrupted, the next call continues. Nothing else may write meanwhile.
 func (a *Archive) MendLeaves(ctx context.Context) (added int, err error) {
 	if _, err := transparency.Mend(ctx, a.db); err != nil {
 		return 0, fmt.Errorf("archive: transparency log: %w", err)
 	}
-	_, _, end, err := a.leafSkew()
+	var end uint64
+	err = a.view(func(t records.Txn) (err error) { end, err = (events.Txn{Txn: t.Txn}).Next(); return err })
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("archive: transparency log: %w", err)
 	}
 	return a.logLeaves(ctx, end)
 }
@@ -78,37 +57,7 @@ func (a *Archive) logLeaves(ctx context.Context, end uint64) (added int, err err
 		}
 		added += n
 	}
-	skew, _, _, err := a.leafSkew()
-	if err == nil {
-		err = a.db.Update(ctx, func(txn *kv.Txn) error { return transparency.Txn{Txn: txn}.SetCompared(skew) })
-	}
-	if err != nil {
-		return added, fmt.Errorf("archive: transparency log: %w", err)
-	}
 	return added, nil
-}
-
-// leafSkew returns by how many versions the log of events is ahead of the transparency log, by how many it was when the
-// two were last compared, and the number of the next event.
-func (a *Archive) leafSkew() (skew, compared int64, end uint64, err error) {
-	err = a.view(func(t records.Txn) error {
-		log, leaves := events.Txn{Txn: t.Txn}, transparency.Txn{Txn: t.Txn}
-		versions, err := log.Versions()
-		if err != nil {
-			return err
-		}
-		size, err := leaves.Size()
-		if err != nil {
-			return err
-		}
-		if compared, err = leaves.Compared(); err != nil {
-			return err
-		}
-		skew = int64(versions) - size
-		end, err = log.Next()
-		return err
-	})
-	return skew, compared, end, err
 }
 
 // logOldLeaves adds the versions of some events that have no leaf.
@@ -158,7 +107,7 @@ func (u *update) logOldLeaves(ctx context.Context, from, to uint64) (added int, 
 func (a *Archive) CheckLeaves(ctx context.Context) (c transparency.Checked, err error) {
 	err = a.view(func(t records.Txn) error {
 		leaves := transparency.Txn{Txn: t.Txn}
-		if c, err = leaves.Check(ctx); err != nil || c.Leaves == 0 && a.db.ReadOnly() { // the directory of an older program
+		if c, err = leaves.Check(ctx); err != nil {
 			return err
 		}
 		versions := int64(0)

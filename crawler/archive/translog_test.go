@@ -107,7 +107,7 @@ func TestCheckFindsVersionsThatAreNotThoseOfTheLog(t *testing.T) {
 	}
 }
 
-// withoutLeaves makes the archive one of an older program, which had no transparency log.
+// withoutLeaves drops the transparency log.
 func withoutLeaves(t *testing.T, a *Archive) {
 	t.Helper()
 	err := a.db.Update(t.Context(), func(txn *kv.Txn) error {
@@ -126,16 +126,16 @@ func withoutLeaves(t *testing.T, a *Archive) {
 	}
 }
 
-func TestTheVersionsOfAnOlderProgramAreLoggedInTheOrderOfTheirCommits(t *testing.T) {
+func TestVersionsWithoutALeafAreLoggedInTheOrderOfTheirCommits(t *testing.T) {
 	t.Parallel()
 	a := withVersions(t, 4, 3)
 	withoutLeaves(t, a)
-	if added, err := a.LogLeaves(t.Context()); err != nil || added != 12 {
+	if added, err := a.MendLeaves(t.Context()); err != nil || added != 12 {
 		t.Fatalf("%d added, %v", added, err)
 	}
 	sound(t, a, 12)
 	for want := 0; want < 2; want++ {
-		if added, err := a.LogLeaves(t.Context()); err != nil || added != 0 {
+		if added, err := a.MendLeaves(t.Context()); err != nil || added != 0 {
 			t.Errorf("again: %d added, %v", added, err)
 		}
 	}
@@ -155,12 +155,12 @@ func TestTheVersionsOfAnOlderProgramAreLoggedInTheOrderOfTheirCommits(t *testing
 	}
 	visit(t, a, file0, "a,b\n7,7\n", day.Add(time.Hour))
 	sound(t, a, 13)
-	if added, err := a.LogLeaves(t.Context()); err != nil || added != 0 {
+	if added, err := a.MendLeaves(t.Context()); err != nil || added != 0 {
 		t.Errorf("after a further version: %d added, %v", added, err)
 	}
 }
 
-func TestLoggingTheVersionsOfAnOlderProgramContinuesWhereItStopped(t *testing.T) {
+func TestLoggingVersionsWithoutALeafContinuesWhereItStopped(t *testing.T) {
 	t.Parallel()
 	a := withVersions(t, 5, 2)
 	withoutLeaves(t, a)
@@ -172,7 +172,7 @@ func TestLoggingTheVersionsOfAnOlderProgramContinuesWhereItStopped(t *testing.T)
 		t.Fatal(err)
 	}
 	visit(t, a, file0, "a,b\n8,8\n", day.Add(time.Hour)) // even if somebody writes meanwhile
-	if added, err := a.LogLeaves(t.Context()); err != nil || added != 6 {
+	if added, err := a.MendLeaves(t.Context()); err != nil || added != 6 {
 		t.Errorf("%d added, %v", added, err)
 	}
 	sound(t, a, 11)

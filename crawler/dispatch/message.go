@@ -13,7 +13,7 @@ import (
 )
 
 // Version is the version of all messages. Two processes work together only if theirs are the same.
-const Version = 2
+const Version = 1
 
 // Bounds of messages.
 const (

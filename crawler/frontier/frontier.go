@@ -28,6 +28,7 @@ import (
 	"sync"
 	"time"
 
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -94,7 +95,7 @@ type Frontier struct {
 	paused  string         // the reason of the pause; "" if not paused
 }
 
-// New opens the frontier of a database. It fails if that has another format than this program's.
+// New opens the frontier of a database. It fails on other formats than its own.
 func New(db *kv.DB, opts Options) (*Frontier, error) {
 	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), window: newWindow(), writing: map[string]int{}}
 	if db.ReadOnly() {
@@ -161,13 +162,13 @@ func (f *Frontier) openReadOnly() error {
 }
 
 // formatVersion changes when another program would misread what this one writes.
-const formatVersion = 6
+const formatVersion = 1
 
-// checkFormat returns the stored format, 0 if nothing is stored. The error says that it is not the current one.
-func checkFormat(txn *kv.Txn) (uint64, error) {
-	v, err := counter(txn, keyFormat)
+// checkFormat returns the stored format, 0 for none, and an error if it is another one than this program's.
+func checkFormat(txn *kv.Txn) (v uint64, err error) {
+	v, err = counter(txn, keyFormat)
 	if err == nil && v != 0 && v != formatVersion {
-		err = fmt.Errorf("the frontier has format %d, and this program reads %d: open the archive with the program that wrote it", v, formatVersion)
+		err = fields.OtherFormat("the frontier", v, formatVersion)
 	}
 	return v, err
 }

@@ -31,7 +31,7 @@ type host struct {
 	stale  []int64 // other entries of the group in the index, to be deleted after a repair
 }
 
-const hostVersion = 3
+const hostVersion = 1
 
 // loadHost returns the record of a group. For an unknown group, it returns a record with the name only.
 func loadHost(txn *kv.Txn, group string) (*host, error) {

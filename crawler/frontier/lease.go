@@ -219,7 +219,7 @@ func (f *Frontier) jobs(p place, rec []byte, now int64) (jobs []Job, damaged []e
 
 func (u *URL) job() Job {
 	link := u.URL
-	if !strings.HasPrefix(u.Key, "ftp:") { // whose key may contain the password, in records of older programs
+	if !strings.HasPrefix(u.Key, "ftp:") { // whose key may contain the password
 		link, _ = address.WithoutSecret(link)
 	}
 	return Job{URL: link, Key: u.Key, Format: u.Format, MediaType: u.MediaType, Accept: u.Accept, Period: u.Period, Priority: u.Priority, History: u.History, ETag: u.ETag,

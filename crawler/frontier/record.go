@@ -74,8 +74,8 @@ func (u *URL) remember(v schedule.Visit) {
 	}
 }
 
-// recordVersion is the first byte of a record. FORMAT.md describes the versions.
-const recordVersion = 3
+// recordVersion is the first byte of a record.
+const recordVersion = 1
 
 // Fields of a record that are not zero, or not what follows from others: the bits of its mask.
 const (
@@ -95,7 +95,7 @@ const (
 	hasLastModified
 	hasWhy
 	hasHistory
-	hasAccept // since format 5
+	hasAccept
 	endOfMask
 )
 

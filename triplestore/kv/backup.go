@@ -2,7 +2,6 @@ package kv
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -13,21 +12,17 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	badger "github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/pb"
-	"google.golang.org/protobuf/proto"
 )
 
 // A backup stream is backupMagic and two runs of chunks: the entries that changed, and the list of all keys (keyList).
 // A chunk is its length (uint32, little endian), the xxHash64 of its bytes (uint64) and the bytes; a chunk of length 0
 // ends a run. An entry is the lengths of its key and value and its version (uvarint each), the key with its space, and
-// the value. Versions 1 and 2 have entries in Badger's own backup format. Version 1 has no list, so deleted entries
-// reappear on Load.
+// the value.
 const (
-	backupMagic  = "odarchive kv backup 3\n"
+	backupMagic  = "odarchive kv backup 1\n"
 	backupFamily = "odarchive kv backup "
 	maxChunk     = 1 << 20
 	backupTemp   = "backup-*" // in Dir
-	maxFrame     = 64 << 20   // maximum size of a list of entries in Badger's format, which is read into memory
 )
 
 // ErrBadBackup means that a backup stream is truncated or corrupt.
@@ -109,19 +104,13 @@ func (db *DB) Load(r io.Reader) (err error) {
 		if _, err := io.ReadFull(r, magic); err != nil || !strings.HasPrefix(string(magic), backupFamily) {
 			return fmt.Errorf("kv: restore: %w: wrong first line", ErrBadBackup)
 		}
-		version := string(magic[len(backupFamily) : len(magic)-1])
 		db.writing.Lock()
 		defer db.writing.Unlock()
-		var err error
-		switch version {
-		case "1", "2":
-			err = db.loadBadger(r)
-		case "3":
-			err = db.loadEntries(r)
-		default:
-			err = fmt.Errorf("%w: version %s, not 1 to 3", ErrBadBackup, version)
+		if string(magic) != backupMagic {
+			return fmt.Errorf("kv: restore: %w: version %s, not 1", ErrBadBackup, magic[len(backupFamily):len(magic)-1])
 		}
-		if err == nil && version != "1" {
+		err := db.loadEntries(r)
+		if err == nil {
 			err = db.keepListed(&chunkReader{r: r})
 		}
 		if err == nil {
@@ -134,7 +123,7 @@ func (db *DB) Load(r io.Reader) (err error) {
 	})
 }
 
-// loadEntries reads the entries of a stream of version 3.
+// loadEntries reads the entries of a stream.
 func (db *DB) loadEntries(stream io.Reader) error {
 	chunks := &chunkReader{r: stream}
 	r := bufio.NewReaderSize(chunks, 1<<16)
@@ -176,47 +165,6 @@ func checkLoaded(key []byte, val int, version uint64) error {
 }
 
 const maxVersion = 1 << 60
-
-// loadBadger reads the entries of a stream of version 1 or 2.
-func (db *DB) loadBadger(stream io.Reader) error {
-	r := &chunkReader{r: stream}
-	b := db.cache.Load().badger.NewManagedWriteBatch()
-	defer b.Cancel()
-	for {
-		var size [8]byte
-		if _, err := io.ReadFull(r, size[:]); err == io.EOF {
-			return b.Flush()
-		} else if err != nil {
-			return fmt.Errorf("%w: truncated frame: %w", ErrBadBackup, err)
-		}
-		n := binary.LittleEndian.Uint64(size[:])
-		if n > maxFrame {
-			return fmt.Errorf("%w: a frame of %d bytes", ErrBadBackup, n)
-		}
-		var frame bytes.Buffer // grows with the data; a wrong length must not cause an allocation
-		if _, err := io.CopyN(&frame, r, int64(n)); err != nil {
-			return fmt.Errorf("%w: truncated frame: %w", ErrBadBackup, err)
-		}
-		var list pb.KVList
-		if err := proto.Unmarshal(frame.Bytes(), &list); err != nil {
-			return fmt.Errorf("%w: %w", ErrBadBackup, err)
-		}
-		for _, e := range list.Kv {
-			err := checkLoaded(e.Key, len(e.Value), e.Version)
-			if err != nil {
-				return err
-			}
-			if len(e.Meta) > 0 && e.Meta[0]&1 != 0 { // deleted
-				err = b.DeleteAt(e.Key, e.Version)
-			} else {
-				err = b.SetEntryAt(badger.NewEntry(e.Key, e.Value), e.Version)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-}
 
 type chunkWriter struct {
 	w   io.Writer

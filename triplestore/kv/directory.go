@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// lockDirectory locks the directory, and checks that no program of format 1, which locks another file, is running.
+// lockDirectory locks the directory.
 func (db *DB) lockDirectory() error {
 	if db.opts.CacheInMemory {
 		return nil
@@ -23,14 +23,6 @@ func (db *DB) lockDirectory() error {
 		return err
 	}
 	db.lock = lock
-	if _, err := os.Stat(db.path(filepath.Join(cacheDir, ownerName))); err == nil {
-		older, err := lockDir(db.path(cacheDir))
-		if err != nil {
-			return err
-		}
-		older.release()
-		return os.Remove(db.path(filepath.Join(cacheDir, ownerName)))
-	}
 	return nil
 }
 

@@ -8,18 +8,15 @@ import (
 	"path/filepath"
 )
 
-// Held returns an ErrLocked that names the process if another process, even of an older version, holds the database in
-// a directory. It creates no file.
+// Held returns an ErrLocked that names the process if another process holds the database in a directory. It creates no file.
 func Held(dir string) error {
-	for _, owned := range []string{dir, filepath.Join(dir, cacheDir)} {
-		if _, err := os.Stat(filepath.Join(owned, ownerName)); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		lock, err := lockDir(owned)
-		if err != nil {
-			return fmt.Errorf("kv: %s: %w", owned, err)
-		}
-		lock.release()
+	if _, err := os.Stat(filepath.Join(dir, ownerName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return fmt.Errorf("kv: %s: %w", dir, err)
+	}
+	lock.release()
 	return nil
 }

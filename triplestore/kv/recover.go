@@ -181,7 +181,7 @@ func (r *recovery) withoutLog(ctx context.Context, bad error) error {
 	if newest.number > 0 {
 		r.fixity.Note(disk.Damage{File: logDir, Offset: -1, Why: "the log is missing"})
 	} else {
-		r.opts.Log.Info("converting the database to format 2: it gets a log")
+		r.opts.Log.Info("the database gets a log")
 	}
 	if newest.number > number { // the tables lack write sets that the state file has
 		c.shut()

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	listVersion = 2 // 1 lacked GML, KML and GeoJSON by media type
+	listVersion = 1
 	name        = "spatial index"
 	letters     = "bh"
 
@@ -179,12 +179,6 @@ func (x *Index) Load() (mark []byte, ok bool, err error) {
 	}
 	mark = slices.Clone(r.Bytes(r.Count(1)))
 	next := r.Uvarint()
-	if version < listVersion && !r.Bad() { // it lacks literals that were not geometries then
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.segs, x.next = nil, next
-		return nil, false, nil
-	}
 	var segs []*segment
 	for range r.Count(2) {
 		number, size := r.Uvarint(), r.Uvarint()

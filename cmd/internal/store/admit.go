@@ -151,11 +151,7 @@ func replacedBy(to, by string) error {
 	if by != "" {
 		by = " (" + by + ")"
 	}
-	with := "--follow"
-	if to != unknownBackup {
-		with += " and --backup-to " + to
-	}
-	return fmt.Errorf("%w%s: follow it with %s, or 'odarchive backup --detach' if this directory shall go its own way", ErrReplaced, by, with)
+	return fmt.Errorf("%w%s: follow it with --follow and --backup-to %s, or 'odarchive backup --detach' if this directory shall go its own way", ErrReplaced, by, to)
 }
 
 // at returns " at " and an address, if it is known.
@@ -197,7 +193,7 @@ func AskWriter(ctx context.Context, cfg config.Config, log *slog.Logger, url str
 // replaced, has nothing to tell. instead is what it writes from now on.
 func Leave(ctx context.Context, cfg config.Config, log *slog.Logger, instead string) error {
 	n, err := readNote(cfg.Data)
-	if err != nil || !n.Begun || !n.Replaced.IsZero() || n.To == instead || n.To == unknownBackup {
+	if err != nil || !n.Begun || !n.Replaced.IsZero() || n.To == instead {
 		return nil
 	}
 	if at, err := locationOf(cfg.Data); err != nil || !n.location.is(at) {

@@ -1,14 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"odarchive/cmd/internal/config"
@@ -71,23 +69,9 @@ const maxNote = 16 << 10
 // errNote is the error of a note that cannot be believed.
 var errNote = errors.New("it is damaged")
 
-// formerReplaced is the file in which programs until November 2026 noted when a directory was replaced, and in which backup. The
-// first note that is written replaces it.
-const formerReplaced = "replaced"
-
-// unknownBackup stands for the URL where such a program did not say it.
-const unknownBackup = "unknown"
-
 // readNote returns the note of a directory. It is zero if there is none.
 func readNote(dir string) (n backupNote, err error) {
 	n, err = readNoteFile(dir, noteFile, parseNote)
-	if err != nil || n.To == "" {
-		former, failed := readNoteFile(dir, formerReplaced, parseFormer)
-		if former.To != "" {
-			return former, nil // what it says is so whatever the other one said
-		}
-		err = errors.Join(err, failed)
-	}
 	if errors.Is(err, errNote) {
 		err = fmt.Errorf("%w: start the server once with --backup-to and the backup's URL, or 'odarchive backup --detach' if there is none any more", err)
 	}
@@ -121,23 +105,10 @@ func parseNote(text []byte) (n backupNote, err error) {
 	return n, nil
 }
 
-// parseFormer reads what formerReplaced has: a time, a space, the backup's URL.
-func parseFormer(text []byte) (n backupNote, err error) {
-	since, to, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
-	at, err := time.Parse(time.RFC3339, since)
-	if err != nil {
-		at = time.Unix(0, 0) // it was replaced, whenever that was
-	}
-	return backupNote{To: cmp.Or(to, unknownBackup), Begun: true, Replaced: at.UTC()}, nil
-}
-
 func (n backupNote) write(dir string) error {
 	text, err := seal(n)
 	if err == nil {
 		err = disk.WriteFile(disk.OS{}, filepath.Join(dir, noteFile), text, 0o640)
-	}
-	if err == nil {
-		err = remove(dir, formerReplaced)
 	}
 	if err != nil {
 		return fmt.Errorf("note the continuous backup: %w", err)
@@ -227,7 +198,7 @@ func OwnIdentity(dir string) (vault.Holder, error) {
 	if at, err := locationOf(dir); err != nil {
 		return "", err
 	} else if !n.Begun || !n.location.is(at) {
-		if err := remove(dir, noteFile, formerReplaced, holderFile); err != nil {
+		if err := remove(dir, noteFile, holderFile); err != nil {
 			return "", err
 		}
 	}
@@ -241,7 +212,7 @@ func Detach(dir string) (to string, err error) {
 	if err != nil && !errors.Is(err, errNote) {
 		return "", err
 	}
-	names := []string{noteFile, formerReplaced}
+	names := []string{noteFile}
 	if at, err := locationOf(dir); err != nil || !n.location.is(at) {
 		names = append(names, holderFile) // the backup shall not take a copy for the directory that it was copied from
 	}

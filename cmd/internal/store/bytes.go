@@ -144,10 +144,9 @@ func replicaMark(dir string) (mark struct{ Writer, Bytes string }, err error) {
 // rememberBytes writes the URL of the bucket into the description of the directory.
 func (s *Store) rememberBytes(url string) error {
 	d := &s.described
-	if d.Bytes == url && d.Format == formatVersion {
+	if d.Bytes == url {
 		return nil
 	}
 	d.Bytes = url
-	d.Format = formatVersion
 	return d.write(disk.OS{}, s.Config.Data)
 }

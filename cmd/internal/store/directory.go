@@ -16,25 +16,18 @@ import (
 	"time"
 
 	"odarchive/triplestore/disk"
+	"odarchive/triplestore/fields"
 )
 
-// formatVersion is the layout of a data directory that this program writes; it opens this one and older ones.
-//
-//	1: db/ (Badger), packs/ (file bytes), spool/ (files being fetched)
-//	2: also log/ and snapshots/, from which db/ can be rebuilt; odarchive.json has a checksum and a copy
-//	3: visits in stretches (crawler/archive/diary/FORMAT.md)
-//	4: records are packed (crawler/archive/records), and the index of columns is (crawler/archive/joins)
-//	5: records of resources and versions are binary; a program of format 4 packed them as if they were JSON
-//	6: the transparency log refers to records; a program of format 5 would take the references for leaves
-//	7: closed packs are in a bucket, which Bytes names
-//	8: tables may be compressed with Snappy; a program of format 7 would take them for damaged, and build them anew
-const formatVersion = 8
+// formatVersion is the layout of a data directory that this program reads and writes. Before release 1.0.0 it may change without
+// a road from one to the next (CONTRIBUTING.md).
+const formatVersion = 1
 
 // directory is the content of odarchive.json at the root of a data directory.
 type directory struct {
 	Format   int       `json:"format"`
 	Created  time.Time `json:"created"`
-	ID       string    `json:"id,omitempty"`       // random; with Created, tells archives apart; "" of an older program's
+	ID       string    `json:"id,omitempty"`       // random; with Created, tells archives apart
 	Base     string    `json:"base,omitempty"`     // of the first IRIs
 	Former   []string  `json:"former,omitempty"`   // other bases of IRIs, in the order of their first use
 	Rebasing string    `json:"rebasing,omitempty"` // the base that all IRIs are being moved to
@@ -110,12 +103,12 @@ func checkSeal(raw []byte) (has, right bool) {
 
 var errDescription = errors.New("checksum does not match, or not a description of an archive")
 
-// decodeDirectory decodes a description. Format 1 has no checksum.
+// decodeDirectory decodes a description.
 func decodeDirectory(raw []byte) (d directory, err error) {
 	if json.Unmarshal(raw, &d) != nil || d.Format < 1 {
 		return directory{}, errDescription
 	}
-	if has, right := checkSeal(raw); !right && (has || d.Format > 1) {
+	if _, right := checkSeal(raw); !right {
 		return directory{}, errDescription
 	}
 	return d, nil
@@ -166,9 +159,6 @@ func describe(fsys disk.FS, dir string, now time.Time) (d described, err error) 
 	switch {
 	case len(sound) > 0:
 		d.directory, d.exists = sound[0], true
-		if d.Format == 1 {
-			d.damages = nil // format 1 has no copy
-		}
 		d.stale = d.stale || len(d.damages) > 0
 	default:
 		if d.exists, err = holdsArchive(fsys, dir); err != nil {
@@ -181,8 +171,8 @@ func describe(fsys disk.FS, dir string, now time.Time) (d described, err error) 
 		d.directory = directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second)}
 		d.stale = true
 	}
-	if d.Format > formatVersion {
-		return d, fmt.Errorf("data directory %s has format %d, and this program supports formats up to %d: use a newer odarchive", dir, d.Format, formatVersion)
+	if d.Format != formatVersion {
+		return d, fields.OtherFormat("data directory "+dir, uint64(d.Format), formatVersion)
 	}
 	return d, nil
 }

@@ -79,9 +79,7 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 		}
 	} else {
 		s.prepareBackup(&options)
-		if err = s.raiseFormat(); err == nil {
-			s.DB, err = kv.Open(s.Config.Data, options)
-		}
+		s.DB, err = kv.Open(s.Config.Data, options)
 		if err == nil {
 			err = closedAfter(s.leave(ctx), s.DB)
 		}
@@ -161,20 +159,6 @@ func holdsPacks(dir string) bool {
 		}
 	}
 	return false
-}
-
-// raiseFormat writes the new format number, so that older programs refuse the directory, before anything is written in
-// the new format.
-func (s *Store) raiseFormat() error {
-	d := &s.described
-	if d.Format == formatVersion {
-		return nil
-	}
-	if err := kv.Held(s.Config.Data); err != nil {
-		return err
-	}
-	d.Format = formatVersion
-	return d.write(disk.OS{}, s.Config.Data)
 }
 
 // whyReadOnly returns why the archive is opened for reading after an error, as a sentence; it is empty if the error is final.

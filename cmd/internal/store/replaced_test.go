@@ -223,29 +223,6 @@ func TestAReplacedDirectoryDoesNotEscapeToAnotherBackup(t *testing.T) {
 	}
 }
 
-func TestWhatAFormerProgramNotedIsBelieved(t *testing.T) {
-	w := newWorld(t)
-	w.mustWrite()
-	name := filepath.Join(w.cfg.Data, formerReplaced)
-	for _, text := range []string{"2026-11-24T20:00:00Z file:///away\n", "2026-11-24T20:00:00Z\n", "?"} {
-		if err := os.WriteFile(name, []byte(text), 0o640); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.write(); !errors.Is(err, ErrReplaced) {
-			t.Errorf("%q: %v", text, err)
-		}
-		s, err := w.open(IfHeld)
-		if err != nil || !s.DB.ReadOnly() || s.ReadsOnly {
-			t.Fatalf("%q: it can be read: %v", text, err)
-		}
-		s.Close()
-	}
-	if _, err := Detach(w.cfg.Data); err != nil {
-		t.Fatal(err)
-	}
-	w.mustWrite()
-}
-
 func TestNothingIsForgottenBeforeTheDirectoryIsHeld(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.Backup.To = "file://" + t.TempDir()
@@ -431,10 +408,6 @@ func TestADamagedNoteWaitsForTheBackup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(w.cfg.Data, formerReplaced), []byte("2026-11-24T20:00:00Z "+w.cfg.Backup.To+"\n"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	w.mustWrite() // the backup says that it is the writer
 }
 
 // A backup that is older than what the directory wrote names another one: that one did not replace it.

@@ -87,7 +87,7 @@ func Open(ctx context.Context, cfg config.Config, log *slog.Logger, opts Options
 		return nil, err
 	}
 	if err = errors.Join(s.openParts(ctx, opts), ctx.Err()); err == nil {
-		err = s.upgrade(ctx, opts)
+		err = s.prepare(ctx, opts)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("archive %s: %w", cfg.Data, err), s.Close())
@@ -138,8 +138,8 @@ func (s *Store) openArchive() {
 	s.signer = &transparency.Signer{DB: s.DB, File: s.Config.LogKey(), Clock: s.Clock}
 }
 
-// upgrade brings the archive to the formats of this program. An archive that is open for reading only stays as it is.
-func (s *Store) upgrade(ctx context.Context, opts Options) error {
+// prepare completes what was interrupted, and opens the archive. One that is open for reading only stays as it is.
+func (s *Store) prepare(ctx context.Context, opts Options) error {
 	if s.DB.ReadOnly() {
 		s.openArchive()
 		return nil
@@ -159,10 +159,7 @@ func (s *Store) upgrade(ctx context.Context, opts Options) error {
 	s.openArchive()
 	s.logLosses(ctx)
 	s.onClose(func() error { s.logLosses(context.WithoutCancel(ctx)); return nil })
-	if err := s.Archive.Upgrade(ctx); err != nil {
-		return err
-	}
-	if err := s.foldVisits(ctx); err != nil {
+	if err := s.Archive.OpenJoins(ctx); err != nil {
 		return err
 	}
 	indexed, err := s.Archive.BuildSearch(ctx)
@@ -172,44 +169,7 @@ func (s *Store) upgrade(ctx context.Context, opts Options) error {
 	if indexed > 0 {
 		s.Log.Info("search index made", "resources", indexed)
 	}
-	logged, err := s.Archive.LogVersions(ctx)
-	if err == nil && logged > 0 {
-		s.Log.Info("versions of an older program added to the log of events", "versions", logged)
-	}
-	if err != nil {
-		return err
-	}
-	replaced, err := s.Archive.ConvertLeaves(ctx)
-	if err != nil {
-		return err
-	}
-	if replaced > 0 {
-		s.Log.Info("leaves of the transparency log replaced by references to records", "leaves", replaced)
-	}
-	leaves, err := s.Archive.LogLeaves(ctx)
-	if leaves > 0 {
-		s.Log.Info("versions of an older program added to the transparency log; their times are those of their records", "versions", leaves)
-	}
-	return err
-}
-
-// foldEvery is how often the log says how far folding has come.
-const foldEvery = 10 * time.Second
-
-// foldVisits brings the visits of an older directory into stretches.
-func (s *Store) foldVisits(ctx context.Context) error {
-	began := time.Now()
-	logged := began
-	folded, err := s.Archive.FoldVisits(ctx, func(folded int) {
-		if time.Since(logged) >= foldEvery {
-			logged = time.Now()
-			s.Log.Info("visits of an older program are being folded", "visits", folded)
-		}
-	})
-	if err == nil && folded > 0 {
-		s.Log.Info("visits folded", "visits", folded, "took", time.Since(began))
-	}
-	return err
+	return nil
 }
 
 // OriginalBase returns the base below which the archive first minted IRIs; empty if that is not known.

@@ -23,7 +23,6 @@
 package content
 
 import (
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -89,10 +88,7 @@ type Options struct {
 	Here        bool          // of a store that is read-only: all packs are in FS, also if those of the writer are in a bucket
 	Detach      bool          // fetch all packs from Remote, and use it no more
 
-	// LabelOf returns the label (PutOptions.Label) of a file that was stored before packs described their files. Scrub
-	// calls it once for each. If it is nil or returns nothing, the file has no label.
-	LabelOf func(ctx context.Context, sha [32]byte) []byte
-	Logger  *slog.Logger
+	Logger *slog.Logger
 
 	remotePause, remoteBackoff time.Duration // as in tier.Options
 

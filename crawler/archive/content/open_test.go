@@ -252,57 +252,6 @@ func TestAPackOfTheFirstFormatIsReadAndWrittenOnElsewhere(t *testing.T) {
 	}
 }
 
-func TestFilesOfTheFirstFormatAreDescribedByTheScrub(t *testing.T) {
-	t.Parallel()
-	s := newStore(t, Options{MaxPack: 1 << 20})
-	s.opts.LabelOf = func(_ context.Context, sha [32]byte) []byte { return []byte(Digest(sha).String()) }
-	r := rng(1)
-	data, sha := table(r, 60_000), Digest{}
-	stored := map[Digest][]byte{}
-	for range 12 { // with cuts
-		sha = s.put(data, sha).SHA256
-		stored[sha] = data
-		data = slices.Clone(data)
-		copy(data[r.IntN(len(data)-30):], "another value stands here")
-	}
-	whole := read(t, s.openPack())
-	name, num := s.openPack(), s.tail.current()
-	s.Close()
-	w := &walker{r: bytes.NewReader(whole), end: int64(len(whole))}
-	w.walk(func(rec found) error { // what format 1 lacks
-		if rec.mark != segmentMark {
-			clear(whole[rec.offset : rec.offset+int64(len(rec.bytes))])
-		}
-		return nil
-	})
-	write(t, name, whole)
-	s.lose(num, int64(len(whole)))
-	s.kv.Update(t.Context(), func(tx *kv.Txn) error { return tx.Set(refsSpace, stateKey("format"), []byte{1}) })
-	s.reopen()
-	if found, _, _ := s.extract(); len(found) > 0 {
-		t.Fatalf("%d files are described", len(found))
-	}
-	if err := s.scrubRound(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	found, labels, _ := s.extract()
-	for sha, data := range stored {
-		if !bytes.Equal(found[sha], data) || labels[sha] != sha.String() {
-			t.Errorf("%s: %d bytes of %d, label %q", sha, len(found[sha]), len(data), labels[sha])
-		}
-	}
-	before, _ := s.Stats()
-	if err := s.scrubRound(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if after, _ := s.Stats(); after.Records != before.Records {
-		t.Errorf("the next round describes them again: %d bytes, then %d", before.Records, after.Records)
-	}
-	for _, data := range stored {
-		s.check(data)
-	}
-}
-
 // firstFormat converts a pack to format 1: another magic, and only segments, at the same places.
 func firstFormat(t *testing.T, pack []byte) []byte {
 	t.Helper()

@@ -22,10 +22,10 @@ const (
 	keyPack    = 'p'                 // number of the pack
 )
 
-// Format versions of the whole store, and of file and extent records. FORMAT.md has their history.
+// Formats of the whole store, and of file and extent records.
 const (
-	formatVersion = 2
-	remoteFormat  = 3 // of a store whose packs are in a bucket
+	formatVersion = 1
+	remoteFormat  = 2 // of a store whose packs are in a bucket
 	recordVersion = 1
 )
 
@@ -242,10 +242,7 @@ func (s *Store) packRecord(num uint64) (p packRecord, found bool, err error) {
 
 func decodePack(val []byte) (p packRecord, err error) {
 	d := fields.Reader{B: val}
-	p.end, p.live = d.Max(anySize), d.Max(anySize)
-	if len(d.B) > 0 { // format 1 has no third number
-		p.records = d.Max(anySize)
-	}
+	p.end, p.live, p.records = d.Max(anySize), d.Max(anySize), d.Max(anySize)
 	if d.Bad() {
 		return p, errRecord
 	}
@@ -259,7 +256,7 @@ func (p packRecord) encode() []byte {
 
 func stateKey(name string) []byte { return append([]byte{keyState}, name...) }
 
-// checkFormat returns an error for a store of a newer format, and writes the format version into a new or older one.
+// checkFormat returns an error for a store of another format, and writes the format into a new one.
 func checkFormat(db *kv.DB, remote bool) error {
 	var n uint64
 	err := db.View(func(tx *kv.Txn) (err error) {
@@ -270,18 +267,13 @@ func checkFormat(db *kv.DB, remote bool) error {
 	case err != nil:
 		return err
 	case n > remoteFormat:
-		return fmt.Errorf("%w: its format is %d, this program reads up to %d", ErrNewer, n, remoteFormat)
+		return fields.OtherFormat("the content store", n, formatVersion)
 	case n == remoteFormat && !remote:
 		return ErrRemote
 	case n == remoteFormat || n == formatVersion || db.ReadOnly():
 		return nil
 	}
 	return db.Update(context.Background(), func(tx *kv.Txn) error {
-		if n == 1 { // the packs do not describe their files
-			if err := tx.Set(refsSpace, stateKey(stateUndescribed), nil); err != nil {
-				return err
-			}
-		}
 		return tx.Set(refsSpace, stateKey("format"), binary.AppendUvarint(nil, formatVersion))
 	})
 }

@@ -83,11 +83,6 @@ func (s *Store) rest(ctx context.Context, began time.Time) bool {
 // scrubRound examines and mends all packs once, except those that are only in a bucket.
 func (s *Store) scrubRound(ctx context.Context, slow *disk.Throttle) error {
 	s.fixity.BeginRound(0)
-	if s.writable() == nil {
-		if err := s.describeOld(ctx); err != nil {
-			return err
-		}
-	}
 	for _, job := range s.parity.missing() {
 		s.parity.enqueue(job)
 	}

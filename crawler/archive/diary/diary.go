@@ -12,7 +12,6 @@ package diary
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -26,8 +25,7 @@ import (
 // The tables of the diary in the archive's keyspace, by first byte. Times in keys are complemented, so the newest come
 // first.
 const (
-	tableOld     = 'a' // start, resource id -> catalog.Activity as JSON (format 1), or a mark while Fold runs
-	tableStretch = 'b' // resource id, start of the first visit -> Stretch; empty in format 1
+	tableStretch = 'b' // resource id, start of the first visit -> Stretch
 	tableFirst   = 'u' // the timeline of first visits
 	tableMore    = 'w' // the timeline of the other visits
 	tableVisits  = 'y' // resource id, start of the stretch, start of the first of these visits -> visits
@@ -49,10 +47,6 @@ func stretchKey(resource string, start int64) []byte {
 	return appendTime(append([]byte{tableStretch}, resource...), start)
 }
 
-func oldKey(resource string, start int64) []byte {
-	return append(appendTime([]byte{tableOld}, start), resource...)
-}
-
 func visitsKey(resource string, stretch, first int64) []byte {
 	return appendTime(visitsPrefix(resource, stretch), first)
 }
@@ -64,7 +58,6 @@ func visitsPrefix(resource string, stretch int64) []byte {
 
 const (
 	stretchKeyLen = 1 + records.IDLen + 8
-	oldKeyLen     = 1 + 8 + records.IDLen
 	visitsKeyLen  = 1 + records.IDLen + 8 + 8
 )
 
@@ -111,43 +104,10 @@ func (t Txn) set(s Stretch) error {
 func (t Txn) stretch(resource string, start int64) (s Stretch, ok bool, err error) {
 	k := stretchKey(resource, start)
 	ok, err = t.Read(kv.SpaceArchive, k, func(raw []byte) (err error) {
-		s, err = t.decode(k, raw)
+		s, err = decodeStretch(k, raw)
 		return err
 	})
 	return s, ok, err
-}
-
-// decode reads a stretch from its key and value.
-func (t Txn) decode(k, raw []byte) (s Stretch, err error) {
-	if len(k) != stretchKeyLen {
-		return s, badRecord(k)
-	}
-	resource, start := string(k[1:1+records.IDLen]), timeAt(k[1+records.IDLen:])
-	if len(raw) > 0 {
-		return decodeStretch(k, raw)
-	}
-	act, err := t.oldActivity(resource, start)
-	if err != nil {
-		return s, err
-	}
-	return begin(resource, act), nil
-}
-
-// oldActivity returns a visit in format 1.
-func (t Txn) oldActivity(resource string, start int64) (act catalog.Activity, err error) {
-	k := oldKey(resource, start)
-	ok, err := t.Read(kv.SpaceArchive, k, func(raw []byte) error { return decodeOld(k, raw, &act) })
-	if err == nil && !ok {
-		err = records.NotFound("visit of", resource)
-	}
-	return act, err
-}
-
-func decodeOld(k, raw []byte, act *catalog.Activity) error {
-	if err := json.Unmarshal(raw, act); err != nil {
-		return fmt.Errorf("%w: %w", badRecord(k), err)
-	}
-	return nil
 }
 
 func badRecord(k []byte) error {
@@ -167,7 +127,7 @@ func (t Txn) StretchesAfter(ctx context.Context, after Stretch, f func(Stretch) 
 		from = append(stretchKey(after.Resource, after.start), 0)
 	}
 	return t.scan(ctx, []byte{tableStretch}, from, func(k, raw []byte) (bool, error) {
-		s, err := t.decode(k, raw)
+		s, err := decodeStretch(k, raw)
 		if isBad(err) {
 			return true, nil
 		}
@@ -196,7 +156,7 @@ func (t Txn) Of(ctx context.Context, resource, url string, before time.Time) (al
 		end = before.UnixMilli()
 	}
 	err = t.scan(ctx, append([]byte{tableStretch}, resource...), nil, func(k, raw []byte) (bool, error) {
-		s, err := t.decode(k, raw)
+		s, err := decodeStretch(k, raw)
 		if isBad(err) || err == nil && s.start >= end {
 			return true, nil
 		}
@@ -253,7 +213,7 @@ func (t Txn) eachVisits(ctx context.Context, s Stretch, f func(k []byte, some []
 func (t Txn) locate(ctx context.Context, resource string, start int64) (in Stretch, v visit, ok bool, err error) {
 	prefix := append([]byte{tableStretch}, resource...)
 	err = t.scan(ctx, prefix, stretchKey(resource, start), func(k, raw []byte) (bool, error) {
-		s, err := t.decode(k, raw)
+		s, err := decodeStretch(k, raw)
 		if err != nil {
 			return false, err
 		}

@@ -3,8 +3,6 @@ package diary
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -446,46 +444,6 @@ func FuzzDecode(f *testing.F) {
 			t.Error("a page without visits")
 		}
 	})
-}
-
-// addOld writes a visit as format 1 did.
-func (b *book) addOld(i int, act catalog.Activity) {
-	b.t.Helper()
-	act.URL, act.ID = fmt.Sprintf("http://data.example/%d.csv", i), ns.ActivityID(b.ids[i], act.Start)
-	raw, err := json.Marshal(act)
-	if err == nil {
-		err = b.db.Update(context.Background(), func(txn *kv.Txn) error {
-			return errors.Join(txn.Set(kv.SpaceArchive, oldKey(b.ids[i], act.Start.UnixMilli()), raw), txn.Set(kv.SpaceArchive, stretchKey(b.ids[i], act.Start.UnixMilli()), nil))
-		})
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.listed = append(b.listed, act)
-}
-
-func TestVisitsOfAnOlderProgramAreListedBetweenTheOthers(t *testing.T) {
-	t.Parallel()
-	b := newBook(t, 3)
-	defer b.close()
-	for i := range 200 {
-		b.addOld(i%3, unchanged(day.Add(time.Duration(i)*time.Minute)))
-	}
-	for i := range 100 {
-		b.add(i%3, unchanged(day.Add(time.Duration(i+150)*time.Minute+time.Second)))
-	}
-	if got := lines(b.read(time.Time{}, anything)); !slices.Equal(got, lines(b.listed)) {
-		t.Errorf("%d visits, want %d", len(got), len(b.listed))
-	}
-	if n := len(b.of(0, time.Time{})); n != 67+34 {
-		t.Errorf("%d visits of the first", n)
-	}
-	if n := len(b.stretches()); n != 203 {
-		t.Errorf("%d stretches", n)
-	}
-	if act, ok, err := firstOf(b, 0, day); err != nil || !ok || act.Status != 200 {
-		t.Errorf("%+v, %v", act, err)
-	}
 }
 
 func firstOf(b *book, i int, start time.Time) (act catalog.Activity, ok bool, err error) {

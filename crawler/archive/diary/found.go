@@ -37,7 +37,7 @@ func (t Txn) Found(ctx context.Context, resource string, after, before time.Time
 		end = before.UnixMilli()
 	}
 	err = t.scan(ctx, append([]byte{tableStretch}, resource...), nil, func(k, raw []byte) (bool, error) {
-		s, err := t.decode(k, raw)
+		s, err := decodeStretch(k, raw)
 		if isBad(err) { // for checks to find
 			return true, nil
 		}
@@ -66,7 +66,7 @@ func (t Txn) Found(ctx context.Context, resource string, after, before time.Time
 func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within time.Duration, same func(n int) bool) (has, forgotten bool, err error) {
 	from, to := at.UnixMilli(), at.Add(within).UnixMilli()
 	err = t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, to), func(k, raw []byte) (bool, error) {
-		s, err := t.decode(k, raw)
+		s, err := decodeStretch(k, raw)
 		if isBad(err) {
 			return true, nil
 		}

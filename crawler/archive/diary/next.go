@@ -65,7 +65,7 @@ func (t Txn) free(ctx context.Context, n Next) (Next, error) {
 func (t Txn) NextPast(ctx context.Context, resource string, start time.Time) (Next, error) {
 	n := Next{Start: start, resource: resource}
 	err := t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, start.UnixMilli()), func(k, raw []byte) (bool, error) {
-		s, err := t.decode(k, raw)
+		s, err := decodeStretch(k, raw)
 		if n.behind = isBad(err); err == nil {
 			n.last, n.behind = s, s.behind || start.UnixMilli() <= s.last.start
 		}

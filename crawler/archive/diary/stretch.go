@@ -151,6 +151,9 @@ const (
 
 // decodeStretch reads a stretch from its key and record.
 func decodeStretch(k, raw []byte) (s Stretch, err error) {
+	if len(k) != stretchKeyLen {
+		return s, badRecord(k)
+	}
 	s.Resource, s.start = string(k[1:1+records.IDLen]), timeAt(k[1+records.IDLen:])
 	r := fields.Reader{B: raw}
 	format := r.Byte()

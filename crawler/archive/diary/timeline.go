@@ -203,24 +203,16 @@ func (t Txn) eachPage(ctx context.Context, table byte, until int64, f func(k []b
 type reader struct {
 	table byte
 	next  []byte // where the next page begins; nil at the end
-	left  []entry
+	left  []point
 }
 
-// entry is a visit that a reader has read.
-type entry struct {
-	point
-	old []byte // record of a visit in format 1, nil otherwise
-}
-
-// fill reads pages until some entry is left or the table ends.
+// fill reads pages until some point is left or the table ends.
 func (r *reader) fill(ctx context.Context, t Txn, before int64) error {
 	for len(r.left) == 0 && r.next != nil {
 		from := r.next
 		r.next = nil
 		err := t.scan(ctx, []byte{r.table}, from, func(k, raw []byte) (bool, error) {
 			switch {
-			case r.table == tableOld && len(k) == oldKeyLen:
-				return r.addOld(k, raw), nil
 			case len(k) != pageKeyLen:
 				return true, nil
 			}
@@ -230,7 +222,7 @@ func (r *reader) fill(ctx context.Context, t Txn, before int64) error {
 			}
 			for _, p := range slices.Backward(points) {
 				if p.start < before {
-					r.left = append(r.left, entry{point: p})
+					r.left = append(r.left, p)
 				}
 			}
 			r.next = append(bytes.Clone(k), 0)
@@ -243,31 +235,13 @@ func (r *reader) fill(ctx context.Context, t Txn, before int64) error {
 	return nil
 }
 
-// addOld adds a visit of format 1, and reports whether more fit.
-func (r *reader) addOld(k, raw []byte) (more bool) {
-	p := point{start: timeAt(k[1:])}
-	if n, err := hex.Decode(p.resource[:], k[9:]); err != nil || n != len(p.resource) {
-		return true
-	}
-	e := entry{point: p}
-	if len(raw) > 1 {
-		e.old = bytes.Clone(raw)
-	}
-	r.left = append(r.left, e)
-	if len(r.left) < perPage {
-		return true
-	}
-	r.next = append(bytes.Clone(k), 0)
-	return false
-}
-
 // Wanted reports whether a visit of a resource is wanted. outcome is "" if it is not known yet.
 type Wanted func(resource string, outcome catalog.Outcome) (bool, error)
 
 // Each calls f with the visits of all resources that started before a time (zero: all) and are wanted, newest first,
 // until f returns false or an error. Those whose records cannot be read are left out, for Unreadable.
 func (t Txn) Each(ctx context.Context, before time.Time, wanted Wanted, f func(catalog.Activity) (more bool, err error)) error {
-	return t.merge(ctx, before, func(e entry) (bool, error) {
+	return t.merge(ctx, before, func(e point) (bool, error) {
 		resource := e.id()
 		outcome := outcomes[min(int(e.outcome), len(outcomes)-1)]
 		if e.outcome == 0 {
@@ -293,11 +267,7 @@ func (t Txn) Each(ctx context.Context, before time.Time, wanted Wanted, f func(c
 }
 
 // read returns the visit of an entry.
-func (t Txn) read(ctx context.Context, e entry) (act catalog.Activity, ok bool, err error) {
-	if e.old != nil {
-		err = decodeOld(oldKey(e.id(), e.start), e.old, &act)
-		return act, err == nil, err
-	}
+func (t Txn) read(ctx context.Context, e point) (act catalog.Activity, ok bool, err error) {
 	s, v, ok, err := t.locate(ctx, e.id(), e.start)
 	if err != nil || !ok {
 		return act, false, err
@@ -312,18 +282,18 @@ func (t Txn) read(ctx context.Context, e entry) (act catalog.Activity, ok bool, 
 // VisitedSince calls f with the ids of the resources that were visited since a time, newest visit first, once for each
 // visit, until f returns false.
 func (t Txn) VisitedSince(ctx context.Context, since time.Time, f func(resource string) (more bool)) error {
-	return t.merge(ctx, time.Time{}, func(e entry) (bool, error) {
+	return t.merge(ctx, time.Time{}, func(e point) (bool, error) {
 		return e.start >= since.UnixMilli() && f(e.id()), nil
 	})
 }
 
 // merge calls f with the entries before a time, newest first, until f returns false or an error.
-func (t Txn) merge(ctx context.Context, before time.Time, f func(entry) (more bool, err error)) error {
+func (t Txn) merge(ctx context.Context, before time.Time, f func(point) (more bool, err error)) error {
 	end := int64(1)<<62 - 1
 	if !before.IsZero() {
 		end = before.UnixMilli()
 	}
-	readers := [...]*reader{{table: tableFirst}, {table: tableMore}, {table: tableOld}}
+	readers := [...]*reader{{table: tableFirst}, {table: tableMore}}
 	for _, r := range readers {
 		r.next = appendTime([]byte{r.table}, end-1)
 	}
@@ -333,7 +303,7 @@ func (t Txn) merge(ctx context.Context, before time.Time, f func(entry) (more bo
 			if err := r.fill(ctx, t, end); err != nil {
 				return err
 			}
-			if len(r.left) > 0 && (newest == nil || r.left[0].compare(newest.left[0].point) > 0) {
+			if len(r.left) > 0 && (newest == nil || r.left[0].compare(newest.left[0]) > 0) {
 				newest = r
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // Unreadable calls f with the stretches whose records cannot be decoded, by their resource and start, until f fails.
 func (t Txn) Unreadable(ctx context.Context, f func(resource string, start time.Time) error) error {
 	return t.scan(ctx, []byte{tableStretch}, nil, func(k, raw []byte) (bool, error) {
-		_, err := t.decode(k, raw)
+		_, err := decodeStretch(k, raw)
 		if !isBad(err) || len(k) != stretchKeyLen {
 			return true, err
 		}
@@ -24,7 +24,7 @@ func (t Txn) Unreadable(ctx context.Context, f func(resource string, start time.
 // Drop removes the record of a stretch, and those of its visits. Timelines skip visits that are in no stretch.
 func (t Txn) Drop(ctx context.Context, resource string, start time.Time) error {
 	ms := start.UnixMilli()
-	keys := [][]byte{stretchKey(resource, ms), oldKey(resource, ms)}
+	keys := [][]byte{stretchKey(resource, ms)}
 	err := t.scan(ctx, visitsPrefix(resource, ms), nil, func(k, _ []byte) (bool, error) {
 		keys = append(keys, bytes.Clone(k))
 		return true, nil

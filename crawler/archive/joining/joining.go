@@ -59,7 +59,7 @@ type Queue struct {
 	recent   map[string][]joins.Column
 }
 
-// New returns the queue of an archive. Upgrade must run before the first Join.
+// New returns the queue of an archive. Open must run before the first Join.
 func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store) *Queue {
 	return &Queue{mint: mint, db: db, triples: triples, perTxn: maxPerTxn, recent: map[string][]joins.Column{}}
 }

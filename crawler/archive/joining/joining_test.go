@@ -3,7 +3,6 @@ package joining_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +49,7 @@ func newWorld(t *testing.T) *world {
 		}
 	})
 	w := &world{archive.New(ns.Mint{Base: "http://archive.example/"}, db, triples, bytes), t, triples}
-	if err := w.Upgrade(t.Context()); err != nil { // marks the index as current
+	if err := w.OpenJoins(t.Context()); err != nil { // marks the index as current
 		t.Fatal(err)
 	}
 	return w
@@ -84,7 +83,7 @@ func (w *world) visit(url, body string, at time.Time) {
 func (w *world) restart() *joining.Queue {
 	w.t.Helper()
 	q := joining.New(w.Mint(), w.DB(), w.triples)
-	if err := q.Upgrade(w.t.Context()); err != nil {
+	if err := q.Open(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
 	return q
@@ -175,45 +174,6 @@ func places(from, to int) string {
 		fmt.Fprintf(&b, "Place %d,%d.5\n", i, i)
 	}
 	return b.String()
-}
-
-func TestAnIndexOfFormatFiveIsKept(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for i := range 24 {
-		w.visit(fmt.Sprintf("http://data.example/%d.csv", i), places(i, i+40), day.Add(time.Duration(i)*time.Minute))
-	}
-	w.join(w.restart())
-	matches := func() (all []string) {
-		for i := range 24 {
-			found, err := w.Joins(t.Context(), w.latest(fmt.Sprintf("http://data.example/%d.csv", i)))
-			if err != nil || len(found) == 0 {
-				t.Fatalf("%d: %d matches, %v", i, len(found), err)
-			}
-			all = append(all, fmt.Sprint(found))
-		}
-		return all
-	}
-	before := matches()
-	format := []byte("archive/joins")
-	if err := w.DB().Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceMeta, format, []byte("5")) }); err != nil {
-		t.Fatal(err)
-	}
-	if q := w.restart(); q.Len() != 0 {
-		t.Errorf("%d versions are to be indexed again", q.Len())
-	}
-	if after := matches(); !slices.Equal(before, after) {
-		t.Error("the matches changed")
-	}
-	err := w.DB().View(func(txn *kv.Txn) error {
-		if v, _, err := txn.Get(kv.SpaceMeta, format); err != nil || string(v) != "7" {
-			t.Errorf("format %s, %v", v, err)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestAVersionThatIsTooMuchForOneTransactionIsTakenInApart(t *testing.T) {

@@ -15,29 +15,18 @@ import (
 // formatKey in SpaceMeta holds the format of the index, once all latest versions are in the index or marked.
 const (
 	formatKey = "archive/joins"
-	format    = "7" // see crawler/archive/joins/FORMAT.md
-	headless  = "6" // the same without the heads of sets
-	unpruned  = "5" // and with more entries than needed
+	format    = "1" // see crawler/archive/joins/FORMAT.md
 )
 
-// Upgrade counts the marked versions. If an older program wrote the index, or none did, it calls rebuild first. It
-// continues or starts over if it was interrupted, and is quick if there is nothing to do. Nothing else may write
-// meanwhile.
-func (q *Queue) Upgrade(ctx context.Context) error {
+// Open counts the marked versions. If there is no index, or one of another format, it calls rebuild first. It starts over
+// if it was interrupted, and is quick if there is nothing to do. Nothing else may write meanwhile.
+func (q *Queue) Open(ctx context.Context) error {
 	var written []byte
 	err := q.db.View(func(txn *kv.Txn) (err error) {
 		written, _, err = txn.Get(kv.SpaceMeta, []byte(formatKey))
 		return err
 	})
-	switch {
-	case err != nil || string(written) == format:
-	case string(written) == unpruned:
-		if err = q.prune(ctx); err == nil {
-			err = q.addHeads(ctx)
-		}
-	case string(written) == headless:
-		err = q.addHeads(ctx)
-	default:
+	if err == nil && string(written) != format {
 		err = q.rebuild(ctx)
 	}
 	if err == nil {
@@ -49,41 +38,6 @@ func (q *Queue) Upgrade(ctx context.Context) error {
 	return nil
 }
 
-// prune drops what format 5 has and this one has not. If it is interrupted, it starts over.
-func (q *Queue) prune(ctx context.Context) error {
-	var last []byte
-	for {
-		var next []byte
-		err := q.db.Update(ctx, func(txn *kv.Txn) (err error) {
-			if next, err = joins.Prune(txn, last); err == nil && next == nil {
-				err = txn.Set(kv.SpaceMeta, []byte(formatKey), []byte(headless))
-			}
-			return err
-		})
-		if err != nil || next == nil {
-			return err
-		}
-		last = next
-	}
-}
-
-// addHeads adds what format 6 has not. If it is interrupted, it starts over.
-func (q *Queue) addHeads(ctx context.Context) error {
-	for from := uint32(0); ; {
-		var next uint32
-		err := q.db.Update(ctx, func(txn *kv.Txn) (err error) {
-			if next, err = joins.AddHeads(txn, from, headsPerTxn); err == nil && next == 0 {
-				err = txn.Set(kv.SpaceMeta, []byte(formatKey), []byte(format))
-			}
-			return err
-		})
-		if err != nil || next == 0 {
-			return err
-		}
-		from = next
-	}
-}
-
 func (q *Queue) countMarks(ctx context.Context) error {
 	n := int64(0)
 	err := q.db.View(func(txn *kv.Txn) error {
@@ -93,9 +47,8 @@ func (q *Queue) countMarks(ctx context.Context) error {
 	return err
 }
 
-// Bounds of transactions of Upgrade.
+// Bounds of transactions of rebuild.
 const (
-	headsPerTxn   = 8 // blocks
 	clearedPerTxn = 100
 	markedPerTxn  = 1000
 )

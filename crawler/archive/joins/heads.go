@@ -120,34 +120,3 @@ func (t tables) setHeads(block uint32, b []byte) error {
 	}
 	return t.txn.Set(kv.SpaceJoins, nkey(tableHeads, block), b)
 }
-
-// AddHeads writes at most so many blocks of heads, from the given one on, of an index of format 6, which has none. It
-// returns the number of the next, 0 at the end.
-func AddHeads(txn *kv.Txn, from uint32, some int) (next uint32, err error) {
-	t, blocks := tables{txn}, heads{}
-	err = txn.Scan(kv.SpaceJoins, []byte{tableSet}, nkey(tableSet, from*headsInBlock<<3), func(k, _ []byte) (bool, error) {
-		if len(k) != 5 {
-			return false, errDamaged
-		}
-		n := number(binary.BigEndian.Uint32(k[1:]))
-		block, _ := n.block()
-		if _, known := blocks[block]; !known && len(blocks) == some {
-			next = block
-			return false, nil
-		}
-		s, err := t.set(n)
-		if err == nil {
-			blocks[block] = withHead(blocks[block], n, s)
-		}
-		return err == nil, err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("joins: add heads: %w", err)
-	}
-	for block, b := range blocks {
-		if err := t.setHeads(block, b); err != nil {
-			return 0, fmt.Errorf("joins: add heads: %w", err)
-		}
-	}
-	return next, nil
-}

@@ -2,7 +2,6 @@ package joins
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -142,12 +141,8 @@ func Some(txn *kv.Txn, limit int) (all []Former, err error) {
 	err = txn.Scan(kv.SpaceJoins, []byte{tableMatches}, nil, func(k, v []byte) (bool, error) {
 		f := Former{key: slices.Clone(k)}
 		var err error
-		if id := k[1:]; len(id) > 0 && id[0] > otherID { // formats up to 4 have the id as a text
-			f.Matches, err = decodeOldMatches(string(id), v)
-		} else {
-			r := reader{fields.Reader{B: id}}
-			f.Matches, err = decodeMatches(r.id(), v)
-		}
+		r := reader{fields.Reader{B: k[1:]}}
+		f.Matches, err = decodeMatches(r.id(), v)
 		all = append(all, f)
 		return len(all) < limit, err
 	})
@@ -165,24 +160,4 @@ func Clear(txn *kv.Txn, all []Former) error {
 		}
 	}
 	return nil
-}
-
-// decodeOldMatches reads matches as formats up to 4 have them.
-func decodeOldMatches(version string, v []byte) (list []Match, err error) {
-	if len(v) > 0 && v[0] == '[' { // a count is never that great
-		err := json.Unmarshal(v, &list)
-		return list, err
-	}
-	r := reader{fields.Reader{B: v}}
-	list = make([]Match, 0, min(r.Uvarint(), perVersion))
-	for len(r.B) > 0 && !r.Bad() {
-		m := Match{Column: r.place(), Other: r.place(), Name: r.Text(), OtherName: r.Text()}
-		m.Column.Version, m.Other.Version = version, r.Text()
-		m.Containment, m.Reverse, m.Jaccard = r.share(), r.share(), r.share()
-		list = append(list, m)
-	}
-	if r.Bad() {
-		return nil, fmt.Errorf("%w: matches of %s", errDamaged, version)
-	}
-	return list, nil
 }

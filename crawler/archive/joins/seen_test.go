@@ -82,36 +82,3 @@ func TestNoMatchNamesAVersionThatLeftWhileOnlyOneSidedOnesAreListed(t *testing.T
 		t.Error("no match was one-sided: nothing was tested")
 	}
 }
-
-func TestPruneKeepsOnlyOneSidedMatches(t *testing.T) {
-	t.Parallel()
-	db := newDB(t)
-	live := map[string]bool{}
-	for i := range 30 {
-		id := fmt.Sprintf("%024x_0", i)
-		put(t, db, "", id, columnsOf(t, id, words("code", i, i+100))...)
-		live[id] = true
-	}
-	want := oneSided(t, db, live)
-	err := db.Update(t.Context(), func(txn *kv.Txn) error { // as format 5 has them
-		for version := range live {
-			list, err := tables{txn}.matches(version)
-			if err != nil {
-				return err
-			}
-			for other := range named(list) {
-				if err := txn.Set(kv.SpaceJoins, seenKey(other, version), nil); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil || len(seenPairs(t, db)) <= len(want) {
-		t.Fatal(err, len(seenPairs(t, db)), len(want))
-	}
-	err = db.Update(t.Context(), func(txn *kv.Txn) error { _, err := Prune(txn, nil); return err })
-	if got := seenPairs(t, db); err != nil || !maps.Equal(got, want) || len(want) == 0 {
-		t.Errorf("%d pairs are left, want %d, %v", len(got), len(want), err)
-	}
-}

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -38,24 +37,6 @@ func insides(t testing.TB) []*inspect.Inside {
 // whole keeps all sketches.
 func whole(c csvprofile.Column) csvprofile.Sketch { return c.Sketch }
 
-// formerInside returns the record of in as programs before the packed records wrote it.
-func formerInside(t testing.TB, in *inspect.Inside) []byte {
-	text, err := encodeInside(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := append(binary.AppendUvarint([]byte{insideSketched}, uint64(len(text))), text...)
-	for c := range sketched(in) {
-		b = binary.AppendUvarint(b, uint64(len(c.Sketch)))
-		last := uint32(0)
-		for _, h := range c.Sketch {
-			b = binary.AppendUvarint(b, uint64(h-last))
-			last = h
-		}
-	}
-	return b
-}
-
 // newDB returns a database in memory.
 func newDB(t testing.TB) *kv.DB {
 	db, err := kv.Open("", kv.Options{InMemory: true})
@@ -87,14 +68,9 @@ func TestWhatIsInsideAVersionIsReadAsItWasWritten(t *testing.T) {
 		if err := View(db, func(txn Txn) (err error) { got, err = txn.InsideSketched(resource + "_0"); return err }); err != nil {
 			t.Fatal(err)
 		}
-		for name, former := range map[string][]byte{"JSON": before, "JSON and sketches": formerInside(t, in)} { // as older programs wrote it
-			old, err := decodeInside(former)
-			if err != nil || !reflect.DeepEqual(got, old) {
-				t.Errorf("from the record:\n%+v\nfrom %s:\n%+v, %v", got, name, old, err)
-			}
-			for i := range former {
-				decodeInside(former[:i]) // must not panic
-			}
+		want := &inspect.Inside{}
+		if err := json.Unmarshal(before, want); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("from the record:\n%+v\nwritten:\n%+v, %v", got, want, err)
 		}
 		if after, err := json.Marshal(in); err != nil || string(after) != string(before) {
 			t.Errorf("writing has changed it: %s, %v", after, err)
@@ -241,9 +217,6 @@ func FuzzDecodeInside(f *testing.F) {
 	for _, in := range insides(f) {
 		if packed, err := PackInside(in, whole); err == nil {
 			f.Add(packed.record)
-		}
-		if raw := formerInside(f, in); len(raw) < 4<<10 {
-			f.Add(raw)
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

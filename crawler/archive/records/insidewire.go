@@ -35,7 +35,7 @@ func ReadPacked(b []byte) (p PackedInside, err error) {
 	if len(p.record) > 2*insideWhole || len(p.record) == 0 {
 		return PackedInside{}, fmt.Errorf("what is inside: a record of %d bytes", len(p.record))
 	}
-	if (p.record[0] == insidePieces) != (len(p.pieces) > 0) || p.record[0] == insideSketched {
+	if (p.record[0] == insidePieces) != (len(p.pieces) > 0) {
 		return PackedInside{}, fields.ErrBad
 	}
 	used := 0

@@ -17,6 +17,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
@@ -114,8 +115,7 @@ func key(table byte, parts ...any) []byte {
 	return k
 }
 
-// idAfter returns the resource id that follows prefix in an index's key. It reports false if something else follows, as
-// it does in records of older programs whose names contain zero bytes.
+// idAfter returns the resource id that follows prefix in an index's key. It reports false if something else follows.
 func idAfter(k, prefix []byte) (resource string, ok bool) {
 	if len(k) != len(prefix)+IDLen {
 		return "", false
@@ -129,13 +129,14 @@ func (t Txn) get(k []byte, value any) (bool, error) {
 
 // decode reads a record from its key and value.
 func decode(k, raw []byte, value any) error {
-	if len(raw) > 0 && raw[0] == binaryRecord {
+	switch value.(type) {
+	case *Resource, *catalog.Version:
+		if len(raw) == 0 || raw[0] != binaryRecord {
+			return badRecord(k, fields.ErrBad)
+		}
 		return decodeBinary(k, raw, value)
 	}
 	text, err := Plain(raw)
-	if err == nil && len(text) > 0 && text[0] == binaryRecord { // an older program packed what it took for JSON
-		return decodeBinary(k, text, value)
-	}
 	if err == nil {
 		err = json.Unmarshal(text, value)
 	}

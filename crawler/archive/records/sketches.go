@@ -118,7 +118,7 @@ func (s Sketches) Column(column int) (sketch csvprofile.Sketch, err error) {
 	return sketch, nil
 }
 
-// addSketches sets the sketches of the columns that are kept. Those of older records stay as they are.
+// addSketches sets the sketches of the columns that are kept.
 func (t Txn) addSketches(resource string, n int, in *inspect.Inside) error {
 	k := VersionKey(tableSketches, resource, n)
 	_, err := t.Read(kv.SpaceArchive, k, func(raw []byte) error {

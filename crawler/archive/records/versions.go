@@ -114,8 +114,7 @@ func (t Txn) SetVersion(v catalog.Version) error {
 	return t.set(VersionKey(tableVersion, resource, n), v)
 }
 
-// Inside returns what is inside a version, nil if nothing is known. Columns have no sketches, or those of an older
-// program.
+// Inside returns what is inside a version, nil if nothing is known. Columns have no sketches.
 func (t Txn) Inside(versionID string) (in *inspect.Inside, err error) {
 	resource, n, _ := ns.SplitVersionID(versionID)
 	k := VersionKey(tableInside, resource, n)

@@ -6,21 +6,22 @@ import (
 	"fmt"
 
 	"odarchive/crawler/archive/records"
+	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
 // resourcesPerTxn bounds a transaction of Build.
 const resourcesPerTxn = 200
 
-// Build builds the index if there is none, if a much older program built it, or if building it was interrupted.
-// It returns the number of resources that it indexed; their texts follow (IndexTexts). Nothing else may write meanwhile. An index of a newer program is
-// an error.
+// Build builds the index if there is none, or if building it was interrupted.
+// It returns the number of resources that it indexed; their texts follow (IndexTexts). Nothing else may write meanwhile. An index of another
+// format is an error.
 func (x *Index) Build(ctx context.Context) (indexed int, err error) {
 	var s state
 	hasResources := false
 	err = records.View(x.db, func(t records.Txn) error {
 		var err error
-		if s, _, err = readState(t.Txn); err != nil || s.Format >= formatBare {
+		if s, _, err = readState(t.Txn); err != nil || s.Format >= format {
 			return err
 		}
 		hasResources, err = t.HasResources()
@@ -30,9 +31,7 @@ func (x *Index) Build(ctx context.Context) (indexed int, err error) {
 	case err != nil:
 		return 0, err
 	case s.Format > format:
-		return 0, fmt.Errorf("the search index has format %d, and this program reads formats up to %d: use a newer odarchive", s.Format, format)
-	case s.Format == formatBare:
-		return 0, x.db.Update(ctx, func(txn *kv.Txn) error { return x.Begin(txn).writeState() })
+		return 0, fields.OtherFormat("the search index", uint64(s.Format), format)
 	case s.Format == format || !hasResources:
 		return 0, nil
 	}
@@ -74,7 +73,7 @@ func (x *Index) addBatch(txn *kv.Txn, batch []records.Resource, done bool) error
 	if err := u.readState(); err != nil {
 		return err
 	}
-	u.state.Format, u.state.Filled = 0, false // IndexTexts does the rest
+	u.state.Format = 0
 	if done {
 		u.state.Format = format
 	}

@@ -36,9 +36,6 @@ func (x *Index) IndexTexts(ctx context.Context, open func() (Statements, func())
 	if x.settled && at == x.settledAt {
 		return 0, nil // a scan would go through all marks that were deleted since the tables were compacted
 	}
-	if err := x.markOlder(ctx); err != nil {
-		return 0, fmt.Errorf("archive: search index: %w", err)
-	}
 	todo, err := x.nextMarked(ctx)
 	if err == nil && len(todo) > 0 {
 		statements, release := open()
@@ -173,43 +170,6 @@ func (x *Index) writeTexts(ctx context.Context, todo []*marked) error {
 	})
 }
 
-// markOlder marks some of the resources of an index that an older program made, which has no texts.
-func (x *Index) markOlder(ctx context.Context) error {
-	var s state
-	if err := x.db.View(func(txn *kv.Txn) (err error) { s, _, err = readState(txn); return err }); err != nil || s.Format != format || s.Filled {
-		return err
-	}
-	var ids []string
-	err := records.View(x.db, func(t records.Txn) error {
-		return t.EachResource(ctx, s.FilledTo, func(r records.Resource) (bool, error) {
-			ids = append(ids, r.ID)
-			return len(ids) < fillBatch, nil
-		})
-	})
-	if err != nil {
-		return err
-	}
-	return x.db.Update(ctx, func(txn *kv.Txn) error {
-		u := x.Begin(txn)
-		if err := u.readState(); err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if err := u.Mark(id); err != nil {
-				return err
-			}
-		}
-		u.state.Filled = len(ids) < fillBatch
-		if len(ids) > 0 {
-			u.state.FilledTo = ids[len(ids)-1]
-		}
-		if u.state.Filled {
-			u.state.FilledTo = ""
-		}
-		return u.writeState()
-	})
-}
-
 // maxCounted bounds the marks that Waiting counts.
 const maxCounted = 100_000
 
@@ -226,7 +186,7 @@ func waiting(ctx context.Context, txn *kv.Txn, n *catalog.Indexing) error {
 		return err
 	}
 	n.Total = int(s.Next)
-	if !s.Filled {
+	if s.Format != format {
 		n.Waiting = n.Total
 		return nil
 	}

@@ -44,17 +44,10 @@ const (
 type state struct {
 	Format int    `json:"format"` // 0 while the index is being built
 	Next   uint32 `json:"next"`   // number of the next document
-
-	Filled   bool   `json:"filled,omitempty"`   // every resource was marked since the index has texts
-	FilledTo string `json:"filledTo,omitempty"` // the last one that was, until then
 }
 
-// format is the version of the index. Version 3 becomes version 4 when the archive is opened for writing, and IndexTexts
-// adds what it does not have. Older ones lack other words, and are built again.
-const (
-	format     = 4
-	formatBare = 3
-)
+// format is the version of the index.
+const format = 1
 
 // The keys of the index, by first byte. Words are package wordindex's.
 var stateKey = []byte{'s'}           // -> state
@@ -95,10 +88,7 @@ func (u *Update) readState() error {
 	}
 	u.was = s
 	if !known {
-		s.Format, s.Filled = format, true // the index of an empty archive is complete
-	}
-	if s.Format == formatBare {
-		s.Format = format
+		s.Format = format // the index of an empty archive is complete
 	}
 	u.state = &s
 	return nil

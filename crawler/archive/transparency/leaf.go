@@ -16,7 +16,7 @@ const leafFormat = 1
 
 // What is special about a leaf: Leaf.Flags.
 const (
-	// FromRecords means that the version was stored before the archive had a log: its time is what the record says.
+	// FromRecords means that a repair added the leaf: the time of the version is what its record says.
 	FromRecords = 1 << iota
 	// FromOthers means that another archive fetched the version, and that its time is what that archive says.
 	FromOthers

@@ -73,11 +73,10 @@ func (t Txn) leafTile(s state, n int64) (tile leafTile, err error) {
 	return tile, err
 }
 
-// rootOf returns the root of the leaves of a tile as it was when they were logged; not known in the last tile of an older
-// program's log.
+// rootOf returns the root of the leaves of a tile as it was when they were logged.
 func (t Txn) rootOf(s state, n int64) (root tlog.Hash, known bool, err error) {
 	if s.size < (n+1)*tileWidth {
-		if s.old || s.open.size == 0 {
+		if s.open.size == 0 {
 			return root, false, nil
 		}
 		return s.open.root(), true, nil
@@ -221,7 +220,7 @@ func (t Txn) KeepWhole(versionID string) error {
 		if err == nil {
 			err = t.Set(space, leafKey(index), raw)
 		}
-		if ignoreDamage(err) != nil {
+		if err != nil && !errors.Is(err, ErrDamaged) {
 			return err
 		}
 	}

@@ -32,7 +32,6 @@ const (
 	tableParity     = 'p' // number of a full tile (5 bytes)           -> exclusive or of its leaves
 	tableCheckpoint = 'c' // size (5 bytes)                            -> checkpoint
 	tableState      = 's' //                                           -> state (state.go)
-	tableConverting = 'u' //                                           -> how far Convert has come
 )
 
 const (
@@ -104,8 +103,6 @@ func (t Txn) append(versionID string, entry, raw []byte) (index int64, err error
 	switch {
 	case err != nil:
 		return 0, err
-	case s.old:
-		return 0, errors.New("transparency: the log has the format of an older program and was not converted")
 	case s.size >= maxSize-1:
 		return 0, errors.New("transparency: the log is full")
 	}

@@ -1,7 +1,6 @@
 package transparency
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -207,115 +206,6 @@ func TestALeafIsKeptWholeWhereItsRecordGoes(t *testing.T) {
 	if c := checked(t, db); c.Found > 0 || published(t, db) != before {
 		t.Errorf("%+v", c)
 	}
-}
-
-// asFormer makes the log one that a program of format 1 wrote.
-func asFormer(t testing.TB, db *kv.DB) {
-	t.Helper()
-	update(t, db, func(txn Txn) error {
-		s, err := txn.state()
-		if err != nil {
-			return err
-		}
-		for i := range s.size {
-			l, err := txn.Leaf(i)
-			if err != nil {
-				return err
-			}
-			if err := txn.Set(space, leafKey(i), l.Encode()); err != nil {
-				return err
-			}
-		}
-		for n := range s.size / tileWidth {
-			if err := txn.Delete(space, parityKey(n)); err != nil {
-				return err
-			}
-		}
-		return txn.setState(state{size: s.size, skew: s.skew, old: true})
-	})
-}
-
-func TestALogOfFormat1IsConvertedAndTheSameInEachStep(t *testing.T) {
-	t.Parallel()
-	const size = 2*tileWidth + 700
-	db := newDB(t)
-	record(t, db, size)
-	before := published(t, db)
-	asFormer(t, db)
-	if published(t, db) != before {
-		t.Fatal("the log of format 1 is another one")
-	}
-	if c := checked(t, db); c.Found > 0 || c.Leaves != size {
-		t.Fatalf("%+v", c)
-	}
-	update(t, db, func(txn Txn) error { return losses["another digest"](txn, 12) }) // its leaf stays as it is
-	steps, replaced := 0, 0
-	for done := false; !done; steps++ { // as if the program ended after each
-		update(t, db, func(txn Txn) (err error) {
-			n := 0
-			n, done, err = txn.convertSome(t.Context())
-			replaced += n
-			return err
-		})
-		if published(t, db) != before {
-			t.Fatalf("step %d changes the log", steps)
-		}
-	}
-	if steps < 5 || replaced != size-1 {
-		t.Errorf("%d steps, %d leaves replaced", steps, replaced)
-	}
-	if c := checked(t, db); c.Found > 0 || c.Leaves != size {
-		t.Errorf("%+v", c)
-	}
-	if n, err := Convert(t.Context(), db); err != nil || n != 0 {
-		t.Errorf("again: %d, %v", n, err)
-	}
-	record(t, db, size+300)
-	update(t, db, func(txn Txn) error { return losses["no record"](txn, 100) })
-	if c := checked(t, db); c.Found != 1 || c.Leaves != size+300 {
-		t.Errorf("a lost leaf: %+v", c)
-	}
-}
-
-// A log that was damaged before it is converted must not keep the archive from being opened, nor become sound.
-func TestADamagedLogOfFormat1IsConvertedAndStaysDamaged(t *testing.T) {
-	t.Parallel()
-	for name, at := range map[string]int64{"in a full tile": 100, "behind it": 290} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			db := newDB(t)
-			record(t, db, 300)
-			asFormer(t, db)
-			update(t, db, func(txn Txn) error { return txn.Delete(space, leafKey(at)) })
-			if _, err := Convert(t.Context(), db); err != nil {
-				t.Fatal(err)
-			}
-			record(t, db, 600)
-			if c := checked(t, db); c.Found == 0 {
-				t.Errorf("%+v", c)
-			}
-		})
-	}
-}
-
-func TestALogOfFormat1TakesNoLeavesBeforeItIsConverted(t *testing.T) {
-	t.Parallel()
-	db := newDB(t)
-	record(t, db, 3)
-	asFormer(t, db)
-	err := db.Update(t.Context(), func(txn *kv.Txn) error { _, err := (Txn{txn}).Append(idAt(3), leafAt(3)); return err })
-	if err == nil {
-		t.Error("a leaf was added")
-	}
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := Convert(cancelled, db); err == nil {
-		t.Error("converted without a context")
-	}
-	if _, err := Convert(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	record(t, db, 5)
 }
 
 // FuzzEntry reads entries of the log that may say anything.

@@ -10,33 +10,26 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// The formats of the state. A log of the first one has whole leaves alone, and neither roots nor parity.
-const (
-	formerStateFormat = 1
-	stateFormat       = 2
-)
+// stateFormat is the format of the state.
+const stateFormat = 1
 
-// state is what append must know, and what was compared last.
+// state is what append must know.
 type state struct {
 	size int64
-	// skew is how many versions more the log of events had than this log when the two were last compared, and the
-	// versions of older programs were added (SetCompared).
-	skew int64
 	// open and parity are of the leaves behind the last full tile: their tree, and their exclusive or.
 	open   growing
 	parity [LeafLen]byte
-	old    bool // the log has the format of an older program: open and parity are not known
 }
 
 func (t Txn) state() (s state, err error) {
 	_, err = t.Read(space, []byte{tableState}, func(raw []byte) error {
 		r := fields.Reader{B: raw}
 		format := r.Byte()
-		s = state{size: r.Max(maxSize), skew: r.Varint(), old: format == formerStateFormat}
-		if format != stateFormat && !s.old {
-			r.Fail()
+		if format != stateFormat {
+			return fields.OtherFormat("the transparency log", uint64(format), stateFormat)
 		}
-		if rest := s.size % tileWidth; rest > 0 && !s.old {
+		s = state{size: r.Max(maxSize)}
+		if rest := s.size % tileWidth; rest > 0 {
 			s.open.size = rest
 			for range bits.OnesCount64(uint64(rest)) {
 				s.open.roots = append(s.open.roots, readHash(&r))
@@ -58,11 +51,7 @@ func readHash(r *fields.Reader) (h tlog.Hash) {
 
 func (t Txn) setState(s state) error {
 	b := append(make([]byte, 0, 16+len(s.open.roots)*tlog.HashSize+LeafLen), stateFormat)
-	if s.old {
-		b[0] = formerStateFormat
-	}
 	b = binary.AppendUvarint(b, uint64(s.size))
-	b = binary.AppendVarint(b, s.skew)
 	for _, h := range s.open.roots {
 		b = append(b, h[:]...)
 	}
@@ -108,20 +97,4 @@ func addParity(parity *[LeafLen]byte, raw []byte) {
 func (t Txn) Size() (int64, error) {
 	s, err := t.state()
 	return s.size, err
-}
-
-// Compared returns by how many versions the log of events was ahead when SetCompared was last called.
-func (t Txn) Compared() (skew int64, err error) {
-	s, err := t.state()
-	return s.skew, err
-}
-
-// SetCompared stores what Compared returns.
-func (t Txn) SetCompared(skew int64) error {
-	s, err := t.state()
-	if err != nil {
-		return err
-	}
-	s.skew = skew
-	return t.setState(s)
 }

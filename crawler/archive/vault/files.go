@@ -30,7 +30,6 @@ type fileCopy struct {
 	name string
 	at   milli
 	crc  uint32 // CRC-32C of the bytes
-	old  bool   // older programs did not write crc
 	key  string
 }
 
@@ -41,19 +40,16 @@ func fileName(name string, at milli, data []byte) string {
 func parseFile(key string) (f fileCopy, ok bool) {
 	text, ok := strings.CutPrefix(key, filesDir)
 	when, name, ok2 := strings.Cut(text, "-")
+	sum, name, ok3 := strings.Cut(name, "-")
+	crc, err := strconv.ParseUint(sum, 16, 32)
 	p := parser{}
-	f = fileCopy{name: name, at: milli(p.uint(when, 10)), old: true, key: key}
-	if sum, rest, ok := strings.Cut(name, "-"); ok && len(sum) == 8 {
-		if crc, err := strconv.ParseUint(sum, 16, 32); err == nil {
-			f.name, f.crc, f.old = rest, uint32(crc), false
-		}
-	}
-	return f, ok && ok2 && !p.failed && filepath.IsLocal(f.name) && !strings.ContainsAny(f.name, `/\`)
+	f = fileCopy{name: name, at: milli(p.uint(when, 10)), crc: uint32(crc), key: key}
+	return f, ok && ok2 && ok3 && len(sum) == 8 && err == nil && !p.failed && filepath.IsLocal(f.name) && !strings.ContainsAny(f.name, `/\`)
 }
 
 // check returns ErrBroken if data are not the bytes that were copied.
 func (f fileCopy) check(data []byte) error {
-	if !f.old && crc32.Checksum(data, castagnoli) != f.crc {
+	if crc32.Checksum(data, castagnoli) != f.crc {
 		return fmt.Errorf("%w: %s differs from its checksum", ErrBroken, f.key)
 	}
 	return nil

@@ -225,7 +225,7 @@ func (b *Builder) Finish(ctx context.Context) (*Built, error) {
 // Abandon deletes everything written.
 func (b *Builder) Abandon() error { return b.db.DeleteKeys(kv.SpaceDict, b.fresh) }
 
-const rootVersion = 2
+const rootVersion = 1
 
 // encodeRoot encodes the first number that is not in blocks, the holes and the runs.
 func (v *View) encodeRoot() []byte {
@@ -251,14 +251,12 @@ func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
 	if err != nil {
 		return nil, errors.Join(bad, err)
 	}
-	if root[0] == 0 || root[0] > rootVersion {
+	if root[0] != rootVersion {
 		return nil, errors.Join(bad, fmt.Errorf("version %d", root[0]))
 	}
 	r := fields.Reader{B: root[1:]}
 	v := &View{Cache: c, flushed: r.Uvarint(), hot: newHot(hotTerms)}
-	if root[0] > 1 { // version 1 had no holes
-		v.holes, v.swept = r.Uvarint(), r.Uvarint() == 1
-	}
+	v.holes, v.swept = r.Uvarint(), r.Uvarint() == 1
 	n := r.Uvarint()
 	if v.flushed == 0 || n > uint64(len(root)) {
 		return nil, bad

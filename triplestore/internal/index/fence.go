@@ -228,7 +228,7 @@ func (b *Base) encodeRoot() []byte {
 	return sealed.Append(out, 0)
 }
 
-const rootVersion = 2
+const rootVersion = 1
 
 // decodeRoot returns the page ids of each tier and layout.
 func decodeRoot(b []byte) (tiers [][Layouts][]uint64, err error) {
@@ -236,14 +236,11 @@ func decodeRoot(b []byte) (tiers [][Layouts][]uint64, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("malformed root: %w", err)
 	}
-	if b[0] == 0 || b[0] > rootVersion {
+	if b[0] != rootVersion {
 		return nil, errors.New("malformed root: unknown version")
 	}
 	r := numbers{fields.Reader{B: b[1:]}}
-	n := uint64(1) // version 1 had one tier
-	if b[0] > 1 {
-		n = r.Uvarint()
-	}
+	n := r.Uvarint()
 	if n > uint64(len(b)/Layouts) {
 		return nil, errors.New("malformed root")
 	}
