@@ -36,7 +36,6 @@ var everyFormat = []struct {
 	{"geo/testdata/trip.gpx", "application/gpx+xml", "<name>", "<name>X", "name string", diff.XML, true},
 	{"geo/testdata/land.topojson", "application/topo+json", `"name":"`, `"name":"X`, "name string", diff.JSON, true},
 	{"statistical/testdata/plain.sav", "application/x-spss-sav", "Köln", "Bonns", "town string", diff.Tables, false},
-	{"statistical/testdata/people.por", "application/x-spss-por", "Koln", "Bonn", "TOWN string", diff.Tables, false},
 	{"statistical/testdata/118.dta", "application/x-stata-dta", "Köln", "Bonns", "town string", diff.Tables, false},
 	{"statistical/testdata/people.sas7bdat", "application/x-sas-data", "Köln", "Bonns", "town string", diff.Tables, false},
 	{"statistical/testdata/8.xpt", "application/x-sas-xport", "Köln", "Bonns", "town string", diff.Tables, false},

@@ -8,11 +8,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// evidenceRoutes registers the transparency log, proofs and ARKs.
+// evidenceRoutes registers the transparency log and proofs.
 func (o Options) evidenceRoutes(r, text chi.Router) {
-	if c := o.Citations; c != nil && c.NAAN != "" {
-		read(text, "/ark:*", c.ARK)
-	}
 	if e := o.Evidence; e != nil {
 		read(r, "/log/checkpoint", e.Checkpoint)
 		read(r, "/log/checkpoint.tsr", e.TimeStamp)

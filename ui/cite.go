@@ -12,7 +12,6 @@ import (
 type Citation struct {
 	Text       string
 	RobustLink string   // a link in HTML that says where the original is archived; "" for none
-	ARK        string   // "" for none
 	Formats    []string // names that ?format= takes
 	Links      []string // values of the field Link
 }

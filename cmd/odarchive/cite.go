@@ -31,7 +31,7 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 (or load it in Fabrica) to register the DOI; the archive itself registers nothing.`,
 		Example: `  odarchive cite https://example.org/data.csv
   odarchive cite http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0 --format bibtex
-  odarchive cite https://example.org/data.csv --format csl --ark 12345
+  odarchive cite https://example.org/data.csv --format csl
   odarchive cite --all --format datacite-xml --doi-prefix 10.5072 --dir dois`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {

@@ -74,7 +74,7 @@ func said(_ context.Context, _ string, _ int) ([][]term.Key, error) {
 }
 
 func collector() *Collector {
-	return &Collector{Archive: small{"Trees, {as} @CSV"}, Select: said, Mint: ns.Mint{Base: "http://archive.example/"}, NAAN: "12345"}
+	return &Collector{Archive: small{"Trees, {as} @CSV"}, Select: said, Mint: ns.Mint{Base: "http://archive.example/"}}
 }
 
 func TestHostileTextsStayWithinTheirFields(t *testing.T) {
@@ -164,7 +164,7 @@ func TestCSLHasWhatStylesRead(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(raw, &item)
 	}
-	if err != nil || item["type"] != "dataset" || item["version"] != "2" || item["URL"] != w.IRI || item["archive_location"] != w.ARK || fmt.Sprint(item["issued"]) != "map[date-parts:[[2026 11 21]]]" {
+	if err != nil || item["type"] != "dataset" || item["version"] != "2" || item["URL"] != w.IRI || fmt.Sprint(item["issued"]) != "map[date-parts:[[2026 11 21]]]" {
 		t.Errorf("%s, %v", raw, err)
 	}
 }
@@ -281,7 +281,6 @@ func TestCitationsAreNegotiatedAndARKsResolved(t *testing.T) {
 	}
 	router := chi.NewRouter()
 	router.Use(problem.Use(problem.Options{Table: problem.Table{{Err: archive.ErrNotFound, Status: 404, Title: "Not in the archive"}}}))
-	router.Get("/ark:*", problem.Handler(api.ARK))
 	router.Get("/v/{id}", problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		return api.Version(w, r, r.PathValue("id"), api.Wanted(r))
 	}))
@@ -294,24 +293,6 @@ func TestCitationsAreNegotiatedAndARKsResolved(t *testing.T) {
 			t.Errorf("%s: %d, want %d: %s", path, rec.Code, status, rec.Body)
 		}
 		return rec
-	}
-	version, file := ns.ARK("12345", id, 2), ns.ARK("12345", id, -1)
-	if to := get("/"+version, 302).Header().Get("Location"); to != "/api/v1/get/file/id/"+id+"_2" {
-		t.Error(to)
-	}
-	if to := get("/ark:/"+file[4:], 302).Header().Get("Location"); to != "/dataset?url=http%3A%2F%2Fdata.example%2Ftrees.csv" {
-		t.Error(to)
-	}
-	if erc := get("/"+version+"?info", 200).Body.String(); !strings.HasPrefix(erc, "erc:\nwho: Ann ") || !strings.Contains(erc, "\nwhen: 20261121\n") || strings.Count(erc, "\nwho:") != 1 {
-		t.Errorf("%q", erc)
-	}
-	get("/ark:12345/0", 404)
-	get("/ark:99999/"+file[10:], 404)
-	get("/"+ns.ARK("12345", id, 9), 404)
-	wrong := []byte(version)
-	wrong[12]++
-	if body := get("/"+string(wrong), 404).Body.String(); !strings.Contains(body, "check character") && !strings.Contains(body, "not an ARK") {
-		t.Error(body)
 	}
 	if bib := get("/v/"+id+"_2?format=bibtex", 200); bib.Header().Get("Content-Type") != "application/x-bibtex; charset=utf-8" || !slices.Equal(relations(t, bib.Header()["Link"]), []string{"cite-as", "describes", "license", "linkset"}) {
 		t.Errorf("%v", bib.Header())

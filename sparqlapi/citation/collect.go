@@ -35,7 +35,6 @@ type Collector struct {
 	Archive Archive
 	Select  Select // nil: nothing of what portals say
 	Mint    ns.Mint
-	NAAN    string // of ARKs; "" for none
 	// Proved reports whether there is a proof of a version; nil for no.
 	Proved func(catalog.Version) (bool, error)
 }
@@ -51,7 +50,7 @@ func (c *Collector) Version(ctx context.Context, id string) (Work, error) {
 		return Work{}, err
 	}
 	w := c.file(r)
-	w.ID, w.IRI, w.Version, w.ARK = v.ID, c.Mint.Version(v.ID), v.N, ns.ARK(c.NAAN, r.ID, v.N)
+	w.ID, w.IRI, w.Version = v.ID, c.Mint.Version(v.ID), v.N
 	w.ofVersion(v)
 	if c.Proved != nil {
 		proved, err := c.Proved(v)
@@ -89,7 +88,7 @@ func (c *Collector) Dataset(ctx context.Context, link string) (Work, error) {
 
 // file returns what the record of a file says.
 func (c *Collector) file(r catalog.Resource) Work {
-	w := Work{ID: r.ID, Title: cmp.Or(line(r.Title), line(r.FileName), r.URL), Host: hostOf(r.URL), URL: r.URL, Archive: hostOf(c.Mint.Base), IRI: c.Mint.Page(r.URL), Version: -1, ARK: ns.ARK(c.NAAN, r.ID, -1)}
+	w := Work{ID: r.ID, Title: cmp.Or(line(r.Title), line(r.FileName), r.URL), Host: hostOf(r.URL), URL: r.URL, Archive: hostOf(c.Mint.Base), IRI: c.Mint.Page(r.URL), Version: -1}
 	if title := line(r.DatasetTitle); title != "" && !strings.EqualFold(title, w.Title) {
 		w.Title = title + ": " + w.Title
 	}

@@ -152,9 +152,6 @@ func (w Work) datacite(doi string) (d dataciteXML, year int) {
 	if !w.Archived.IsZero() {
 		d.Dates = append(d.Dates, dcDate{w.Archived.UTC().Format("2006-01-02T15:04:05Z"), "Collected", "when the archive fetched it"})
 	}
-	if w.ARK != "" {
-		d.Alternates = append(d.Alternates, dcAlternate{w.ARK, "ARK"})
-	}
 	if w.SHA256 != "" && w.Version >= 0 {
 		d.Alternates = append(d.Alternates, dcAlternate{w.SHA256, "SHA-256"})
 	}

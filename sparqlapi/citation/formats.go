@@ -172,7 +172,6 @@ type cslItem struct {
 	Version   string    `json:"version,omitempty"`
 	URL       string    `json:"URL"`
 	Archive   string    `json:"archive,omitempty"`
-	Location  string    `json:"archive_location,omitempty"`
 	Language  string    `json:"language,omitempty"`
 	Abstract  string    `json:"abstract,omitempty"`
 	Keyword   string    `json:"keyword,omitempty"`
@@ -182,7 +181,7 @@ type cslItem struct {
 // CSL returns an item of CSL-JSON.
 func (w Work) CSL() ([]byte, error) {
 	item := cslItem{ID: w.IRI, Type: "dataset", Title: w.Title, Publisher: w.From(), Issued: cslDateOf(w.Date()), Accessed: cslDateOf(w.Archived), Version: w.version(), URL: w.IRI,
-		Archive: w.Archive, Location: w.ARK, Language: w.Language, Abstract: w.Description, Keyword: strings.Join(w.Keywords, ", "), Note: w.terms()}
+		Archive: w.Archive, Language: w.Language, Abstract: w.Description, Keyword: strings.Join(w.Keywords, ", "), Note: w.terms()}
 	for _, a := range w.Creators() {
 		item.Author = append(item.Author, cslName{a})
 	}

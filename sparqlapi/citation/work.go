@@ -35,7 +35,6 @@ type Work struct {
 	Dataset     string    // IRI of the dataset that lists it, "" for none
 
 	IRI      string    // the archive's own, which the citation names
-	ARK      string    // "" for none
 	Version  int       // number, -1 unless it is one version
 	Archived time.Time // of the version, or of the latest one; zero if nothing was archived
 	Type     string    // media type
@@ -117,9 +116,6 @@ func (w Work) note() string {
 	}
 	if w.SHA256 != "" && w.Version >= 0 {
 		note += "; SHA-256 " + w.SHA256
-	}
-	if w.ARK != "" {
-		note += "; " + w.ARK
 	}
 	return note
 }

@@ -12,7 +12,6 @@ import (
 
 	"odarchive/crawler/archive/timestamp"
 	"odarchive/crawler/archive/transparency"
-	"odarchive/ns"
 
 	"github.com/spf13/pflag"
 )
@@ -20,7 +19,6 @@ import (
 // Evidence has the settings of the transparency log.
 type Evidence struct {
 	Key       string        // file with the key that signs checkpoints; "" for the usual one
-	NAAN      string        // of ARKs; "" for none
 	Witnesses []string      // witnesses whose cosignatures are taken: verifier keys, or URL#KEY of those that are asked
 	TSA       string        // address of the time-stamping authority; "" for none
 	TSARoots  string        // file with certificates that its own must lead to; "" for those of the system
@@ -59,7 +57,6 @@ func (c *Config) TSARootsFlag(f *pflag.FlagSet) {
 
 // ARKFlag adds the flag of commands that cite.
 func (c *Config) ARKFlag(f *pflag.FlagSet) {
-	f.StringVar(&c.Evidence.NAAN, "ark", c.Evidence.NAAN, "your Name Assigning Authority Number, such as 12345: files and versions get ARKs below it, which this server resolves")
 }
 
 // LogKey returns the name of the file with the key of the transparency log.
@@ -119,9 +116,6 @@ func (c Config) TSATrusted() (*x509.CertPool, error) {
 }
 
 func (e Evidence) check() error {
-	if e.NAAN != "" && !ns.IsNAAN(e.NAAN) {
-		return fmt.Errorf("--ark %q: expected a Name Assigning Authority Number such as 12345", e.NAAN)
-	}
 	if e.SignEvery < 0 || e.SignEvery > 0 && e.SignEvery < time.Minute {
 		return errors.New("--log-sign-every: expected a time of at least 1m, or 0 for never")
 	}

@@ -14,7 +14,7 @@ import (
 
 // Citations returns what collects citations.
 func (a *Faces) Citations() *citation.Collector {
-	return &citation.Collector{Archive: a.store.Archive, Mint: a.store.Mint, NAAN: a.store.Config.Evidence.NAAN, Proved: a.proved,
+	return &citation.Collector{Archive: a.store.Archive, Mint: a.store.Mint, Proved: a.proved,
 		Select: func(ctx context.Context, query string, max int) ([][]term.Key, error) {
 			rows, err := a.selectRows(ctx, query, max)
 			return rows.Rows, err
@@ -32,7 +32,7 @@ func (a *Faces) cite(ctx context.Context, version, url string) (c ui.Citation, e
 	if err != nil {
 		return c, err
 	}
-	c = ui.Citation{Text: w.Text(), RobustLink: w.RobustLink(), ARK: w.ARK, Formats: citation.Names()}
+	c = ui.Citation{Text: w.Text(), RobustLink: w.RobustLink(), Formats: citation.Names()}
 	for _, l := range w.Links() {
 		c.Links = append(c.Links, l.Header())
 	}

@@ -1,4 +1,4 @@
-// Package columnar reads tables in files of columns or rows with a schema: Parquet, Arrow and Feather, ORC,
+// Package columnar reads tables in files of columns or rows with a schema: Parquet, Arrow and Feather,
 // Avro.
 package columnar
 
@@ -13,8 +13,6 @@ func Reader(mediaType string) source.Reader {
 		return arrowTable
 	case "application/vnd.apache.avro+binary":
 		return avroTable
-	case "application/vnd.apache.orc":
-		return orcTable
 	}
 	return nil
 }

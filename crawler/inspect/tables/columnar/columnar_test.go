@@ -152,9 +152,6 @@ func FuzzReader(f *testing.F) {
 	for _, file := range files {
 		f.Add(sourcetest.File(f, file))
 	}
-	for _, packed := range []bool{false, true} {
-		f.Add(orcFileOf(f, packed))
-	}
 	f.Add(parquetOf(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if read := Reader(typeOf(t, b)); read != nil {

@@ -25,8 +25,6 @@ func Reader(mediaType string) source.Reader {
 	switch mediaType {
 	case "application/x-spss-sav":
 		return spss
-	case "application/x-spss-por":
-		return por
 	case "application/x-sas-xport":
 		return xport
 	case "application/x-sas-data":
