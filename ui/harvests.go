@@ -44,8 +44,8 @@ func (u *UI) lastHarvests(ctx context.Context, before time.Time, limit int) ([]h
 // outcomeOf describes the outcome of a harvest in one sentence.
 func outcomeOf(r harvest.Report) string {
 	changes := r.Change()
-	if r.Waiting > 0 {
-		changes += fmt.Sprintf(", %d no longer listed, whose withdrawal waits for an answer", r.Waiting)
+	if r.Waiting.N() > 0 {
+		changes += fmt.Sprintf(", %s no longer listed, whose withdrawal waits for an answer", r.Waiting)
 	}
 	switch {
 	case r.Error != "":

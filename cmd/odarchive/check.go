@@ -9,6 +9,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/check"
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/catalog"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -139,10 +140,22 @@ func (c *cli) runCheck(ctx context.Context, archive checker, repair, deep bool) 
 		}
 		fmt.Fprintf(c.stderr, "bucket: %s, %d of them not there yet; %d bytes are only there, which were %s\n", english.Plural(b.Files, "file", ""), b.Waiting, b.Cold, how)
 	}
-	err = c.print(report, "%s, %s, %d bytes; %s; %d triples, %d terms: %s", english.Plural(int(report.Packs), "pack", ""), english.Plural(int(report.Segments), "segment", ""), report.Bytes,
-		english.Plural(int(report.Files), "file", ""), report.Triples, report.Terms, english.Plural(len(report.Damaged), "damage", ""))
+	segments := figure(report.Segments, "segment")
+	if b := report.Bucket; b != nil && !b.Read && b.Cold > 0 && report.Segments.Known() {
+		segments = "at least " + segments
+	}
+	err = c.print(report, "%s, %s, %s; %s; %s, %s: %s", figure(report.Packs, "pack"), segments, figure(report.Bytes, "byte"),
+		figure(report.Files, "file"), figure(report.Triples, "triple"), figure(report.Terms, "term"), english.Plural(len(report.Damaged), "damage", ""))
 	if err == nil {
 		err = report.Err(repair)
 	}
 	return err
+}
+
+// figure returns a figure with its noun: "1 pack", "2 packs", "packs not counted".
+func figure(f catalog.Figure, noun string) string {
+	if !f.Known() {
+		return english.PluralWord(2, noun, "") + " not counted"
+	}
+	return f.String() + " " + english.PluralWord(f.N(), noun, "")
 }

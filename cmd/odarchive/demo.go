@@ -148,7 +148,7 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleHosts, base stri
 		if report, err = n.Harvest(ctx, source, harvest.Options{}); err != nil {
 			return err
 		}
-		c.say("   harvested again: %s withdrawn by its portal, and kept", english.Plural(report.Withdrawn.N(), "dataset", ""))
+		c.say("   harvested again: datasets withdrawn by its portal, and kept: %s", report.Withdrawn.Or("not looked for"))
 	}
 	if err := c.showArchive(ctx, n, web.Base("city"), base); err != nil {
 		return err

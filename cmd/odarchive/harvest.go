@@ -210,9 +210,9 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	if r.Unknown > 0 {
 		kept = " (the portal failed to return them; they were left as they were)"
 	}
-	waiting := ""
-	if r.Waiting > 0 {
-		waiting = " (no longer listed; their withdrawal waits for an answer)"
+	waiting := r.Waiting.Or("not looked for")
+	if r.Waiting.N() > 0 {
+		waiting = humanize.Comma(int64(r.Waiting.N())) + " (no longer listed; their withdrawal waits for an answer)"
 	}
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	for _, line := range []struct {
@@ -221,7 +221,7 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	}{
 		{"portals", humanize.Comma(int64(r.Portals))},
 		{"datasets", datasets},
-		{"waiting", humanize.Comma(int64(r.Waiting)) + waiting},
+		{"waiting", waiting},
 		{"files", fmt.Sprintf("%s (%d new)", humanize.Comma(int64(r.Seeds)), r.Added)},
 		{"statements", humanize.Comma(int64(r.Triples))},
 		{"invalid", humanize.Comma(int64(r.Invalid))},

@@ -112,14 +112,14 @@ func shellWord(arg string) string {
 
 // asked returns the error of a harvest that asks before it withdraws, nil if it does not.
 func asked(r harvest.Report) error {
-	if r.Waiting == 0 {
+	if r.Waiting.N() == 0 {
 		return nil
 	}
 	var all []string
 	for _, portal := range r.Asks {
 		all = append(all, whatToType(portal))
 	}
-	return fmt.Errorf("%s not withdrawn, since they are more than a third of what the portal listed (%s)", english.Plural(r.Waiting, "dataset that is no longer listed was", "datasets that are no longer listed were"), strings.Join(all, "; "))
+	return fmt.Errorf("%s not withdrawn, since they are more than a third of what the portal listed (%s)", english.Plural(r.Waiting.N(), "dataset that is no longer listed was", "datasets that are no longer listed were"), strings.Join(all, "; "))
 }
 
 // errorOfHarvest returns the error of a harvest, among them that it asks something.

@@ -40,8 +40,9 @@ type Report struct {
 	Withdrawn catalog.Figure `json:"withdrawn,omitzero"`                // not known if no portal was searched for removals
 	Unlooked  int            `json:"removals_not_looked_for,omitempty"` // portals that were not
 
-	Waiting int      `json:"waiting,omitempty"` // datasets that are no longer listed, and so many that their withdrawal waits for an answer
-	Asks    []string `json:"asks,omitempty"`    // the portals of those, the first of them
+	// Datasets that are no longer listed, and so many that their withdrawal waits for an answer: known where Withdrawn is.
+	Waiting catalog.Figure `json:"waiting,omitzero"`
+	Asks    []string       `json:"asks,omitempty"` // the portals of those, the first of them
 
 	Invalid  int      `json:"invalid"`           // things that cannot be used
 	Unknown  int      `json:"unknown,omitempty"` // datasets that the source failed to return
@@ -69,8 +70,9 @@ func (r *Report) add(c Changes, looked bool) {
 	r.Updated = r.Updated.Plus(catalog.Counted(c.Updated))
 	r.Unchanged = r.Unchanged.Plus(catalog.Counted(c.Unchanged))
 	r.Returned = r.Returned.Plus(catalog.Counted(c.Returned))
-	if looked || c.Withdrawn > 0 { // a source may name some of those that are gone
+	if looked || c.Withdrawn+c.Waiting > 0 { // a source may name some of those that are gone
 		r.Withdrawn = r.Withdrawn.Plus(catalog.Counted(c.Withdrawn))
+		r.Waiting = r.Waiting.Plus(catalog.Counted(c.Waiting))
 	}
 	if !looked {
 		r.Unlooked++

@@ -77,7 +77,7 @@ func (s *step) endPortal(whole bool) error {
 	}
 	s.report.add(changes, whole || s.looked || s.portal.TellsGone)
 	s.found.brought += changes.Inserted + changes.Updated + changes.Unchanged + changes.Returned
-	if s.report.Waiting += changes.Waiting; changes.Waiting > 0 && len(s.report.Asks) < maxAsks {
+	if changes.Waiting > 0 && len(s.report.Asks) < maxAsks {
 		s.report.Asks = append(s.report.Asks, s.portal.IRI)
 	}
 	s.portal, s.looked, s.total = Portal{}, false, catalog.Figure{}

@@ -18,6 +18,7 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/catalog"
 )
 
 // coldArchive is closedArchive with its closed pack only in a bucket, which is the directory of the objects.
@@ -202,7 +203,7 @@ func TestADirectoryThatWasReplacedIsCheckedWithItsBucket(t *testing.T) {
 	}
 	r, err := n.CheckDeep(t.Context(), false, time.Time{}, nil)
 	closeNode(t, n, err)
-	if r.Err(false) != nil || r.Packs != 2 || r.Bucket == nil || !r.Bucket.Read {
+	if r.Err(false) != nil || r.Packs != catalog.Counted(2) || r.Bucket == nil || !r.Bucket.Read {
 		t.Errorf("%v, %+v", r.Err(false), r)
 	}
 }

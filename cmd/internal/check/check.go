@@ -27,14 +27,17 @@ import (
 
 // Report is the result of a check. JSON names are stable.
 type Report struct {
-	Bucket    *Bucket  `json:"bucket,omitempty"` // of closed packs; nil if they are all here
-	Packs     int64    `json:"packs"`
-	Segments  int64    `json:"segments"`
-	Bytes     int64    `json:"bytes"`
-	Files     int64    `json:"files"`
-	Triples   uint64   `json:"triples"`
-	Terms     uint64   `json:"terms"`
-	Versions  int      `json:"versions"`
+	Bucket *Bucket `json:"bucket,omitempty"` // of closed packs; nil if they are all here
+
+	// Not known if damage kept the check from counting to the end.
+	Packs    catalog.Figure `json:"packs,omitzero"`
+	Segments catalog.Figure `json:"segments,omitzero"`
+	Bytes    catalog.Figure `json:"bytes,omitzero"`
+	Files    catalog.Figure `json:"files,omitzero"`
+	Triples  catalog.Figure `json:"triples,omitzero"`
+	Terms    catalog.Figure `json:"terms,omitzero"`
+	Versions catalog.Figure `json:"versions,omitzero"`
+
 	Damaged   []string `json:"damaged"`      // what is damaged now; after a repair, what it could not mend
 	Mended    []string `json:"mended"`       // what was damaged and is whole again, found by this check or while the archive was opened
 	Repaired  []string `json:"repaired"`     // what the repair did about the rest
@@ -196,7 +199,9 @@ func (c *Checker) checkDatabase(ctx context.Context, f *found, progress func(don
 
 func (c *Checker) checkTriples(ctx context.Context, f *found, _ func(done, total int64)) error {
 	checked, err := c.Store.Triples.Check(ctx)
-	f.report.Triples, f.report.Terms = checked.Quads, checked.Terms
+	if err == nil {
+		f.report.Triples, f.report.Terms = catalog.Counted(checked.Quads), catalog.Counted(checked.Terms)
+	}
 	return err
 }
 
@@ -225,15 +230,19 @@ func (c *Checker) checkPacks(ctx context.Context, f *found, progress func(done, 
 			f.damage("content: pack %s: %d more segments", pack, more)
 		}
 	}
-	f.report.Packs, f.report.Segments, f.report.Bytes, f.report.Files = verified.Packs, verified.Segments, verified.Bytes, verified.Files
+	if err == nil {
+		f.report.Packs, f.report.Bytes, f.report.Files = catalog.Counted(verified.Packs), catalog.Counted(verified.Bytes), catalog.Counted(verified.Files)
+		f.report.Segments = catalog.Counted(verified.Segments)
+	}
 	return err
 }
 
 // checkVersions names the versions whose bytes are damaged or missing, or whose record of the exchange is damaged.
 func (c *Checker) checkVersions(ctx context.Context, f *found, progress func(done, total int64)) error {
-	return c.Store.Archive.EachVersion(ctx, func(v catalog.Version) error {
-		f.report.Versions++
-		progress(int64(f.report.Versions), -1)
+	versions := 0
+	err := c.Store.Archive.EachVersion(ctx, func(v catalog.Version) error {
+		versions++
+		progress(int64(versions), -1)
 		if _, err := c.Store.Archive.Exchange(ctx, v); errors.Is(err, archive.ErrBadRecord) {
 			f.damage("%s", badExchange(v))
 			f.wires = append(f.wires, v)
@@ -262,6 +271,10 @@ func (c *Checker) checkVersions(ctx context.Context, f *found, progress func(don
 		}
 		return nil
 	})
+	if err == nil {
+		f.report.Versions = catalog.Counted(versions)
+	}
+	return err
 }
 
 func badExchange(v catalog.Version) string {

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -74,7 +75,7 @@ func TestVersionsThatNoTripleNamesAreMissedAndDescribedAgain(t *testing.T) {
 		}
 		return r
 	}
-	if r := run(false); r.Err(false) != nil || r.Versions != 2 {
+	if r := run(false); r.Err(false) != nil || r.Versions != catalog.Counted(2) {
 		t.Fatalf("before: %+v", r)
 	}
 	whole := all()
@@ -350,6 +351,33 @@ func TestADamagedDumpIsNamedAndRemovedByARepair(t *testing.T) {
 				t.Errorf("check %d says %q", i, said)
 			}
 		}
+	}
+	closeNode(t, n, nil)
+}
+
+func TestAFigureThatDamageKeptFromBeingCountedIsNotZero(t *testing.T) {
+	t.Parallel()
+	n, _ := crawled(t)
+	stored := func() check.Report {
+		t.Helper()
+		r, err := n.Check(t.Context(), false, time.Time{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := stored(); !r.Triples.Known() || !r.Terms.Known() || !r.Packs.Known() || r.Versions != catalog.Counted(2) {
+		t.Errorf("a sound archive: %+v", r)
+	}
+	err := n.DB.Update(t.Context(), func(txn *kv.Txn) error { // a record of the log of triples that cannot be read
+		return txn.Set(kv.SpaceTripleLog, append(binary.BigEndian.AppendUint64(nil, 1), 0xff), []byte{0xff})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := stored()
+	if raw, err := json.Marshal(r); err != nil || r.Triples.Known() || strings.Contains(string(raw), `"triples"`) || !strings.Contains(string(raw), `"versions":2`) {
+		t.Errorf("a damaged log: %s, %v", raw, err)
 	}
 	closeNode(t, n, nil)
 }

@@ -83,7 +83,7 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 			return report, fmt.Errorf("harvest %s: %w", report.Source, err)
 		}
 		report, err = harvest.Run(ctx, report.Source, h, measuring{c.Intake, c}, opts)
-		if report.Waiting > 0 {
+		if report.Waiting.N() > 0 {
 			c.store.Log.Warn("a portal suddenly lists much less: the withdrawal of these datasets waits for an answer", "source", report.Source, "datasets", report.Waiting, "portals", report.Asks)
 		}
 		if err == nil {
