@@ -94,7 +94,7 @@ func isNotice(job frontier.Job, found detect.Detection, head []byte, size int64)
 		formats := promises(job)
 		return len(formats) > 0 && !slices.Contains(formats, "txt") && !slices.Contains(formats, "text/plain") && !found.Tabular || speaksOfError(head)
 	}
-	message := strings.HasSuffix(found.Type, "json") || strings.HasSuffix(found.Type, "xml")
+	message := found.Type == "text/markdown" || strings.HasSuffix(found.Type, "json") || strings.HasSuffix(found.Type, "xml")
 	return message && size <= maxMessage && speaksOfError(head)
 }
 

@@ -63,16 +63,16 @@ func TestASearchInAQueryFindsWhatTheSearchFinds(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		`SELECT ?f { ?f arc:search "wien" }`:                                                                     "b, a, unknown",
-		`SELECT ?f ?s { ?f arc:search ("wien" ?s) } ORDER BY DESC(?s)`:                                           "b 2.5E0, a 1.0E0, unknown 5.0E-1",
+		`SELECT ?f ?s { ?f arc:search ("wien" ?s) } ORDER BY DESC(?s)`:                                           "b 2.5, a 1, unknown 0.5",
 		`SELECT ?f { ?f arc:search ("wien" 1) }`:                                                                 "b",
 		`SELECT ?f ?t { ?f arc:search "wien" ; dct:title ?t } ORDER BY ?f`:                                       "a title a, b title b",
-		`SELECT ?s { ex:a arc:search ("wien" ?s) }`:                                                              "1.0E0",
+		`SELECT ?s { ex:a arc:search ("wien" ?s) }`:                                                              "1",
 		`SELECT (COUNT(*) AS ?n) { ex:c arc:search "wien" }`:                                                     "0",
 		`SELECT ?f { ?f arc:search "nothing" }`:                                                                  "",
 		`SELECT ?f { ?f dct:title ?t FILTER NOT EXISTS { ?f arc:search "wien" } }`:                               "c",
 		`SELECT ?f { { ?f arc:search "wien" } UNION { ?f dct:title "title c" } } ORDER BY ?f`:                    "a, b, c, unknown",
 		`SELECT (COUNT(*) AS ?n) { ?f dct:title ?t OPTIONAL { ?f arc:search ("wien" ?s) } }`:                     "3",
-		`SELECT ?f ?s { ?f dct:title ?t OPTIONAL { ?f arc:search ("wien" ?s) } FILTER (bound(?s)) } ORDER BY ?f`: "a 1.0E0, b 2.5E0",
+		`SELECT ?f ?s { ?f dct:title ?t OPTIONAL { ?f arc:search ("wien" ?s) } FILTER (bound(?s)) } ORDER BY ?f`: "a 1, b 2.5",
 	} {
 		if got, err := rows(query); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", query, got, err, want)

@@ -30,6 +30,7 @@ func sameType(a, b string) bool {
 		return true
 	}
 	for _, names := range []string{"text/xml application/xml", "application/rtf text/rtf", "application/ogg audio/ogg video/ogg", "audio/mp4 audio/x-m4a video/mp4",
+		"text/plain text/markdown", // the corpus is of before RFC 7763
 		"application/x-xz application/xz", "application/vnd.rar application/x-rar-compressed", "application/x-hdf application/x-hdf5"} {
 		has := func(t string) bool { return strings.Contains(" "+names+" ", " "+t+" ") }
 		if has(a) && has(b) {
@@ -279,4 +280,24 @@ func FuzzFile(f *testing.F) {
 			t.Errorf("%+v", d)
 		}
 	})
+}
+
+// RFC 7763 registers text/markdown. A text that quotes a query, a table or a list of cells is still Markdown, if that is its name.
+func TestMarkdownIsWhatItsNameOrDeclarationSays(t *testing.T) {
+	t.Parallel()
+	query := "# Queries\n\nWhich files changed?\n\n```sparql\nPREFIX dct: <http://purl.org/dc/terms/>\nSELECT ?f WHERE { ?f dct:hasVersion ?v }\n```\n"
+	table := "| id | name |\n|----|------|\n| 1 | Wien |\n| 2 | Graz |\n| 3 | Linz |\n"
+	for _, text := range []string{query, table, "# Columns\n\n- id: number\n- flag: 0 valid, 1 invalid\n"} {
+		for _, c := range []struct{ name, declared string }{{"README.md", ""}, {"notes.markdown", "text/plain"}, {"readme", "text/markdown; charset=utf-8"}} {
+			if d := detected(t, c.name, c.declared, text); d.Type != "text/markdown" {
+				t.Errorf("%q declared as %q is %s (%s), want text/markdown:\n%s", c.name, c.declared, d.Type, d.Because, text)
+			}
+		}
+	}
+	if d := detected(t, "", "", query); d.Type != "text/plain" {
+		t.Errorf("a text that quotes a query is %s (%s), want text/plain", d.Type, d.Because)
+	}
+	if d := detected(t, "q.txt", "", "# changes\nPREFIX dct: <http://purl.org/dc/terms/>\nSELECT ?f WHERE { ?f dct:hasVersion ?v }\n"); d.Type != "application/sparql-query" {
+		t.Errorf("a query is %s (%s)", d.Type, d.Because)
+	}
 }

@@ -98,7 +98,8 @@ var byExtension = func() map[string]string {
 // extensions lists media types, each with its file name extensions.
 const extensions = `text/csv csv
 text/tab-separated-values tsv tab
-text/plain txt text asc md markdown readme
+text/plain txt text asc readme
+text/markdown md markdown
 text/html html htm shtml asp aspx
 application/xhtml+xml xhtml xht
 application/xml xml xsd xsl xslt

@@ -2,6 +2,7 @@ package detect
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -34,7 +35,10 @@ func rdfText(b []byte) (Detection, bool) {
 			break
 		}
 		low := strings.ToLower(s)
-		switch {
+		if n == 1 && !begins(low) { // prose that quotes statements
+			return Detection{}, false
+		}
+		switch { // a query is declarations and then its keyword: prose that quotes one has other lines before it
 		case strings.HasPrefix(low, "@prefix ") || strings.HasPrefix(low, "prefix ") || strings.HasPrefix(low, "@base ") || strings.HasPrefix(low, "base "):
 			if strings.Contains(s, "<") && strings.Contains(s, ">") {
 				prefixes++
@@ -43,7 +47,7 @@ func rdfText(b []byte) (Detection, bool) {
 		case strings.HasPrefix(low, "@forall") || strings.HasPrefix(low, "@forsome") || strings.HasPrefix(low, "@keywords"):
 			rules = true
 			continue
-		case prefixes > 0 && (strings.HasPrefix(low, "select ") || strings.HasPrefix(low, "construct ") || strings.HasPrefix(low, "ask ") || strings.HasPrefix(low, "describe ") || strings.HasPrefix(low, "insert ") || strings.HasPrefix(low, "delete ")):
+		case prefixes > 0 && n == prefixes+1 && (strings.HasPrefix(low, "select ") || strings.HasPrefix(low, "construct ") || strings.HasPrefix(low, "ask ") || strings.HasPrefix(low, "describe ") || strings.HasPrefix(low, "insert ") || strings.HasPrefix(low, "delete ")):
 			return Detection{Type: "application/sparql-query", Confidence: 0.9, Because: "prefixes and the keyword of a SPARQL query"}, true
 		}
 		if strings.Count(s, `"""`)%2 == 1 {
@@ -68,6 +72,13 @@ func rdfText(b []byte) (Detection, bool) {
 		return Detection{Type: "application/trig", Confidence: 0.9, Because: "prefixes and graphs in braces, as in TriG"}, true
 	}
 	return Detection{Type: "text/turtle", Confidence: 0.93, Because: "prefixes and statements, as in Turtle"}, true
+}
+
+// begins reports whether the first line of Turtle, TriG, Notation3 or SPARQL can begin so, in lower case: with a directive, a term
+// or a brace.
+func begins(low string) bool {
+	token, _, _ := strings.Cut(low, " ")
+	return strings.ContainsRune("@<[({\"", rune(low[0])) || strings.Contains(token, ":") || slices.Contains([]string{"prefix", "base", "graph", "select", "version"}, token)
 }
 
 // declares reports whether a text contains the word PREFIX or BASE, in any case, before a blank.

@@ -218,6 +218,8 @@ func (f *file) tableOrProse(text []byte) Detection {
 			t = "text/tab-separated-values"
 		}
 		return Detection{Type: t, Tabular: true, Confidence: 0.6, Because: "lines of one cell; its name or declaration says a table"}
+	case f.hints.says("text/markdown"): // its tables and lists read as cells, but are text (RFC 7763)
+		return Detection{Type: "text/markdown", Confidence: 0.8, Because: "a text, and Markdown as its name or declaration says"}
 	case f.hints.name == "text/plain":
 		if shape.Table {
 			return Detection{Type: "text/plain", Tabular: true, Confidence: 0.7, Because: "named as plain text; reads as a table, " + what}

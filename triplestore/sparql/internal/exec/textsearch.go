@@ -98,7 +98,7 @@ func (s *textSearch) columns() error {
 	var lastID term.ID
 	for i, r := range s.rows {
 		if n.Score >= 0 && (lastID == 0 || r.score != lastScore) {
-			id, err := s.q.terms.intern(term.Typed(xsdval.NewDouble(float64(r.score)).String(), xsdval.Double.IRI()))
+			id, err := s.q.terms.intern(term.Typed(xsdval.PlainDouble(float64(r.score)), xsdval.Double.IRI()))
 			if err != nil {
 				return err
 			}

@@ -105,7 +105,7 @@ func (b *builder) foundValues(subject algebra.Node, score algebra.Var, found []F
 			continue
 		}
 		if score != "" {
-			row = append(row, term.Typed(xsdval.NewDouble(f.Score).String(), xsdval.Double.IRI()))
+			row = append(row, term.Typed(xsdval.PlainDouble(f.Score), xsdval.Double.IRI()))
 		}
 		v.Rows = append(v.Rows, row)
 	}
