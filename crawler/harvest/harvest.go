@@ -176,7 +176,8 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	if err != nil {
 		return s.report, fmt.Errorf("harvest %s: %w", source, err)
 	}
-	s.mark, s.found.begun = from, from != ""
+	_, s.found.before = ParseDocument(from) // which is read whole, from its beginning
+	s.mark, s.found.begun = from, from != "" && !s.found.before
 	err = s.read(h, from)
 	done := err == nil
 	if errors.Is(err, errLimit) {
@@ -189,6 +190,9 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 		if err = s.nothing(); err != nil {
 			err = errors.Join(err, s.keep("")) // the next harvest begins anew
 		}
+	}
+	if err != nil {
+		err = s.wayOn(err)
 	}
 	if m, ok := h.(Metered); ok {
 		s.report.Traffic = m.Counted()

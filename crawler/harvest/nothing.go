@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"odarchive/crawler/address"
+
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 )
@@ -19,11 +21,13 @@ var ErrNothing = errors.New("found nothing")
 
 // found counts what a harvest found, in all runs of it.
 type found struct {
-	begun      bool // it went on from a mark
+	begun      bool // it went on from a mark: what was found before may be all there is
+	before     bool // the last harvest read the whole list, and found something
 	statements int  // passed to Quad
 	brought    int  // datasets of whole portals, also those of earlier runs
 	listed     int  // files, with and without an address
 	taken      int  // files with an address that can be fetched
+	ofPortal   int  // datasets, files and statements of the current portal
 }
 
 // nothing returns the error of a harvest that ended well and found nothing, nil if it found something or need not.
@@ -47,6 +51,9 @@ func (s *step) circumstances(portal bool) string {
 	if portal {
 		b.WriteString(": the portal answers, but no dataset and no file came")
 	}
+	if s.found.before {
+		b.WriteString(", though the last harvest found some")
+	}
 	if len(s.report.Skipped) > 0 {
 		b.WriteString("; " + s.report.Skipped[0])
 	}
@@ -54,6 +61,23 @@ func (s *step) circumstances(portal bool) string {
 		b.WriteString("; asked: " + s.opts.Asked())
 	}
 	return b.String()
+}
+
+// wayOn adds to the error of a harvest to which nothing came, and whose source does answer, what a person can do next.
+func (s *step) wayOn(err error) error {
+	r := s.report
+	if r.Address == "" || r.Datasets+r.Seeds+s.found.statements > 0 || s.found.begun {
+		return err
+	}
+	var status *StatusError
+	var other interface{ OtherKind() bool }
+	switch {
+	case errors.Is(err, ErrNothing), errors.As(err, &other) && other.OtherKind():
+	case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone):
+	default:
+		return err
+	}
+	return fmt.Errorf("%w; 'odarchive harvest auto %s --dry-run' says what kind of portal it is", err, address.Redact(r.Address))
 }
 
 // Asked is a Doer that notes what is asked, and what comes, for people. Several goroutines may use it.

@@ -51,7 +51,10 @@ func TestAHarvestThatReadEverythingAndFoundNothingFails(t *testing.T) {
 		}},
 		"a whole harvest later, and everything is gone": {mark: "whole", do: func(_ string, out Sink) error { return portal(out, true) }, want: "found nothing"},
 		"the end of a list that was interrupted":        {mark: "page 9", do: func(string, Sink) error { return nil }},
-		"changes since a date":                          {part: Selection{Since: "2026-01-01"}, do: func(_ string, out Sink) error { return portal(out, false) }},
+		"a list that was full when it was read to its end": {mark: Document{URL: "http://a.example/sitemap.xml", Tag: `"1"`}.Mark(),
+			do:   func(_ string, out Sink) error { return portal(out, false) },
+			want: "found nothing: the portal answers, but no dataset and no file came, though the last harvest found some; asked: "},
+		"changes since a date": {part: Selection{Since: "2026-01-01"}, do: func(_ string, out Sink) error { return portal(out, false) }},
 		"a document that has not changed": {mark: "tag", do: func(_ string, out Sink) error {
 			out.NotModified("tag")
 			return portal(out, true)
@@ -81,6 +84,49 @@ func TestAHarvestThatReadEverythingAndFoundNothingFails(t *testing.T) {
 			}
 			if c.want != "" && m.mark != "" {
 				t.Errorf("the next harvest goes on from %q", m.mark)
+			}
+			if never := report.Portals > 0 && c.mark == "" && report.Datasets+report.Seeds == 0; never && len(m.commits)+len(m.entries) > 0 {
+				t.Errorf("a portal of which nothing came was kept: %q", m.commits)
+			}
+		})
+	}
+}
+
+func TestWhoeverAskedAPortalWronglyIsToldHowToFindItsKind(t *testing.T) {
+	t.Parallel()
+	hint := "; 'odarchive harvest auto http://a.example/ --dry-run' says what kind of portal it is"
+	for _, c := range []struct {
+		fails error
+		want  bool
+	}{{nil, true}, {&StatusError{Status: 404}, true}, {&StatusError{Status: 500}, false}, {&StatusError{Status: 403}, false}, {io.ErrUnexpectedEOF, false}} {
+		report, err := Run(t.Context(), "src", listed{func(string, Sink) error { return c.fails }}, &memory{}, Options{Address: "http://a.example/"})
+		if err == nil || strings.HasSuffix(report.Error, hint) != c.want {
+			t.Errorf("%v: %q", c.fails, report.Error)
+		}
+	}
+}
+
+func TestAPortalOfWhichNothingCameNowIsKeptIfSomethingDidBefore(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		listed  int // datasets that are known
+		mark    string
+		fails   error
+		commits int
+	}{
+		"datasets are known":          {listed: 3, commits: 1},
+		"none is, and it breaks off":  {fails: errors.New("500")},
+		"some are, and it breaks off": {listed: 3, fails: errors.New("500"), commits: 1},
+		"it goes on from a mark":      {mark: "page 9", commits: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := &memory{listed: c.listed, mark: c.mark, nothing: true}
+			_, err := Run(t.Context(), "src", listed{func(_ string, out Sink) error {
+				return errors.Join(out.Portal(Portal{IRI: "http://a.example/", Title: "A"}, true), c.fails)
+			}}, m, Options{})
+			if len(m.commits) != c.commits || err == nil {
+				t.Errorf("commits %q, error %v", m.commits, err)
 			}
 		})
 	}

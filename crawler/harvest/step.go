@@ -65,8 +65,19 @@ func (s *step) Portal(p Portal, whole bool) error {
 	return s.ctx.Err()
 }
 
-// endPortal commits what was found of the portal.
+// endPortal commits what was found of the portal. A portal of which nothing ever came is as if it had not been opened:
+// otherwise it would belong to this kind of source, and the one that a person tries next would be refused.
 func (s *step) endPortal(whole bool) error {
+	never, err := s.neverListed()
+	if err != nil {
+		s.broken = err
+		return err
+	}
+	if never {
+		s.entries, s.portal, s.looked, s.total = s.entries[:0], Portal{}, false, catalog.Figure{}
+		clear(s.subject)
+		return s.keep(s.mark)
+	}
 	if err := s.keep(s.mark); err != nil || s.portal.IRI == "" {
 		return err
 	}
@@ -81,7 +92,17 @@ func (s *step) endPortal(whole bool) error {
 		s.report.Asks = append(s.report.Asks, s.portal.IRI)
 	}
 	s.portal, s.looked, s.total = Portal{}, false, catalog.Figure{}
+	s.found.ofPortal = 0
 	return nil
+}
+
+// neverListed reports whether neither this harvest nor an earlier one has found anything in the current portal.
+func (s *step) neverListed() (bool, error) {
+	if s.portal.IRI == "" || s.found.ofPortal > 0 || s.found.begun || s.report.NotModified {
+		return false, nil
+	}
+	n, err := s.keeper.Listed(s.ctx, s.report, s.portal.IRI)
+	return n == 0 && err == nil, err
 }
 
 func (s *step) Dataset(d Dataset) error {
@@ -95,6 +116,7 @@ func (s *step) Dataset(d Dataset) error {
 	}
 	d.IRI = iri
 	s.report.Datasets++
+	s.found.ofPortal++
 	e := Entry{Dataset: d.IRI, Quads: d.Quads(s.portal.IRI)}
 	for i, q := range e.Quads {
 		e.Quads[i] = withoutSecrets(q)
@@ -169,6 +191,7 @@ func (s *step) Seed(seed catalog.Seed) error {
 	}
 	seed.URL, _ = address.WithoutSecret(seed.URL)
 	s.report.Seeds++
+	s.found.ofPortal++
 	s.found.listed = max(s.found.listed, s.report.Seeds)
 	if _, err := address.Parse(seed.URL); err != nil {
 		s.report.Invalid++
@@ -183,6 +206,7 @@ func (s *step) Seed(seed catalog.Seed) error {
 func (s *step) Quad(q term.Quad) error {
 	graph := q.G
 	s.found.statements++
+	s.found.ofPortal++
 	q, ok := valid(q)
 	switch {
 	case !ok:

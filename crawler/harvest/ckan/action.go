@@ -18,10 +18,11 @@ import (
 // client is a harvest through the action API.
 type client struct {
 	*portalapi.Harvest
-	api    string         // address of the actions, once one has answered
-	post   bool           // the portal runs CKAN 1.x, which accepts only POST
-	seen   portalapi.Seen // IDs of packages handed to Out
-	broken int            // number of broken pages
+	api     string         // address of the actions, once one has answered
+	post    bool           // the portal runs CKAN 1.x, which accepts only POST
+	seen    portalapi.Seen // IDs of packages handed to Out
+	broken  int            // number of broken pages
+	counted int            // packages that a search counted and did not return
 }
 
 // refused is the error of an action that the portal answered with "success": false.

@@ -125,6 +125,9 @@ func (c *client) packages(ctx context.Context, at *position) error {
 		}
 		*at = position{whole: at.whole, top: at.top}
 	}
+	if errors.Is(first, errEmpty) && c.counted > 0 {
+		return c.Out.Unknown("", countedOnly(c.counted, 0))
+	}
 	if errors.Is(first, errEmpty) {
 		return nil
 	}

@@ -257,6 +257,21 @@ func TestWhatIsWrongIsSaidInOneSentenceAndWhatWasGoodIsKept(t *testing.T) {
 }
 
 // The files are packages as portals return them and as they are sent to portals.
+func TestAPortalThatCountsPackagesAndReturnsNoneSaysBoth(t *testing.T) {
+	t.Parallel()
+	counts := fake{wrong: map[string]string{
+		"current_package_list_with_resources": `{"success":true,"result":[]}`,
+		"package_list":                        `{"success":true,"result":[]}`,
+	}}
+	for _, n := range []int{10, 10_000} { // on one page, and on several
+		counts.wrong["package_search"] = fmt.Sprintf(`{"success":true,"result":{"count":%d,"results":[]}}`, n)
+		notes, err := portaltest.Harvest(t, counts.source(), "")
+		if want := fmt.Sprintf("the portal says that it lists %d packages but returned 0", n); err != nil || len(notes.Unread) != 1 || !slices.Contains(notes.Skipped, want) {
+			t.Errorf("%v; %q, %q", err, notes.Unread, notes.Skipped)
+		}
+	}
+}
+
 func TestRealPackages(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(shared.Data(t, "portals", "ckanext-dcat", "examples", "ckan"), "ckan_*.json"))

@@ -84,12 +84,13 @@ func (c *client) search(ctx context.Context, at *position) error {
 			return lastErr
 		case stale >= maxStale && !end:
 			return fmt.Errorf("package_search gives the same packages again and again, %d of %d so far", at.n, p.count)
-		case end && len(p.results) == 0 && (p.count > at.start || at.way != byChange && p.count > at.n):
-			if err := c.Out.Unknown("", fmt.Sprintf("the portal says that it lists %d packages but returned %d", p.count, at.n)); err != nil {
+		case end && len(p.results) == 0 && at.n+len(at.base) > 0 && (p.count > at.start || at.way != byChange && p.count > at.n):
+			if err := c.Out.Unknown("", countedOnly(p.count, at.n)); err != nil {
 				return err
 			}
 		}
 		if end && at.n == 0 && at.base == "" {
+			c.counted = p.count
 			return &unusable{errEmpty} // the index may be empty though the portal is not
 		}
 		if end {
@@ -102,6 +103,11 @@ func (c *client) search(ctx context.Context, at *position) error {
 		}
 	}
 	return fmt.Errorf("package_search has no end: %d packages so far", at.n)
+}
+
+// countedOnly says that a portal keeps packages back.
+func countedOnly(count, returned int) string {
+	return fmt.Sprintf("the portal says that it lists %d packages but returned %d", count, returned)
 }
 
 // requestPage requests one page.

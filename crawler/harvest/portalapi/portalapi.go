@@ -72,6 +72,9 @@ func (e *PageError) Error() string {
 	return fmt.Sprintf("%s answered with %s instead of JSON", e.URL, e.Page)
 }
 
+// OtherKind reports that the source may be one of another kind.
+func (e *PageError) OtherKind() bool { return true }
+
 // WebPage describes a body that is a page for people. It returns "" for others.
 func WebPage(body []byte) string {
 	if !harvest.LooksLikeHTML(body) {

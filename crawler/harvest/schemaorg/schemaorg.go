@@ -59,6 +59,7 @@ type run struct {
 	portal harvest.Portal
 	mark   mark
 	pages  int
+	listed int // pages, also those that have not changed
 }
 
 // Harvest implements harvest.Harvester.
@@ -114,12 +115,15 @@ func (s Source) Counted() *harvest.Traffic { return s.Traffic }
 
 // source reads the source as a list of pages or, if it is not one, as a page.
 func (r *run) source(ctx context.Context) error {
-	before := r.pages
+	before, whole := r.pages, r.mark.Place == sitemap.Place{}
 	listErr := sitemap.First(ctx, r.src.URL, func(address string) error {
 		return sitemap.Walk(ctx, r.doer, address, r.mark.Place, func(e sitemap.Entry, at sitemap.Place) error {
-			return r.listed(ctx, e, at)
+			return r.entry(ctx, e, at)
 		}, r.out.Skip)
 	})
+	if listErr == nil && whole && r.listed == 0 && ctx.Err() == nil { // also a harvest of changes reads the whole list
+		return fmt.Errorf("schemaorg: %w: the list of pages of %s is empty", harvest.ErrNothing, r.src.URL)
+	}
 	if listErr == nil || ctx.Err() != nil || r.pages > before || !strings.HasPrefix(listErr.Error(), "sitemap: ") {
 		return listErr
 	}
@@ -133,8 +137,9 @@ func (r *run) source(ctx context.Context) error {
 	return nil
 }
 
-// listed reads a page of the list. It reports and skips pages that cannot be read.
-func (r *run) listed(ctx context.Context, e sitemap.Entry, at sitemap.Place) error {
+// entry reads a page of the list. It reports and skips pages that cannot be read.
+func (r *run) entry(ctx context.Context, e sitemap.Entry, at sitemap.Place) error {
+	r.listed++
 	since := harvest.Since{Time: r.mark.Since}
 	if !since.After(e.Modified) {
 		r.pages++
