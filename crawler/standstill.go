@@ -87,7 +87,7 @@ func (r *run) pause(ctx context.Context, lease *frontier.Lease, own *fetch.OwnTr
 	if _, _, since := r.outage.state(time.Now()); since.IsZero() && own.Kind != fetch.TroubleNetwork {
 		r.outage.note(own, time.Now())
 	}
-	_, until, since := r.outage.state(time.Now())
+	why, until, since := r.outage.state(time.Now())
 	back := r.Clock().Add(time.Until(until)) // after the hosts that are ready, which may answer
 	if err := r.Frontier.Release(context.WithoutCancel(ctx), lease, back, "network"); err != nil {
 		return fmt.Errorf("give back %s: %w", lease.Group, err)
@@ -100,7 +100,7 @@ func (r *run) pause(ctx context.Context, lease *frontier.Lease, own *fetch.OwnTr
 	r.paused = until
 	r.mu.Unlock()
 	if log {
-		r.Log.Warn("the crawl pauses: this machine is in trouble, and nothing is recorded of hosts", "trouble", own, "until", until)
+		r.Log.Warn("the crawl pauses, and nothing is recorded of hosts: "+why, "trouble", own, "until", until)
 	}
 	return sleep(ctx, max(time.Until(until), time.Millisecond))
 }

@@ -153,17 +153,76 @@ func (w Waits) String() string {
 	} else if w.Askable > 0 {
 		text += " and may be asked for now"
 	}
-	for i, h := range w.Hosts {
+	said := 0
+	for i, g := range sameReason(w.Hosts) {
 		switch {
 		case i >= maxSaid:
-			return text + fmt.Sprintf("; %s more", english.Plural(len(w.Hosts)+w.More-maxSaid, "host waits", "hosts wait"))
-		case i == 0 && len(w.Hosts)+w.More == 1:
-			text += "; " + h.String()
+			return text + "; " + english.Plural(len(w.Hosts)+w.More-said, "more host waits", "more hosts wait")
+		case i == 0 && len(g) == len(w.Hosts) && w.More == 0:
+			text += "; " + g.String()
 		default:
-			text += fmt.Sprintf("; %s of them: %s", humanize.Comma(int64(h.Due)), h)
+			text += fmt.Sprintf("; %s of them: %s", humanize.Comma(int64(g.due())), g)
 		}
+		said += len(g)
+	}
+	if w.More > 0 && len(w.Hosts) > 0 {
+		text += "; " + english.Plural(w.More, "more host waits", "more hosts wait")
 	}
 	return text
+}
+
+// waiting are hosts that wait for the same reason, those that may be asked first.
+type waiting []HostWait
+
+// sameReason returns the hosts by the reason for which they wait, in the order of the first of each.
+func sameReason(hosts []HostWait) (groups []waiting) {
+	place := map[string]int{}
+	for _, h := range hosts {
+		reason := h.Why + " " + h.Failure
+		at, known := place[reason]
+		if !known {
+			at = len(groups)
+			place[reason] = at
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], h)
+	}
+	return groups
+}
+
+func (g waiting) due() (files int) {
+	for _, h := range g {
+		files += h.Due
+	}
+	return files
+}
+
+// String is that of the one host, or names the first of several and when the first of them may be asked again.
+func (g waiting) String() string {
+	if len(g) == 1 {
+		return g[0].String()
+	}
+	var names []string
+	first, last := g[0].Until, g[0].Until
+	for _, h := range g {
+		if len(names) < maxSaid {
+			names = append(names, h.Name())
+		}
+		if h.Until.Before(first) {
+			first = h.Until
+		}
+		if h.Until.After(last) {
+			last = h.Until
+		}
+	}
+	if more := len(g) - len(names); more > 0 {
+		names = append(names, english.Plural(more, "more", "more"))
+	}
+	from := "at "
+	if last.Sub(first) >= time.Second {
+		from = "from " // the first of them
+	}
+	return fmt.Sprintf("%s may be asked again %s%s (%s)", english.WordSeries(names, "and"), from, first.UTC().Format(time.RFC3339), g[0].Reason())
 }
 
 // waitOf describes what the gate waits for.

@@ -87,7 +87,7 @@ func (a *adding) seedsOf(args []string) ([]catalog.Seed, error) {
 	seeds := make([]catalog.Seed, 0, len(args))
 	for _, arg := range args {
 		s := a.defaults
-		s.URL = a.withScheme(arg)
+		s.URL = arg
 		if _, err := address.Parse(s.URL); err != nil {
 			return nil, usagef("%w; expected an address such as https://example.org/data.csv", err)
 		}
@@ -243,13 +243,21 @@ func (a *adding) register(ctx context.Context, add adder, b batch, progress func
 	return nil
 }
 
+// after returns text after a separator, "" for none.
+func after(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
+}
+
 // report prints the result.
 func (a *adding) report() error {
 	switch {
 	case a.json && a.bad.cli != nil:
 		return a.bad.end(a.given, a.added)
 	case a.skipBad && a.bad.count > 0:
-		return a.summary(nil, "%d given, %d new, %s skipped, the first: %v", a.given, a.added, english.Plural(a.bad.count, "bad line", ""), a.bad.first)
+		return a.summary(nil, "%d given, %d new, %s skipped, the first: %v%s", a.given, a.added, english.Plural(a.bad.count, "bad line", ""), a.bad.first, after("\n", fetchedNext(a.added)))
 	}
-	return a.summary(map[string]int{"given": a.given, "added": a.added, "skipped": 0}, "%d given, %d new", a.given, a.added)
+	return a.summary(map[string]int{"given": a.given, "added": a.added, "skipped": 0}, "%d given, %d new%s", a.given, a.added, after("; ", fetchedNext(a.added)))
 }

@@ -50,7 +50,7 @@ Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wr
     SELECT ?dataset ?page ?score { GRAPH ?site { ?dataset arc:foundBy [ arc:foundOn ?page ; arc:foundScore ?score ] } }'`,
 		Args: exactly("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d.Options.URL = c.withScheme(args[0])
+			d.Options.URL = args[0]
 			if _, err := d.Options.Normalise(); err != nil {
 				return usageError{err}
 			}

@@ -7,14 +7,17 @@ import (
 	"hash/maphash"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/harvest"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 )
 
 // ending counts the visits of a crawl, for its progress and its end. A file that fails and comes at a later try does not
@@ -126,6 +129,61 @@ func failures(causes []byCause) (lines []string) {
 		lines = append(lines, "'odarchive show --failed' lists them, with what came and when they are tried again")
 	}
 	return lines
+}
+
+// fetchedNext says what fetches files that a command has registered, "" for none.
+func fetchedNext(files int) string {
+	switch files {
+	case 0:
+		return ""
+	case 1:
+		return "'odarchive crawl --once', or the running server, fetches it next"
+	}
+	return "'odarchive crawl --once', or the running server, fetches them next"
+}
+
+// printRegistered says what harvests have registered, what could not be used and why, and what is next.
+func (c *cli) printRegistered(reports ...harvest.Report) error {
+	if c.json || c.quiet {
+		return nil
+	}
+	added, unused, counts := 0, 0, map[string]int{}
+	for _, r := range reports {
+		added += r.Added
+		unused += r.Invalid + r.Unknown
+		for _, reason := range r.Skipped {
+			counts[causeOfSkipped(reason)]++
+		}
+		if more := r.Invalid + r.Unknown - len(r.Skipped); more > 0 {
+			counts["not listed here"] += more
+		}
+	}
+	lines := []string{"no new file is registered"}
+	if added > 0 {
+		lines[0] = humanize.Comma(int64(added)) + " " + english.PluralWord(added, "new file is", "new files are") + " registered; " + fetchedNext(added)
+	}
+	if unused > 0 {
+		lines = append(lines, english.Plural(unused, "listing", "")+" could not be used:")
+		for _, cause := range countsOf(counts) {
+			lines = append(lines, fmt.Sprintf("%7s  %s", humanize.Comma(int64(cause.Files)), printable(cause.Cause)))
+		}
+	}
+	return c.print(nil, "%s", strings.Join(lines, "\n"))
+}
+
+// causeOfSkipped returns the last part of a sentence about a listing, without the names and numbers of that listing.
+func causeOfSkipped(reason string) string {
+	if at := strings.LastIndex(reason, ": "); at >= 0 {
+		reason = reason[at+2:]
+	}
+	words := strings.Fields(reason)
+	for i, word := range words {
+		n, err := strconv.Atoi(word)
+		if strings.ContainsAny(word, "/\"“") || err == nil && (n < 100 || n > 599) { // others are of HTTP
+			words[i] = "…"
+		}
+	}
+	return strings.Join(slices.Compact(words), " ")
 }
 
 const privateAdvice = "hosts of your own network are asked with --allow-private-hosts, or --allow-net CIDR for one network"

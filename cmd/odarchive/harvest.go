@@ -90,7 +90,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 				if list != "" || queryFile != "" {
 					return usagef("--list and --query cannot be planned")
 				}
-				source.Address = c.withScheme(args[1])
+				source.Address = args[1]
 				p, err := when.plan(source, opts)
 				if err != nil {
 					return err
@@ -148,7 +148,7 @@ func (c *cli) harvestThese(ctx context.Context, n *app.Node, source crawl.Harves
 	if list != "" {
 		return c.harvestList(ctx, n, source.Kind, list, parallel, opts)
 	}
-	source.Address = c.withScheme(address[0])
+	source.Address = address[0]
 	if source.Kind == crawl.Recognised {
 		if err := c.recognise(ctx, n, &source, dry); err != nil || dry {
 			return err
@@ -174,12 +174,18 @@ func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestS
 	if report.Traffic != nil && !c.json && printErr == nil {
 		printErr = c.traffic([]harvest.Report{report})
 	}
+	if printErr == nil {
+		printErr = c.printRegistered(report)
+	}
 	return errors.Join(errorOfHarvest(ctx, report, err), printErr)
 }
 
-// recognise sets the kind of a source, and prints how it was recognised: on standard output only if nothing follows.
+// recognise sets the kind of a source. It prints what it tries, and how the source was recognised: on standard output only
+// if nothing follows.
 func (c *cli) recognise(ctx context.Context, n *app.Node, source *crawl.HarvestSource, dry bool) error {
-	found, err := n.Recognise(ctx, source.Address)
+	found, err := n.Recognise(ctx, source.Address, func(asked, came string) {
+		fmt.Fprintf(c.stderr, "tried %s: %s\n", printable(asked), printable(came))
+	})
 	if errors.Is(err, fingerprint.ErrUnknown) {
 		return fmt.Errorf("%w; 'odarchive discover %s' finds the data files of a web site, 'odarchive harvest KIND URL' harvests a source that you know", err, shellWord(source.Address))
 	}
@@ -202,6 +208,9 @@ func (c *cli) recognise(ctx context.Context, n *app.Node, source *crawl.HarvestS
 func (c *cli) printHarvest(r harvest.Report) error {
 	if c.json {
 		return c.print(r, "")
+	}
+	if c.quiet {
+		return nil
 	}
 	kept, datasets := "", fmt.Sprintf("%s (%s)", humanize.Comma(int64(r.Datasets)), r.Change())
 	if r.NotModified {
@@ -261,7 +270,7 @@ func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, p
 	if c.json {
 		err = c.print(reports, "")
 	} else {
-		err = c.traffic(reports)
+		err = errors.Join(c.traffic(reports), c.printRegistered(reports...))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -274,6 +283,9 @@ func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, p
 
 // traffic prints a line for each source, and one for the sum.
 func (c *cli) traffic(reports []harvest.Report) error {
+	if c.quiet {
+		return nil
+	}
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "source\trecords\tinserted\tupdated\tduplicate\tdeleted\tinvalid\tfiles\tnew\trequests\tbytes\tmean/s\tpeak/s\terrors")
 	line := func(name string, r harvest.Report) {

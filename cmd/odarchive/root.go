@@ -33,6 +33,7 @@ type cli struct {
 	stderr io.Writer
 	log    *slog.Logger
 
+	taken   []string                         // addresses that were given without a scheme, as they are taken
 	fetches bool                             // the command has the settings of everything that fetches
 	parsed  func()                           // ends onlyOnce: from then on settings may set flags
 	given   map[string]bool                  // the flags of the command line, without those that settings have set
@@ -136,6 +137,7 @@ a reference.`,
 	root.PersistentFlags().StringVar(&c.file, "config", "", "TOML file with settings, named like the flags")
 	root.PersistentFlags().BoolVarP(&c.quiet, "quiet", "q", false, "print no progress, notices or summaries: only what was asked for, and errors")
 	root.AddCommand(c.commands()...)
+	c.takeAddresses(root)
 	return root
 }
 
@@ -157,6 +159,9 @@ func (c *cli) configure(cmd *cobra.Command) error {
 		}
 	}
 	c.logFor(cmd)
+	for _, link := range c.taken {
+		fmt.Fprintf(c.stderr, "odarchive: no scheme is given; taken as %s\n", printable(link))
+	}
 	for _, sentence := range config.Misspelt(os.Environ(), settings(cmd.Root())) {
 		c.log.Warn(sentence)
 	}

@@ -28,7 +28,11 @@ func (c *cli) schedule() *cobra.Command {
 		Args: exactly("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.reading(cmd.Context(), func(n *app.Node) error {
-				u, err := n.Frontier.Get(args[0])
+				name := args[0]
+				if r, err := n.Archive.Resource(cmd.Context(), name); err == nil {
+					name = r.URL
+				}
+				u, err := n.Frontier.Get(name)
 				if err != nil {
 					return err
 				}

@@ -143,6 +143,7 @@ func cmdHost(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL)
+	ts.Setenv(args[0]+"HOST", strings.TrimPrefix(server.URL, "http://"))
 }
 
 // cmdFree implements "free VAR", which sets a variable to an unused loopback address.

@@ -15,6 +15,46 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// takeAddresses makes the commands below root that fetch, register or change files take addresses without a scheme, in
+// arguments and in flags for URLs. Commands that only read find what is known in either scheme.
+func (c *cli) takeAddresses(root *cobra.Command) {
+	for cmd := range descendants(root) {
+		switch _, name, _ := strings.Cut(cmd.CommandPath(), " "); name {
+		case "add", "inject", "requeue", "drop", "boost", "pause", "resume", "withdraw", "crawl", "follow", "harvest", "discover":
+		default:
+			continue
+		}
+		check := cmd.Args
+		orHost := strings.Contains(cmd.Use, "|HOST") // a bare name is one
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			for i, arg := range args {
+				if !orHost || strings.Contains(arg, "/") {
+					args[i] = c.withScheme(arg)
+				}
+			}
+			for _, flag := range []string{"url", "seed"} {
+				f := cmd.Flags().Lookup(flag)
+				if f == nil || !f.Changed {
+					continue
+				}
+				if list, ok := f.Value.(pflag.SliceValue); ok {
+					links := list.GetSlice()
+					for i, link := range links {
+						links[i] = c.withScheme(link)
+					}
+					if err := list.Replace(links); err != nil {
+						return err
+					}
+				}
+			}
+			if check == nil {
+				return nil
+			}
+			return check(cmd, args)
+		}
+	}
+}
+
 // withScheme returns an address as it is fetched: one without a scheme, as people write it, is taken as https, or as http
 // for an IP address, localhost, or a port. What looks like no host stays as it is.
 func (c *cli) withScheme(link string) string {
@@ -28,7 +68,7 @@ func (c *cli) withScheme(link string) string {
 		scheme = "http://"
 	}
 	link = scheme + strings.TrimSpace(link)
-	fmt.Fprintf(c.stderr, "odarchive: no scheme is given; taken as %s\n", printable(link))
+	c.taken = append(c.taken, link)
 	return link
 }
 

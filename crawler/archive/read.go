@@ -74,8 +74,15 @@ func (a *Archive) versionMeant(name string) (v catalog.Version, ok bool, err err
 	return v, ok, err
 }
 
-// recordOf returns the record of a URL in any of its spellings, or of a resource id.
+// recordOf returns the record of a URL in any of its spellings, also without a scheme, or of a resource id.
 func recordOf(t records.Txn, urlOrID string) (records.Resource, error) {
+	if strings.Contains(urlOrID, ".") && !strings.Contains(urlOrID, ":/") {
+		for _, scheme := range []string{"https://", "http://"} {
+			if r, err := recordOf(t, scheme+urlOrID); !errors.Is(err, ErrNotFound) {
+				return r, err
+			}
+		}
+	}
 	id := urlOrID
 	if !ns.IsResourceID(id) {
 		var err error

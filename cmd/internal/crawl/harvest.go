@@ -57,7 +57,7 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 		}
 	}
 	if s.Kind == Recognised {
-		found, err := c.Recognise(ctx, s.Address)
+		found, err := c.Recognise(ctx, s.Address, nil)
 		if err != nil {
 			return harvest.Report{Source: s.name(opts.Part), Error: err.Error()}, err
 		}

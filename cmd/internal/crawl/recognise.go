@@ -12,9 +12,10 @@ import (
 // Recognised is the kind of a source whose software must be recognised first.
 const Recognised = "auto"
 
-// Recognise finds out which software runs the portal at an address. Its requests wait at the crawler's gate.
-func (c *Crawl) Recognise(ctx context.Context, address string) (fingerprint.Finding, error) {
-	return fingerprint.Recognise(ctx, &http.Client{Transport: c.politeTransport(scope.Harvest)}, address)
+// Recognise finds out which software runs the portal at an address, and tells tried, which may be nil, of each request.
+// These wait at the crawler's gate.
+func (c *Crawl) Recognise(ctx context.Context, address string, tried fingerprint.Tried) (fingerprint.Finding, error) {
+	return fingerprint.Recognise(ctx, &http.Client{Transport: c.politeTransport(scope.Harvest)}, address, tried)
 }
 
 // politeTransport makes requests that wait for the host's turn and obey its robots.txt.

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"path"
 	"regexp"
@@ -95,8 +96,11 @@ func Rules() ([]Software, error) {
 // ErrUnknown is wrapped by the error for a portal that is not recognised.
 var ErrUnknown = errors.New("no portal software was recognised")
 
+// Tried is told of each request: what was asked, and what came, in a few words. It may be nil.
+type Tried func(asked, came string)
+
 // Recognise recognises the portal at an address.
-func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding, error) {
+func Recognise(ctx context.Context, doer harvest.Doer, address string, tried Tried) (Finding, error) {
 	all, err := Rules()
 	if err != nil {
 		return Finding{}, err
@@ -105,13 +109,18 @@ func Recognise(ctx context.Context, doer harvest.Doer, address string) (Finding,
 	if err != nil {
 		return Finding{}, fmt.Errorf("recognise: %w", err)
 	}
-	r := &search{ctx: ctx, http: doer, address: strings.TrimSpace(address), answers: map[string][]byte{}}
+	if tried == nil {
+		tried = func(string, string) {}
+	}
+	r := &search{ctx: ctx, http: doer, tried: tried, address: strings.TrimSpace(address), answers: map[string][]byte{}}
 	page, err := r.page()
 	if err != nil {
+		tried(r.address, came(err))
 		return Finding{Asked: r.asked}, fmt.Errorf("recognise %s: %w", address, err)
 	}
 	r.bases = bases(root, page.url)
 	suspects := r.suspects(all, page)
+	tried(r.address, signsOf(suspects))
 	for _, signed := range []bool{true, false} { // software with signs first
 		for i, base := range r.bases {
 			for _, s := range suspects {
@@ -183,6 +192,7 @@ func host(address string) string {
 type search struct {
 	ctx     context.Context
 	http    harvest.Doer
+	tried   Tried
 	address string
 	bases   []string
 	asked   int
@@ -226,7 +236,15 @@ func (r *search) probe(s suspect, base string) (Finding, bool) {
 	}
 	for _, p := range s.Probes {
 		at := base + strings.ReplaceAll(p.Path, "{host}", url.QueryEscape(host(base)))
-		hit := p.match.Find(r.ask(at))
+		asked := r.asked
+		body, what := r.ask(at)
+		hit := p.match.Find(body)
+		if hit != nil {
+			what = fmt.Sprintf("the answer of %s", s.Name)
+		}
+		if r.asked > asked {
+			r.tried(at, what)
+		}
 		if hit == nil {
 			continue
 		}
@@ -251,19 +269,48 @@ func (r *search) finding(s suspect, kind, at, base string) Finding {
 	return f
 }
 
-// ask requests a well-known address once. It returns nil if there is nothing, or if the limit is reached.
-func (r *search) ask(at string) []byte {
+// ask requests a well-known address once, and says what came. It returns nil if there is nothing, or if the limit is
+// reached.
+func (r *search) ask(at string) (body []byte, what string) {
 	if body, known := r.answers[at]; known || r.asked >= maxRequests || r.ctx.Err() != nil {
-		return body
+		return body, ""
 	}
 	r.asked++
 	answer, err := r.head(harvest.Request{URL: at, Tries: 1})
-	body := answer.Body
-	if err != nil || portalapi.WebPage(body) != "" {
-		body = nil
+	body, what = answer.Body, "an answer without a known sign"
+	switch {
+	case err != nil:
+		body, what = nil, came(err)
+	case portalapi.WebPage(body) != "":
+		body, what = nil, "a web page"
 	}
 	r.answers[at] = body
-	return body
+	return body, what
+}
+
+// came says what came instead of an answer.
+func came(err error) string {
+	if status, ok := errors.AsType[*harvest.StatusError](err); ok {
+		return strings.TrimSpace(fmt.Sprintf("%d %s", status.Status, http.StatusText(status.Status)))
+	}
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
+	return short(err.Error())
+}
+
+// signsOf says what the page of a portal shows of its software; the suspects are sorted by weight.
+func signsOf(suspects []suspect) string {
+	var names []string
+	for _, s := range suspects {
+		if s.weight > 0 {
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "a page without a known sign"
+	}
+	return "a page with signs of " + strings.Join(names, ", ")
 }
 
 // head returns an answer with the beginning of its body.

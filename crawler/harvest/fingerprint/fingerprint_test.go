@@ -89,7 +89,7 @@ func TestPortalsAreRecognised(t *testing.T) {
 		{"a sitemap", "https://a.example/", web{"/": ok, "/sitemap.xml": `<?xml version="1.0"?><urlset>`}, "sitemap", "sitemap", "https://a.example/sitemap.xml"},
 	} {
 		doer := &portaltest.Web{Handler: c.web}
-		got, err := Recognise(t.Context(), doer, c.address)
+		got, err := Recognise(t.Context(), doer, c.address, nil)
 		if err != nil || got.Software != c.software || got.Kind != c.kind || got.URL != c.url || len(got.Because) == 0 {
 			t.Errorf("%s: %+v, %v; want %s, %s, %s", c.about, got, err, c.software, c.kind, c.url)
 		}
@@ -118,7 +118,7 @@ func TestWhatIsUnknownIsSaidAfterABoundedNumberOfRequests(t *testing.T) {
 		}},
 	} {
 		doer := &portaltest.Web{Handler: c.handler}
-		got, err := Recognise(t.Context(), doer, "https://a.example/x/")
+		got, err := Recognise(t.Context(), doer, "https://a.example/x/", nil)
 		if err == nil || !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %+v, %v", c.about, got, err)
 		}
@@ -126,7 +126,7 @@ func TestWhatIsUnknownIsSaidAfterABoundedNumberOfRequests(t *testing.T) {
 			t.Errorf("%s: %d requests", c.about, n)
 		}
 	}
-	if _, err := Recognise(t.Context(), &portaltest.Web{}, "see our homepage"); err == nil || !strings.Contains(err.Error(), "is not an http or https address") {
+	if _, err := Recognise(t.Context(), &portaltest.Web{}, "see our homepage", nil); err == nil || !strings.Contains(err.Error(), "is not an http or https address") {
 		t.Errorf("no address: %v", err)
 	}
 }
