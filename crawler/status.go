@@ -74,11 +74,11 @@ const maxInternalShown = 20
 // HostStatus is the state of the crawl of one host.
 type HostStatus struct {
 	Host      string                  `json:"host"`
-	State     string                  `json:"state"`          // busy, waiting, due, idle
-	Wait      string                  `json:"wait,omitempty"` // politeness, robots, retry-after, back-off
-	Next      time.Time               `json:"next,omitzero"`  // when it may be asked again, or its next URL is due
-	Delay     float64                 `json:"delay"`          // seconds between two requests at present
-	Latency   float64                 `json:"latency"`        // seconds until the first byte, smoothed; 0 if not visited recently
+	State     string                  `json:"state"`            // busy, waiting, due, idle
+	Wait      string                  `json:"wait,omitempty"`   // politeness, robots, retry-after, back-off
+	Next      time.Time               `json:"next,omitzero"`    // when it may be asked again, or its next URL is due
+	Delay     float64                 `json:"delay"`            // seconds between two requests at present
+	Latency   float64                 `json:"latency,omitzero"` // seconds until the first byte, smoothed; absent if not visited recently
 	URLs      int                     `json:"urls"`
 	Due       int                     `json:"due"` // at most frontier.MaxDueCounted
 	Visits    int                     `json:"visits"`

@@ -77,6 +77,7 @@ type explorePage struct {
 	Columns  []exploreColumn
 	Rows     []exploreRow
 	Total    string
+	Cut      bool   // the table has more rows than are read
 	First    string // number of the first row that is shown, from 1
 	Last     string
 	Previous string // addresses of other pages, "" for none
@@ -223,7 +224,7 @@ func (p *explorePage) fill(found *rows.Answer) {
 	for _, c := range found.Columns[:min(len(found.Columns), exploreNames)] {
 		p.Names = append(p.Names, c.Name)
 	}
-	if found.Truncated {
+	if p.Cut = found.Truncated; p.Cut {
 		p.Notes = append(p.Notes, "The table has more rows than the archive reads.")
 	}
 	if found.Omitted > 0 {

@@ -17,6 +17,7 @@ import (
 )
 
 const (
+	figureRows  = 200_000          // of a result, as in the queries of quantiles
 	figureTime  = 30 * time.Second // for one query
 	figureFresh = time.Minute      // a result is used for this long, and for at least thirty times as long as it took
 	figureWait  = 2 * time.Second  // how long a page waits for the first results
@@ -128,7 +129,7 @@ func (f *figures) count(now time.Time, done chan struct{}) {
 func (f *figures) one(fig figure) drawn {
 	limited, cancel := context.WithTimeout(f.ctx, figureTime)
 	defer cancel()
-	rows, err := f.ask(limited, fig.Query, 200_000)
+	rows, err := f.ask(limited, fig.Query, figureRows)
 	d := draw(fig, rows)
 	switch {
 	case err == nil:
@@ -142,6 +143,9 @@ func (f *figures) one(fig figure) drawn {
 
 func draw(f figure, rows Rows) drawn {
 	d := drawn{figure: f, Empty: len(rows.Rows) == 0}
+	if len(rows.Rows) >= figureRows {
+		d.About += " Of a part of them: " + humanCount(len(rows.Rows)) + "."
+	}
 	if d.Empty {
 		return d
 	}

@@ -64,13 +64,13 @@ func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 		address := u.memberPath(versionID, m.Path)
 		line := member{Path: m.Path, Title: ownTitle(m.Document), About: address + "?format=html", Download: address + "?download=1", Size: m.Size, Type: m.Type}
 		for i, t := range m.Tables[:min(len(m.Tables), maxParts)] {
-			line.Tables = append(line.Tables, part{i + 1, t.Name, sizeOf(t), humanCount(t.Rows), humanCount(t.Width())})
+			line.Tables = append(line.Tables, part{i + 1, t.Name, sizeOf(t), atLeast(t) + humanCount(t.Rows), humanCount(t.Width())})
 		}
 		page.Members = append(page.Members, line)
 	}
 	if len(in.Tables) > 1 {
 		for i, t := range in.Tables[:min(len(in.Tables), maxShown)] {
-			page.Tables = append(page.Tables, part{i + 1, t.Name, sizeOf(t), humanCount(t.Rows), humanCount(t.Width())})
+			page.Tables = append(page.Tables, part{i + 1, t.Name, sizeOf(t), atLeast(t) + humanCount(t.Rows), humanCount(t.Width())})
 		}
 	}
 	if p := in.RDF; p != nil {

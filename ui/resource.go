@@ -178,7 +178,7 @@ func (u *UI) versionLine(ctx context.Context, v catalog.Version, before []catalo
 	rows = -1
 	if in != nil && len(in.Tables) > 0 {
 		rows = in.Tables[0].Rows
-		line.Rows = humanCount(rows)
+		line.Rows = atLeast(in.Tables[0]) + humanCount(rows)
 	}
 	if len(before) == 0 {
 		return line, rows, nil
@@ -224,6 +224,8 @@ func changeWords(s *diff.Summary, bytes int64) string {
 		}
 	}
 	switch {
+	case len(words) > 0 && s.Part:
+		return strings.Join(words, ", ") + ", as far as the tables were read"
 	case len(words) > 0:
 		return strings.Join(words, ", ")
 	case bytes > 0:

@@ -103,7 +103,15 @@ type column struct {
 }
 
 func sizeOf(p *csvprofile.Profile) string {
-	return plural(p.Width(), "column") + ", " + plural(int(p.Rows), "row")
+	return plural(p.Width(), "column") + ", " + atLeast(p) + plural(int(p.Rows), "row")
+}
+
+// atLeast returns what stands before the number of a table's rows: "at least " if it was not read to its end.
+func atLeast(p *csvprofile.Profile) string {
+	if p.Truncated {
+		return "at least "
+	}
+	return ""
 }
 
 const maxColumns = 500

@@ -15,6 +15,7 @@ import (
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/campaign"
+	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/access"
 	"odarchive/sparqlapi/control"
 
@@ -89,11 +90,19 @@ func (c *cli) printCampaigns(all []campaign.Campaign) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "name\tstate\tround\tkind\tURLs\tleft\tfailed\tdocuments\trequests\tbegan")
 	for _, one := range all {
-		k, kind, requests := one.Counts, cmp.Or(one.Document.Kind, campaign.KindFollow), "-"
-		if p := one.Progress; p != nil {
-			k.URLs, k.Pending, requests = p.Files, p.Queued, fmt.Sprintf("%d of %d", p.Requests, p.Budget)
+		var urls, left, failed, documents catalog.Figure // what a campaign of another kind counts is not known
+		requests := "-"
+		if k := one.Counts; !one.Document.Harvests() {
+			urls, left, failed = catalog.Counted(k.URLs), catalog.Counted(k.Pending), catalog.Counted(k.Failed)
+			if one.Document.Graphs {
+				documents = catalog.Counted(k.Documents)
+			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n", one.Document.Name, one.State, one.Round, kind, k.URLs, k.Pending, k.Failed, k.Documents, requests, one.Began.Format("2006-01-02 15:04"))
+		if p := one.Progress; p != nil {
+			urls, left, requests = catalog.Counted(p.Files), catalog.Counted(p.Queued), fmt.Sprintf("%d of %d", p.Requests, p.Budget)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.Document.Name, one.State, one.Round, cmp.Or(one.Document.Kind, campaign.KindFollow),
+			urls.Or("-"), left.Or("-"), failed.Or("-"), documents.Or("-"), requests, one.Began.Format("2006-01-02 15:04"))
 	}
 	return w.Flush()
 }

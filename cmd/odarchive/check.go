@@ -88,7 +88,11 @@ func (c *cli) salvage(ctx context.Context, into string) error {
 	for _, d := range report.Damages {
 		fmt.Fprintf(c.stderr, "damaged: %s\n", d)
 	}
-	fmt.Fprintf(c.stderr, "%s: %s, %d with all their segments, %d written\n", english.Plural(report.Packs, "pack", ""), english.Plural(report.Files, "file", ""), report.Whole, report.Saved)
+	written := ""
+	if into != "" {
+		written = fmt.Sprintf(", %d written", report.Saved)
+	}
+	fmt.Fprintf(c.stderr, "%s: %s, %d with all their segments%s\n", english.Plural(report.Packs, "pack", ""), english.Plural(report.Files, "file", ""), report.Whole, written)
 	return report.Err()
 }
 

@@ -14,6 +14,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/warc/tape"
 
 	"github.com/dustin/go-humanize/english"
@@ -102,7 +103,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	seen := newEnding()
 	var writeErr error
 	opts.Report = func(r crawler.Report) {
-		writeErr = errors.Join(writeErr, lines.Encode(r))
+		writeErr = errors.Join(writeErr, lines.Encode(reportLine(r)))
 		seen.add(r)
 	}
 	endHooks, err := n.BeginHooks(whole)
@@ -127,6 +128,22 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 		err = seen.err()
 	}
 	return errors.Join(err, c.printCrawl(n, summary, seen))
+}
+
+// reportLine returns the line of a fetch: its status and size are null if nothing answered.
+func reportLine(r crawler.Report) any {
+	line := struct {
+		crawler.Report
+		Status catalog.Figure `json:"status"`
+		Size   catalog.Figure `json:"size"`
+	}{Report: r}
+	if r.Status != 0 {
+		line.Status = catalog.Counted(r.Status)
+	}
+	if r.Status != 0 || r.SHA256 != "" {
+		line.Size = catalog.Counted(r.Size)
+	}
+	return line
 }
 
 // printCrawl prints what came of a crawl: what was kept, what failed and why, and what waits.

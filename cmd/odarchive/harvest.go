@@ -219,6 +219,12 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	if r.Unknown > 0 {
 		kept = " (the portal failed to return them; they were left as they were)"
 	}
+	read := func(n int) string {
+		if r.NotModified {
+			return "not read"
+		}
+		return humanize.Comma(int64(n))
+	}
 	waiting := r.Waiting.Or("not looked for")
 	if r.Waiting.N() > 0 {
 		waiting = humanize.Comma(int64(r.Waiting.N())) + " (no longer listed; their withdrawal waits for an answer)"
@@ -228,12 +234,12 @@ func (c *cli) printHarvest(r harvest.Report) error {
 		name string
 		text string
 	}{
-		{"portals", humanize.Comma(int64(r.Portals))},
+		{"portals", read(r.Portals)},
 		{"datasets", datasets},
 		{"waiting", waiting},
-		{"files", fmt.Sprintf("%s (%d new)", humanize.Comma(int64(r.Seeds)), r.Added)},
-		{"statements", humanize.Comma(int64(r.Triples))},
-		{"invalid", humanize.Comma(int64(r.Invalid))},
+		{"files", fmt.Sprintf("%s (%d new)", read(r.Seeds), r.Added)},
+		{"statements", read(r.Triples)},
+		{"invalid", read(r.Invalid)},
 		{"not returned", humanize.Comma(int64(r.Unknown)) + kept},
 		{"requests", fmt.Sprintf("%s, %s", humanize.Comma(int64(r.Requests)), humanize.IBytes(uint64(r.Bytes)))},
 		{"took", r.Took().Round(time.Millisecond).String()},

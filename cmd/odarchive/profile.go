@@ -229,7 +229,11 @@ func (c *cli) profileTable(name string, p *csvprofile.Profile, in *inspect.Insid
 	if p.Name != "" {
 		b.WriteString(", " + printable(p.Name))
 	}
-	fmt.Fprintf(&b, ": %d rows, %d columns; %sheader %v", p.Rows, len(p.Columns), dialectOf(p.Dialect), p.Dialect.Header)
+	atLeast := ""
+	if p.Truncated {
+		atLeast = "at least "
+	}
+	fmt.Fprintf(&b, ": %s%d rows, %d columns; %sheader %v", atLeast, p.Rows, len(p.Columns), dialectOf(p.Dialect), p.Dialect.Header)
 	if p.Ragged > 0 {
 		fmt.Fprintf(&b, "; %d rows have more or fewer cells", p.Ragged)
 	}

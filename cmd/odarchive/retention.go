@@ -136,6 +136,10 @@ func (c *cli) printRetention(plan catalog.RetentionPlan, then string) error {
 	if then != "" {
 		then = "; " + then
 	}
-	_, err := fmt.Fprintf(c.stdout, "%s of %s %s%s\n", english.Plural(versions, "version", ""), humanize.Bytes(uint64(max(bytes, 0))), what, then)
+	atLeast := ""
+	if plan.More && !plan.Applied {
+		atLeast = "at least "
+	}
+	_, err := fmt.Fprintf(c.stdout, "%s%s of %s %s%s\n", atLeast, english.Plural(versions, "version", ""), humanize.Bytes(uint64(max(bytes, 0))), what, then)
 	return err
 }

@@ -94,11 +94,18 @@ func (c *cli) printFound(a search.Answer) error {
 	if a.Waiting > 0 {
 		fmt.Fprintf(c.stderr, "odarchive: the descriptions of %s are not indexed yet\n", english.Plural(a.Waiting, "file", ""))
 	}
+	found := english.Plural(a.Total, "file", "")
+	if a.Bounded {
+		found = "at least " + found
+		fmt.Fprintf(c.stderr, "odarchive: the words of the phrase are in very many files, and it was looked for in some of them only\n")
+	}
 	switch {
+	case a.Total == 0 && a.Bounded:
+		return c.print(nil, "no file was found in those that were looked at")
 	case a.Total == 0:
 		return c.print(nil, "no file was found")
 	case a.Next != "":
-		return c.print(nil, "%d of %s; more: --after %s", len(a.Hits), english.Plural(a.Total, "file", ""), shellWord(a.Next))
+		return c.print(nil, "%d of %s; more: --after %s", len(a.Hits), found, shellWord(a.Next))
 	}
-	return c.print(nil, "%s; 'odarchive show URL' tells what is known of one", english.Plural(a.Total, "file", ""))
+	return c.print(nil, "%s; 'odarchive show URL' tells what is known of one", found)
 }

@@ -190,13 +190,19 @@ func (t *thing) read(ctx context.Context, n *app.Node) error {
 		}
 		return f.listVersions(ctx, n, t.only)
 	}
-	for _, link := range t.urls[:min(len(t.urls), maxFilesShown)] {
-		f, err := readFile(ctx, n, link)
+	for i, link := range t.urls { // all of them are counted
+		r, err := n.Archive.Resource(ctx, link)
 		if err != nil {
 			return err
 		}
-		t.Files = append(t.Files, f)
-		t.Versions, t.Bytes = t.Versions+f.Versions, t.Bytes+f.Size
+		t.Versions, t.Bytes = t.Versions+r.Versions, t.Bytes+r.Size
+		if i < maxFilesShown {
+			f, err := fileOf(ctx, n, r)
+			if err != nil {
+				return err
+			}
+			t.Files = append(t.Files, f)
+		}
 	}
 	counts := map[string]int{}
 	err := eachFailed(ctx, n, *t, func(f file) { counts[f.Cause]++ })
@@ -252,26 +258,31 @@ func readFile(ctx context.Context, n *app.Node, link string) (file, error) {
 	return fileOf(ctx, n, r)
 }
 
-// failedVisits is how many visits are read to find the first of those that failed.
+// failedVisits is how many visits are read at once to find the first of those that failed.
 const failedVisits = 50
 
 func fileOf(ctx context.Context, n *app.Node, r catalog.Resource) (file, error) {
 	f := file{URL: r.URL, Title: r.Title, Type: r.MediaType, Size: r.Size, Portals: r.Portals, Datasets: r.Datasets, Added: r.Added, Delisted: r.Delisted(), Versions: r.Versions, Changed: r.Changed,
 		Visits: r.Visits, LastVisit: r.LastVisit, Outcome: r.Outcome, Why: r.Why, resource: r}
 	if catalog.Cause(r.Outcome, r.ErrorClass, 0, r.Why) != "" {
-		visits, err := n.Archive.Activities(ctx, catalog.ActivityQuery{URL: r.URL, Limit: failedVisits})
-		if err != nil {
-			return f, err
-		}
-		for i, v := range visits { // newest first
-			if catalog.Cause(v.Outcome, v.ErrorClass, v.Status, v.Why) == "" {
-				break
+		q := catalog.ActivityQuery{URL: r.URL, Limit: failedVisits}
+		for more := true; more; q.Before = f.Since {
+			visits, err := n.Archive.Activities(ctx, q)
+			if err != nil {
+				return f, err
 			}
-			if i == 0 {
-				f.Status = v.Status
+			more = len(visits) == failedVisits
+			for _, v := range visits { // newest first
+				if catalog.Cause(v.Outcome, v.ErrorClass, v.Status, v.Why) == "" {
+					more = false
+					break
+				}
+				if f.Failures == 0 {
+					f.Status = v.Status
+				}
+				f.Since = v.Start
+				f.Failures += max(1, v.Visits)
 			}
-			f.Since = v.Start
-			f.Failures += max(1, v.Visits)
 		}
 		f.Cause = catalog.Cause(r.Outcome, r.ErrorClass, f.Status, r.Why)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/frontier"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -58,7 +59,11 @@ func (c *cli) printThing(t thing) error {
 			state += fmt.Sprintf(" (%s), may be asked again at %s", h.Wait, inUTC(h.Next))
 		}
 		row("state", state)
-		row("due now", humanize.Comma(int64(h.Due)))
+		due := humanize.Comma(int64(h.Due))
+		if h.Due >= frontier.MaxDueCounted {
+			due = "at least " + due
+		}
+		row("due now", due)
 		if h.Delay > 0 {
 			row("pause", fmt.Sprintf("%g s between two requests", h.Delay))
 		}

@@ -21,7 +21,7 @@ func DiffTables(file inspect.Input, in *inspect.Inside) (list []diff.TableRows, 
 			if p == nil {
 				continue
 			}
-			t := diff.TableRows{Name: p.Name, Columns: make([]string, len(p.Columns)), Rows: p.Rows, Schema: DiffSchema(p)}
+			t := diff.TableRows{Name: p.Name, Columns: make([]string, len(p.Columns)), Rows: p.Rows, Schema: DiffSchema(p), Cut: p.Truncated}
 			if member != "" {
 				t.Name = strings.TrimSuffix(member+"#"+p.Name, "#")
 			}

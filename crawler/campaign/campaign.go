@@ -56,7 +56,7 @@ type Campaign struct {
 	Began    time.Time `json:"began,omitzero"` // the current round
 	Ended    time.Time `json:"ended,omitzero"` // the last round
 	Round    int       `json:"round"`
-	Counts   Counts    `json:"counts"`
+	Counts   Counts    `json:"counts,omitzero"` // of one that follows links
 
 	// Progress is that of a campaign that does not follow links; nil before it begins. It has a record of its own.
 	Progress *discover.Progress `json:"progress,omitempty"`

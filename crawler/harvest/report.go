@@ -64,6 +64,14 @@ func (r Report) Took() time.Duration {
 	return r.Ended.Sub(r.Started)
 }
 
+// Read returns a count of what was read, not known if the source was not read because nothing had changed.
+func (r Report) Read(n int) catalog.Figure {
+	if r.NotModified {
+		return catalog.Figure{}
+	}
+	return catalog.Counted(n)
+}
+
 // add adds what the commit of a portal changed. looked is whether it has found all datasets that the portal ceased to list.
 func (r *Report) add(c Changes, looked bool) {
 	r.Inserted = r.Inserted.Plus(catalog.Counted(c.Inserted))
@@ -124,7 +132,7 @@ func (r Report) Quads(m ns.Mint) []term.Quad {
 		predicate string
 		n         catalog.Figure
 	}{
-		{arc.Portals, catalog.Counted(r.Portals)}, {arc.Datasets, catalog.Counted(r.Datasets)}, {arc.Harvested, catalog.Counted(r.Seeds)},
+		{arc.Portals, r.Read(r.Portals)}, {arc.Datasets, r.Read(r.Datasets)}, {arc.Harvested, r.Read(r.Seeds)},
 		{arc.Added, catalog.Counted(r.Added)}, {arc.Inserted, r.Inserted}, {arc.Updated, r.Updated}, {arc.Unchanged, r.Unchanged},
 		{arc.Withdrawn, r.Withdrawn}, {arc.Returned, r.Returned}, {arc.Invalid, catalog.Counted(r.Invalid)},
 		{arc.Requests, catalog.Counted(r.Requests)}, {arc.Bytes, catalog.Counted(r.Bytes)},

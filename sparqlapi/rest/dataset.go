@@ -56,8 +56,8 @@ type Meta struct {
 
 // CrawlInfo is the state of crawling the URL.
 type CrawlInfo struct {
-	FirstCrawl         bool      `json:"firstCrawl"` // not yet crawled
-	CrawlInterval      float64   `json:"crawlInterval"`
+	FirstCrawl         bool      `json:"firstCrawl"`    // not yet crawled
+	CrawlInterval      *float64  `json:"crawlInterval"` // null before the schedule has set one
 	NextCrawl          *JSONTime `json:"nextCrawl"`
 	LastCrawlAttempt   *JSONTime `json:"lastCrawlAttempt"`
 	Stopped            bool      `json:"stopped"`
@@ -76,10 +76,11 @@ type Failure struct {
 	Why        string   `json:"why,omitempty"`
 }
 
-// Change is a visit that compared bytes: whether they were new, and the seconds since the visit before.
+// Change is a visit that compared bytes: whether they were new, and the seconds since the visit before, null for
+// the first.
 type Change struct {
-	NewFile  bool    `json:"newFile"`
-	Interval float64 `json:"interval"`
+	NewFile  bool     `json:"newFile"`
+	Interval *float64 `json:"interval"`
 }
 
 // File is a version in the shape of the original API.
@@ -118,6 +119,15 @@ func orNull(t time.Time) *JSONTime {
 	}
 	j := JSONTime(t)
 	return &j
+}
+
+// seconds returns nil, for null, if d is 0.
+func seconds(d time.Duration) *float64 {
+	if d == 0 {
+		return nil
+	}
+	s := d.Seconds()
+	return &s
 }
 
 // DatasetByURL answers GET /get/dataset/{URL} and the original's longer form, /get/dataset/url/{URL}.
@@ -180,7 +190,7 @@ func (a *API) dataset(ctx context.Context, res catalog.Resource) (Dataset, error
 		ID: res.ID, Href: res.URL, URL: addressOf(res.URL), Page: a.mint.Page(res.URL), TimeMap: a.mint.TimeMap(res.URL),
 		Meta: Meta{Title: cmp.Or(res.Title, res.DatasetTitle), Filename: res.FileName, Filetype: res.MediaType, Extension: extension(res), VersionCount: res.Versions - res.ErrorPages,
 			InsertDate: orNull(res.Added), Source: orEmpty(res.Portals), References: orEmpty(res.Datasets), Format: res.Format},
-		Crawl: CrawlInfo{FirstCrawl: res.Visits == 0, CrawlInterval: res.Interval.Seconds(), NextCrawl: orNull(res.NextVisit),
+		Crawl: CrawlInfo{FirstCrawl: res.Visits == 0, CrawlInterval: seconds(res.Interval), NextCrawl: orNull(res.NextVisit),
 			LastCrawlAttempt: orNull(res.LastVisit), Stopped: res.Stopped, ErrorCount: res.Errors, Outcome: string(res.Outcome),
 			ErrorStore: failures(visits), ChangeDistribution: changes(visits)},
 		Versions: make([]File, len(versions)),
@@ -221,7 +231,8 @@ func changes(visits []catalog.Activity) []Change {
 		}
 		c := Change{NewFile: v.Outcome == catalog.Archived}
 		if !before.IsZero() {
-			c.Interval = v.Start.Sub(before).Seconds()
+			since := v.Start.Sub(before).Seconds()
+			c.Interval = &since
 		}
 		before = v.Start
 		out = append(out, c)

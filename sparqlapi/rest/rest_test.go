@@ -162,7 +162,7 @@ func TestADatasetHasTheShapeThatClientsOfTheOriginalRead(t *testing.T) {
 		"meta":{"title":"A","filename":"a.csv","filetype":"text/csv","extension":"csv","versionCount":2,"insertDate":"2026-11-20T10:00:00.500Z","source":["http://portal.example/"],"references":[]},
 		"crawl_info":{"firstCrawl":false,"crawlInterval":90,"nextCrawl":null,"lastCrawlAttempt":"2026-11-20T11:00:00.500Z","stopped":false,"errorCount":1,
 			"errorStore":[{"time":"2026-11-20T12:00:00.500Z","outcome":"no-version","errorClass":"timeout","why":"no answer in 30 s"}],
-			"changeDistribution":[{"newFile":true,"interval":0},{"newFile":false,"interval":3600}],"outcome":"no-version"},
+			"changeDistribution":[{"newFile":true,"interval":null},{"newFile":false,"interval":3600}],"outcome":"no-version"},
 		"versions":[{"_id":"` + id + `_0","length":7,"uploadDate":"2026-11-20T10:00:00.500Z","filename":"a.csv","md5":"ab000000000000000000000000000000",
 			"metadata":{"dataset_ref_id":"` + id + `","dataset_ref_url":"` + address + `","version":0,"filetype":"text/csv","charset":"utf-8"},
 			"sha256":"` + strings.Repeat("0", 64) + `","iri":"http://base.example/api/v1/get/file/id/` + id + `_0"}],

@@ -77,7 +77,7 @@ type Answer struct {
 	Table   string   `json:"table"`            // name of the table, "" if it has none
 	Tables  []string `json:"tables,omitempty"` // names of all tables, if there are several
 	Columns []Column `json:"columns"`
-	Total   int64    `json:"total"` // rows that fulfil the condition
+	Total   int64    `json:"total"` // rows that fulfil the condition; at least as many, if Truncated is set
 	Offset  int      `json:"offset"`
 	Rows    [][]any  `json:"rows"`
 	Numbers []int64  `json:"numbers,omitempty"` // of the rows in the table, from 0, if there is a condition or an order

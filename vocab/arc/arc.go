@@ -9,9 +9,10 @@ const NS = "https://archiver.ai.wu.ac.at/ns/csvw#"
 
 // Terms of the paper. The comments read: subject -> value.
 const (
-	HasPortal = NS + "hasPortal" // dataset or resource -> the portal that lists it
-	Rows      = NS + "rows"      // table -> number of data rows
-	Columns   = NS + "columns"   // table -> number of columns
+	HasPortal   = NS + "hasPortal"   // dataset or resource -> the portal that lists it
+	Rows        = NS + "rows"        // table -> number of data rows
+	RowsAtLeast = NS + "rowsAtLeast" // table that was not read to its end -> number of data rows that were read
+	Columns     = NS + "columns"     // table -> number of columns
 )
 
 // Geometries of tables.

@@ -151,8 +151,10 @@ func collectFixity(out chan<- prometheus.Metric, f ui.Fixity) {
 		value("damages", "Damages found since the process began, at most some hundred.", "kind", d.kind, float64(d.n))
 	}
 	for _, p := range f.Parts {
-		value("scrub_bytes", "Bytes read in the round under way.", "part", p.Name, float64(p.Done))
-		value("scrub_total_bytes", "Bytes of a whole round.", "part", p.Name, float64(p.Total))
+		if !p.Began.IsZero() { // before the first round nothing is measured
+			value("scrub_bytes", "Bytes read in the round under way.", "part", p.Name, float64(p.Done))
+			value("scrub_total_bytes", "Bytes of a whole round.", "part", p.Name, float64(p.Total))
+		}
 		value("scrub_rounds", "Whole rounds since the process began.", "part", p.Name, float64(p.Rounds))
 		if !p.Finished.IsZero() {
 			value("scrub_finished_timestamp_seconds", "When the last whole round ended.", "part", p.Name, float64(p.Finished.Unix()))

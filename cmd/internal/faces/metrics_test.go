@@ -90,3 +90,17 @@ func TestTheEndOfAScrubIsAMetric(t *testing.T) {
 		t.Errorf("the metrics are\n%s", text)
 	}
 }
+
+func TestWhatTheScrubHasNotMeasuredYetIsAbsent(t *testing.T) {
+	t.Parallel()
+	for began, want := range map[time.Time]bool{{}: false, time.Now(): true} {
+		registry := prometheus.NewPedanticRegistry()
+		f := ui.Fixity{Parts: []ui.FixityPart{{Name: "packs", Round: disk.Round{Began: began}}}}
+		registry.MustRegister(collect(func(out chan<- prometheus.Metric) { collectFixity(out, f) }))
+		answer := httptest.NewRecorder()
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+		if text := answer.Body.String(); strings.Contains(text, "odarchive_scrub_total_bytes") != want || !strings.Contains(text, "odarchive_scrub_rounds") {
+			t.Errorf("began %v:\n%s", began, text)
+		}
+	}
+}

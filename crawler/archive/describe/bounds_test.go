@@ -5,9 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/diff"
 	"odarchive/crawler/inspect/rdfprofile"
+	"odarchive/ns"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
 )
@@ -72,5 +75,30 @@ func TestALongTextIsCut(t *testing.T) {
 	g.text(arc.Why, strings.Repeat("é", maxText))
 	if n := len(g.quads[0].O); n > maxText+10 {
 		t.Errorf("a literal of %d bytes", n)
+	}
+}
+
+func TestATableThatWasNotReadToItsEndHasAtLeastItsRows(t *testing.T) {
+	t.Parallel()
+	for truncated, want := range map[bool]term.Key{false: "<" + arc.Rows, true: "<" + arc.RowsAtLeast} {
+		p := widths(2)
+		p[0].Rows, p[0].Truncated = 7, truncated
+		g := &graph{}
+		g.table(place{file: "http://a.example/v", label: "v"}, p[0], 2)
+		var said []term.Key
+		for _, q := range g.quads {
+			if q.P == "<"+arc.Rows || q.P == "<"+arc.RowsAtLeast {
+				said = append(said, q.P)
+			}
+		}
+		if len(said) != 1 || said[0] != want {
+			t.Errorf("truncated %v: %q", truncated, said)
+		}
+	}
+	v := catalog.Version{ID: "v_1"}
+	for part, want := range map[bool]int{false: 9, true: 6} { // kind, bytes, columns; rows if all were compared
+		if got := len(Change(ns.Mint{Base: "http://a.example/"}, v, &diff.Summary{Kind: diff.Tables, RowsAdded: 3, Part: part})); got != want {
+			t.Errorf("part %v: %d statements, want %d", part, got, want)
+		}
 	}
 }

@@ -23,13 +23,17 @@ func Change(m ns.Mint, v catalog.Version, s *diff.Summary) []term.Quad {
 		n         int64
 	}
 	for _, c := range map[diff.Kind][]count{
-		diff.Tables: {{arc.RowsAdded, s.RowsAdded}, {arc.RowsRemoved, s.RowsRemoved}, {arc.RowsChanged, s.RowsChanged}, {arc.ColumnsAdded, s.ColumnsAdded},
-			{arc.ColumnsRemoved, s.ColumnsRemoved}, {arc.ColumnsRenamed, s.ColumnsRenamed}, {arc.ColumnsRetyped, s.ColumnsRetyped}},
-		diff.RDF:  {{arc.TriplesAdded, s.TriplesAdded}, {arc.TriplesRemoved, s.TriplesRemoved}},
-		diff.JSON: {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
-		diff.XML:  {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
+		diff.Tables: {{arc.ColumnsAdded, s.ColumnsAdded}, {arc.ColumnsRemoved, s.ColumnsRemoved}, {arc.ColumnsRenamed, s.ColumnsRenamed}, {arc.ColumnsRetyped, s.ColumnsRetyped}},
+		diff.RDF:    {{arc.TriplesAdded, s.TriplesAdded}, {arc.TriplesRemoved, s.TriplesRemoved}},
+		diff.JSON:   {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
+		diff.XML:    {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
 	}[s.Kind] {
 		g.add(c.predicate, integer(c.n))
+	}
+	if s.Kind == diff.Tables && !s.Part { // rows beyond those that were read were not compared
+		g.add(arc.RowsAdded, integer(s.RowsAdded))
+		g.add(arc.RowsRemoved, integer(s.RowsRemoved))
+		g.add(arc.RowsChanged, integer(s.RowsChanged))
 	}
 	return g.quads
 }

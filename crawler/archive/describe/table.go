@@ -80,7 +80,11 @@ func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
 	for _, s := range p.Notes {
 		g.text(csvw.Note, s)
 	}
-	g.add(arc.Rows, integer(p.Rows))
+	if p.Truncated { // what was not read was not counted
+		g.add(arc.RowsAtLeast, integer(p.Rows))
+	} else {
+		g.add(arc.Rows, integer(p.Rows))
+	}
 	g.add(arc.Columns, integer(int64(p.Width())))
 	if omitted := p.Width() - columns; omitted > 0 {
 		g.add(arc.ColumnsOmitted, integer(int64(omitted)))

@@ -76,7 +76,8 @@ const (
 // Summary is a change in figures, which become triples of the new version.
 type Summary struct {
 	Kind           Kind  `json:"kind"`
-	Same           bool  `json:"same"` // nothing changed in terms of the kind; the bytes may still differ
+	Part           bool  `json:"part,omitempty"` // rows are counted in those that were read: a table has more
+	Same           bool  `json:"same"`           // nothing changed in terms of the kind; the bytes may still differ
 	RowsAdded      int64 `json:"rowsAdded,omitempty"`
 	RowsRemoved    int64 `json:"rowsRemoved,omitempty"`
 	RowsChanged    int64 `json:"rowsChanged,omitempty"`

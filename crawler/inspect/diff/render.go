@@ -41,6 +41,8 @@ func (s *Summary) Sentence() string {
 	say(s.PathsRemoved, "place removed", "places removed")
 	say(s.PathsChanged, "place changed", "places changed")
 	switch {
+	case len(parts) > 0 && s.Part:
+		return strings.Join(parts, ", ") + ", as far as the tables were read"
 	case len(parts) > 0:
 		return strings.Join(parts, ", ")
 	case s.Kind != Bytes && s.Same:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,6 +16,7 @@ type TableRows struct {
 	Columns []string // their names
 	Rows    int64    // number of rows
 	Schema  *Schema  // nil = read it
+	Cut     bool     // Rows and Each end before the table does
 
 	// Each calls f with the rows in their order, and ends when f returns an error. The cells are valid until f returns.
 	Each func(ctx context.Context, f func(cells [][]byte) error) error
@@ -76,7 +78,7 @@ func (r *Report) compareSeveral(ctx context.Context, from, to Side, o Options) e
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)*3/4)
 		defer cancel()
 	}
-	sum := Summary{Kind: Tables, SizeFrom: r.SizeFrom, SizeTo: r.SizeTo, BytesChanged: r.BytesChanged, Same: len(removed)+len(added) == 0}
+	sum := Summary{Kind: Tables, Part: hasCut(from.Tables) || hasCut(to.Tables), SizeFrom: r.SizeFrom, SizeTo: r.SizeTo, BytesChanged: r.BytesChanged, Same: len(removed)+len(added) == 0}
 	var all []*Table
 	var wrongKey *KeyError
 	keyed := false
@@ -124,6 +126,10 @@ func (r *Report) compareSeveral(ctx context.Context, from, to Side, o Options) e
 	}
 	r.Summary = sum
 	return nil
+}
+
+func hasCut(list []TableRows) bool {
+	return slices.ContainsFunc(list, func(t TableRows) bool { return t.Cut })
 }
 
 // errSameTables is why files are compared as bytes whose tables are the same, if they may differ in something else.

@@ -117,3 +117,15 @@ func TestTablesThatCannotBeReadAreComparedAsBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsComparedUpToABoundIsNotCountedAsTheWhole(t *testing.T) {
+	t.Parallel()
+	cut := tableOf("trees", trees+"\n4,Eibe,1", nil)
+	cut.Cut = true
+	for _, pair := range [][2]TableRows{{tableOf("trees", trees, nil), cut}, {cut, tableOf("trees", trees, nil)}} {
+		r, err := Compare(t.Context(), sideWith("a", true, pair[0]), sideWith("bb", true, pair[1]), Options{})
+		if err != nil || !r.Part || !strings.HasSuffix(r.Sentence(), "1 row added, as far as the tables were read") && !strings.HasSuffix(r.Sentence(), "1 row removed, as far as the tables were read") {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
