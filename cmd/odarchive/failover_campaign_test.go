@@ -213,7 +213,7 @@ func (w *failoverWorld) check(dir string) {
 	defer n.Close()
 	lost := 0
 	for url, number := range w.visited {
-		if err := hasFile(w.t.Context(), n, url, fileOf(number)); err != nil {
+		if err := hasFile(w.t.Context(), n, url, webFile(number)); err != nil {
 			if lost++; lost < 5 {
 				w.t.Errorf("round %d: a visit was acknowledged: %s: %v", w.round, url, err)
 			}

@@ -56,7 +56,7 @@ func newFailoverWorld(t *testing.T, kind string, r *rand.Rand) *failoverWorld {
 				return
 			}
 			out.Header().Set("Content-Type", "application/octet-stream")
-			_, _ = out.Write(fileOf(number))
+			_, _ = out.Write(webFile(number))
 		}))
 		t.Cleanup(s.Close)
 		w.web = append(w.web, s)
@@ -72,8 +72,8 @@ func newFailoverWorld(t *testing.T, kind string, r *rand.Rand) *failoverWorld {
 	return w
 }
 
-// fileOf returns the bytes of a file of the web, which cannot be compressed. Every 20th is big.
-func fileOf(number int) []byte {
+// webFile returns the bytes of a file of the web, which cannot be compressed. Every 20th is big.
+func webFile(number int) []byte {
 	size := 300 + number*7919%40_000
 	if number%20 == 0 {
 		size = 1<<20 + number*1009%(2<<20)

@@ -60,10 +60,11 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 		racing, plain = nil, append(plain, racing...)
 	}
 	slices.Sort(plain)
-	s.test(ctx, plain, withoutRace)
-	s.test(ctx, racing, withRace)
+	s.test(ctx, plain, withoutRace, "-vet=all")
+	s.vet(ctx, racing)
+	s.test(ctx, racing, withRace, "-vet=off")
 	for _, again := range s.report.onlyWithoutRace() {
-		s.test(ctx, []string{again.pkg}, withoutRace, "-run", again.pattern())
+		s.test(ctx, []string{again.pkg}, withoutRace, "-vet=off", "-run", again.pattern())
 	}
 	s.report.close(*slowest)
 	if s.failed {
@@ -72,7 +73,7 @@ func run(ctx context.Context, args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// withRace and withoutRace are how tests are compiled. GOFLAGS of the caller are kept, without a second -trimpath.
+// withRace and withoutRace are how tests are compiled.
 var (
 	withRace    = mode{cgo: "1", flags: []string{"-race"}}
 	withoutRace = mode{cgo: "0"}
@@ -91,12 +92,23 @@ type session struct {
 	report    *report
 }
 
+// test tests packages and reports on them.
 func (s *session) test(ctx context.Context, packages []string, m mode, more ...string) {
-	if len(packages) == 0 || ctx.Err() != nil {
-		s.failed = s.failed || ctx.Err() != nil
-		return
+	if len(packages) > 0 {
+		s.run(ctx, m, func(events io.Reader) { s.report.read(events, len(m.flags) > 0) },
+			slices.Concat([]string{"test", "-json", "-trimpath", limit}, m.flags, more, packages)...)
 	}
-	args := slices.Concat([]string{"test", "-json", "-trimpath", "-vet=all", limit}, m.flags, more, packages)
+}
+
+// vet runs all checks of go vet on packages that are tested with the race detector. It is done without: go vet looks at what a
+// package imports as well, which it has then done for the others.
+func (s *session) vet(ctx context.Context, packages []string) {
+	if len(packages) > 0 {
+		s.run(ctx, withoutRace, func(text io.Reader) { io.Copy(s.out, text) }, append([]string{"vet", "-trimpath"}, packages...)...)
+	}
+}
+
+func (s *session) run(ctx context.Context, m mode, read func(io.Reader), args ...string) {
 	if s.dry {
 		fmt.Fprintf(s.out, "CGO_ENABLED=%s go %s\n", m.cgo, strings.Join(args, " "))
 		return
@@ -113,7 +125,7 @@ func (s *session) test(ctx context.Context, packages []string, m mode, more ...s
 		s.failed = true
 		return
 	}
-	s.report.read(pipe, len(m.flags) > 0)
+	read(pipe)
 	if err := cmd.Wait(); err != nil {
 		s.failed = true
 	}
