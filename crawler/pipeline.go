@@ -76,6 +76,7 @@ type Pipeline struct {
 	wanted   wanted
 	progress progress
 	outage   outage
+	waits    lastWaits
 	faults   atomic.Int64                 // faults of this program since the process began
 	trip     func(step, url string) error // if not nil, called as each contained step begins; tests make steps fail with it
 	// inTxn, if not nil, is called in the transaction of each visit; benchmarks do a part of it again there.

@@ -118,7 +118,7 @@ func (p *Pipeline) Status() (Status, error) {
 	}
 	s.Internal.Since = p.faults.Load()
 	p.progress.into(&s)
-	if s.Queue, err = p.Waits(maxWaits); err != nil {
+	if s.Queue, err = p.recentWaits(); err != nil {
 		return Status{}, err
 	}
 	s.Waits = s.waits()

@@ -3,6 +3,7 @@ package crawler
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"odarchive/crawler/address"
@@ -46,6 +47,32 @@ func (p *Pipeline) Waits(limit int) (Waits, error) {
 		w.Hosts[i] = p.hostWait(one)
 	}
 	return w, nil
+}
+
+// recentWaits is Waits for those who look often: a long queue is counted once in a few seconds.
+func (p *Pipeline) recentWaits() (Waits, error) {
+	p.waits.mu.Lock()
+	defer p.waits.mu.Unlock()
+	if time.Since(p.waits.at) < waitsKept && (p.waits.last.Partial || p.waits.last.Due > waitsCheap) {
+		return p.waits.last, nil
+	}
+	w, err := p.Waits(maxWaits)
+	if err == nil {
+		p.waits.last, p.waits.at = w, time.Now()
+	}
+	return w, err
+}
+
+const (
+	waitsKept  = 5 * time.Second
+	waitsCheap = 2000 // so many due files are counted in about a millisecond of processor time
+)
+
+// lastWaits is what recentWaits returned last.
+type lastWaits struct {
+	mu   sync.Mutex // guards the rest; held while they are counted, so that one request counts for all
+	last Waits
+	at   time.Time
 }
 
 func (p *Pipeline) hostWait(w frontier.Wait) HostWait {

@@ -45,22 +45,8 @@ func (f *Frontier) info(txn *kv.Txn, h *host, now int64) (HostInfo, error) {
 			i.Outcomes[outcomeOf(byte(code))] = int(n)
 		}
 	}
-	if h.notBefore > now {
-		i.NotBefore, i.Wait = fromMS(h.notBefore), h.wait
-	}
-	behind := map[byte]int{}
-	err := h.eachDue(txn, now, func(lane laneID, _ entry) bool {
-		i.Due++
-		behind[lane.door]++
-		return i.Due < MaxDueCounted
-	})
-	if err != nil {
+	if err := h.due(txn, now, &i); err != nil {
 		return i, err
-	}
-	for _, d := range h.doors {
-		if d.notBefore > now {
-			i.Closed = append(i.Closed, ClosedDoor{doorName(h.group, d.door), behind[d.door], fromMS(d.notBefore), d.wait})
-		}
 	}
 	f.mu.Lock()
 	_, i.Leased = f.leases[h.group]
@@ -70,6 +56,32 @@ func (f *Frontier) info(txn *kv.Txn, h *host, now int64) (HostInfo, error) {
 		i.NextDue = fromMS(first)
 	}
 	return i, err
+}
+
+// due sets what is due, and what must not be asked for yet.
+func (h *host) due(txn *kv.Txn, now int64, i *HostInfo) error {
+	if h.notBefore > now {
+		i.NotBefore, i.Wait = fromMS(h.notBefore), h.wait
+	}
+	var behind map[byte]int
+	if len(h.doors) > 0 {
+		behind = map[byte]int{}
+	}
+	err := h.eachDue(txn, now, func(lane laneID, _ entry) bool {
+		if i.Due++; behind != nil {
+			behind[lane.door]++
+		}
+		return i.Due < MaxDueCounted
+	})
+	if err != nil {
+		return err
+	}
+	for _, d := range h.doors {
+		if d.notBefore > now {
+			i.Closed = append(i.Closed, ClosedDoor{doorName(h.group, d.door), behind[d.door], fromMS(d.notBefore), d.wait})
+		}
+	}
+	return nil
 }
 
 // readHost returns the record of a group for reading. It computes a damaged one without writing it.

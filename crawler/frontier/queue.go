@@ -52,7 +52,7 @@ func (f *Frontier) Queue(limit int) (q Queue, err error) {
 		for group := range leased {
 			h, err := f.readHost(txn, group)
 			if err == nil {
-				err = q.add(f, txn, h, ms(now), &waits)
+				err = q.add(txn, h, ms(now), &waits)
 			}
 			if err != nil {
 				return err
@@ -72,7 +72,7 @@ func (f *Frontier) Queue(limit int) (q Queue, err error) {
 			if p.at == maxTime || h.decode(p.at, v) != nil { // a lease restores a damaged one
 				return p.at != maxTime, nil
 			}
-			return p.at <= most, q.add(f, txn, h, ms(now), &waits)
+			return p.at <= most, q.add(txn, h, ms(now), &waits)
 		})
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (f *Frontier) Queue(limit int) (q Queue, err error) {
 }
 
 // add adds what a group has queued.
-func (q *Queue) add(f *Frontier, txn *kv.Txn, h *host, now int64, waits *[]Wait) error {
+func (q *Queue) add(txn *kv.Txn, h *host, now int64, waits *[]Wait) error {
 	isDue := false
 	for i := range h.lanes {
 		if err := h.lanes[i].loadHead(txn, h.group); err != nil {
@@ -107,8 +107,8 @@ func (q *Queue) add(f *Frontier, txn *kv.Txn, h *host, now int64, waits *[]Wait)
 	if !isDue {
 		return nil
 	}
-	info, err := f.info(txn, h, now)
-	if err != nil {
+	var info HostInfo
+	if err := h.due(txn, now, &info); err != nil {
 		return err
 	}
 	q.Due += info.Due
