@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
-	"strings"
 	"sync"
 	"time"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
@@ -34,8 +31,8 @@ import (
 //     dead.
 //
 //   - A host whose name no name server answers for in time is in doubt, and if it fails again, that is recorded. From the third
-//     such host in a row on, the name server is down, which says nothing about any host. Only an answer of a host that has a
-//     name, or of a name server, ends that: hosts without a name do not need it.
+//     such host in a row on, the name server is down, which says nothing about any host. Only an answer of a name server ends
+//     that: hosts whose places are known, as addresses, by --resolve or from an earlier lookup, do not need it.
 //
 //   - When the network is taken to be down, one of the hosts that answered last is asked for its robots.txt (probe.go). If it
 //     answers, the network is up, and what failed is the hosts' failure: at the end of a long list, only dead hosts are left.
@@ -91,7 +88,7 @@ func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.
 	if ex.NoNames && len(ex.Redirects) == 0 {
 		return o.weighNameless(host, ex, now)
 	}
-	if !isAddress(host) && (!ex.Reached.IsZero() || ex.ErrorClass == catalog.ErrDNS) { // its name was resolved, or does not exist
+	if ex.Named {
 		o.nameless = nil
 		if !ex.Unreachable && o.trouble != nil && o.trouble.Kind == fetch.TroubleResolver {
 			o.forgive()
@@ -100,7 +97,7 @@ func (o *outage) weigh(host string, ex *fetch.Exchange, answered bool, now time.
 	if !ex.Unreachable || len(ex.Redirects) > 0 { // a redirect is an answer
 		if !ex.Reached.IsZero() {
 			o.witnessed(host, ex.URL)
-			o.noteAnswer(host, ex.Reached)
+			o.noteAnswer(host, ex)
 		}
 		return nil
 	}
@@ -150,15 +147,6 @@ func (o *outage) weighNameless(host string, ex *fetch.Exchange, now time.Time) e
 	return o.doubt(host, now)
 }
 
-// isAddress reports whether a host is an address, which needs no name server.
-func isAddress(host string) bool {
-	if _, err := netip.ParseAddrPort(host); err == nil {
-		return true
-	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil
-}
-
 // weighDark is weigh for a host without a good record that cannot be reached. The caller holds mu.
 func (o *outage) weighDark(host string, ex *fetch.Exchange, now time.Time) error {
 	if o.dark == nil {
@@ -180,9 +168,10 @@ func (o *outage) weighDark(host string, ex *fetch.Exchange, now time.Time) error
 
 // noteAnswer ends the trouble because a host answered, unless the answer is older than the trouble. The caller holds
 // mu.
-func (o *outage) noteAnswer(host string, at time.Time) {
+func (o *outage) noteAnswer(host string, ex *fetch.Exchange) {
 	delete(o.doubted, host)
-	if isAddress(host) && o.trouble != nil && o.trouble.Kind == fetch.TroubleResolver {
+	at := ex.Reached
+	if !ex.Named && o.trouble != nil && o.trouble.Kind == fetch.TroubleResolver {
 		return
 	}
 	if at.Before(o.began) || at.Before(o.since) || o.dark != nil && at.Before(o.darkness) {

@@ -147,6 +147,7 @@ type Exchange struct {
 	Unreachable bool
 	NoRoute     bool   // Unreachable because this machine has no route to the host's network
 	NoNames     bool   // Unreachable because no name server answered
+	Named       bool   // a name server was asked, and answered
 	announced   int64  // Content-Length, -1 for none
 	asked       int64  // bytes of the part that is sent
 	TLS         string // version, followed by "certificate not verified" if so; "" without TLS

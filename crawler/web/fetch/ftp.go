@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
 	"strconv"
@@ -43,6 +44,13 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Requ
 	ex.RequestLine = "RETR " + name
 
 	set := f.opts.Settings(u.Group())
+	var named atomic.Bool // a lookup may outlive the fetch
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{DNSDone: func(d httptrace.DNSDoneInfo) {
+		if lookupAnswered(d) {
+			named.Store(true)
+		}
+	}})
+	defer func() { ex.Named = ex.Named || named.Load() }()
 	dialer := &ftpDialer{f: f, ctx: ctx, ex: ex, via: set.Proxy}
 	host, port := u.Address()
 	conn, err := ftp.Dial(net.JoinHostPort(host, port), ftp.DialWithDialFunc(dialer.dial), ftp.DialWithShutTimeout(f.opts.Timeouts.Idle))

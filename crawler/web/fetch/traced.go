@@ -29,6 +29,7 @@ type traced struct {
 	remote string
 	tries  int       // times that the transport has sent the request
 	giveUp func()    // ends the request; may be nil
+	named  bool      // a lookup was answered
 	kept   bool      // the connection has served another request
 	opened time.Time // when a new connection was made; zero if none was
 	first  time.Time
@@ -77,12 +78,24 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 				}
 			}
 		},
+		DNSDone: func(d httptrace.DNSDoneInfo) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.named = t.named || lookupAnswered(d)
+		},
 		GotFirstResponseByte: func() {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.first = t.now()
 		},
 	}
+}
+
+// lookupAnswered reports whether a name server answered. Package net tells of lookups only: not of addresses in URLs, of places
+// that an operator has named, or of what a cache remembers.
+func lookupAnswered(d httptrace.DNSDoneInfo) bool {
+	var failed *net.DNSError
+	return d.Err == nil || errors.As(d.Err, &failed) && failed.IsNotFound
 }
 
 // record begins a new capture on the connection that the request will be sent on. The caller holds mu.
@@ -107,7 +120,7 @@ func (t *traced) close(line string, resp *http.Response) *capture {
 	}
 	t.ex.RequestLine = line + " " + proto
 	t.ex.RequestHeader, t.header = t.header, http.Header{}
-	t.ex.RemoteAddr, t.ex.FirstByte = t.remote, t.first
+	t.ex.RemoteAddr, t.ex.FirstByte, t.ex.Named = t.remote, t.first, t.ex.Named || t.named
 	for _, at := range []time.Time{t.opened, t.first} {
 		if at.After(t.ex.Reached) {
 			t.ex.Reached = at
