@@ -18,10 +18,12 @@ import (
 )
 
 // Endpoint is a SPARQL endpoint over a TriG document. With MaxRows it truncates answers as Virtuoso does, and declares
-// that only if Honest is true.
+// that only if Honest is true. To queries that Late selects it gives the rows after which Virtuoso's "anytime" timeout
+// ends an answer: the first of them, with status 200 and the header X-SQL-State.
 type Endpoint struct {
 	MaxRows int
 	Honest  bool
+	Late    func(query string) (rows int, late bool)
 	Queries []string // in the order received
 
 	store  *triplestore.Store
@@ -74,6 +76,14 @@ func (e *Endpoint) answer(ctx context.Context, sn *triplestore.Snapshot, query s
 	}
 	defer res.Close()
 	var rows [][]term.Key
+	most, late := e.MaxRows, false
+	if e.Late != nil {
+		var n int
+		if n, late = e.Late(query); late {
+			most = n
+			w.Header().Set("X-SQL-State", "S1TAT")
+		}
+	}
 	for {
 		row, err := res.Next()
 		if errors.Is(err, io.EOF) || err == nil && row == nil {
@@ -82,8 +92,8 @@ func (e *Endpoint) answer(ctx context.Context, sn *triplestore.Snapshot, query s
 		if err != nil {
 			return err
 		}
-		if e.MaxRows > 0 && len(rows) == e.MaxRows {
-			if e.Honest {
+		if (most > 0 || late) && len(rows) == most {
+			if e.Honest && !late {
 				w.Header().Set("X-Sparql-Maxrows", fmt.Sprint(e.MaxRows))
 			}
 			break

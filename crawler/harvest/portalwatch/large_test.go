@@ -25,8 +25,10 @@ func (e endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	uri := func(s string) string { return fmt.Sprintf(`{"type":"uri","value":%q}`, s) }
 	var rows []string
 	switch {
-	case strings.Contains(query, "?graph"):
-		rows = append(rows, `{"graph":`+uri(registry+"/2647")+`}`)
+	case strings.Contains(query, "GRAPH ?thing"):
+		if strings.Contains(query, `> "")`) {
+			rows = append(rows, `{"thing":`+uri(registry+"/2647")+`}`)
+		}
 	case strings.Contains(query, "?dataset"):
 		if strings.Contains(query, `> "")`) {
 			rows = append(rows, `{"thing":`+uri("http://p.example/")+`}`)

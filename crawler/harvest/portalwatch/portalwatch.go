@@ -2,9 +2,10 @@
 // weekly snapshot (https://data.wu.ac.at/portalwatch/ld/YYWW), and a registry of the portals (…/portalwatch/ld).
 //
 // In a week, a portal is what has datasets (dcat:dataset), whether it has a type or not: Portal Watch states types,
-// titles, software and countries in the registry alone, and portals that publish DCAT themselves have the name that
-// their own catalog gives them. Each portal is harvested from the latest week that has datasets of it, so that one whose
-// fetch failed keeps what it listed before. Datasets of the newest week that nothing lists belong to the registry.
+// titles, software and countries in the registry alone. Weeks, the registry and catalogs that portals publish
+// themselves may write a slash at the end of a portal's name or not; it is one portal (nameOf). Each portal is
+// harvested from the latest week that has datasets of it, so that one whose fetch failed keeps what it listed before.
+// Datasets of the newest week that nothing lists belong to the registry.
 //
 // Weeks are read from the newest on, portals in the order of their IRIs, and datasets likewise, in batches
 // (sparql.Walk). The last dataset is the mark to continue from, so that pages neither depend on an OFFSET into a
@@ -23,6 +24,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -77,7 +79,7 @@ type client struct {
 	bank     sparql.Bank
 	only     string // the only portal to harvest, or ""
 	out      harvest.Sink
-	watched  map[string][]term.Quad // what the registry says, by the bare name of a portal
+	watched  map[string][]term.Quad // what the registry says, by nameOf of a portal
 }
 
 func (c *client) harvest(ctx context.Context, at position) error {
@@ -89,7 +91,7 @@ func (c *client) harvest(ctx context.Context, at position) error {
 	if first < 0 || !slices.Contains(weeks, at.week) {
 		at, first = position{newest: weeks[0]}, 0
 	}
-	if c.watched, err = c.readRegistry(ctx); err != nil {
+	if c.watched, err = c.readRegistry(ctx, weeks); err != nil {
 		return err
 	}
 	var partly error
@@ -99,8 +101,8 @@ func (c *client) harvest(ctx context.Context, at position) error {
 		if err != nil {
 			return err
 		}
-		for _, portal := range portals {
-			if seen[portal] || c.only != "" && bare(portal) != bare(c.only) {
+		for _, portal := range slices.Sorted(maps.Keys(portals)) {
+			if seen[portal] || c.only != "" && portal != nameOf(c.only) {
 				continue
 			}
 			seen[portal] = true
@@ -113,7 +115,7 @@ func (c *client) harvest(ctx context.Context, at position) error {
 					here.dataset = at.dataset
 				}
 			}
-			if err := c.portal(ctx, here); errors.Is(err, harvestsparql.ErrPartly) {
+			if err := c.portal(ctx, here, portals[portal]); errors.Is(err, harvestsparql.ErrPartly) {
 				partly = err
 			} else if err != nil {
 				return fmt.Errorf("portal %s: %w", portal, err)
@@ -126,8 +128,9 @@ func (c *client) harvest(ctx context.Context, at position) error {
 	switch {
 	case c.only == "":
 		return harvestsparql.Partly(partly, c.out)
-	case c.watched[bare(c.only)] != nil:
-		return fmt.Errorf("the registry has the portal %s, but no week has datasets of it (weeks %s to %s)", c.only, weeks[len(weeks)-1], weeks[0])
+	case c.watched[nameOf(c.only)] != nil:
+		return fmt.Errorf("the registry has the portal %s, but no week has datasets of it (weeks %s to %s)",
+			c.only, weeks[len(weeks)-1], weeks[0])
 	}
 	return fmt.Errorf("no week has a portal %s (weeks %s to %s)", c.only, weeks[len(weeks)-1], weeks[0])
 }
@@ -144,50 +147,23 @@ func (p position) String() string {
 	return strings.Join([]string{p.week, p.portal, p.dataset, p.newest}, " ")
 }
 
-// bare returns the name of a portal without the slash that Portal Watch's registry and the portal itself may or may not
-// write at its end.
-func bare(portal string) string { return strings.TrimSuffix(portal, "/") }
-
-// weeks returns the graphs with snapshots, the newest first. If none has the name of a week, the last graph with
-// datasets is the only one.
-func (c *client) weeks(ctx context.Context) ([]string, error) {
-	var last string
-	for _, query := range []string{"fetched", "graphs"} {
-		rows, err := c.ask(ctx, query, nil)
-		if err != nil {
-			return nil, err
-		}
-		var weeks []string
-		for _, row := range rows {
-			graph := row["graph"]
-			if graph.Kind() != term.KindIRI || !harvestsparql.IsIRI(graph.Value()) {
-				continue
-			}
-			if week, ok := strings.CutPrefix(graph.Value(), registry+"/"); ok && len(week) == 4 && strings.Trim(week, "0123456789") == "" {
-				weeks = append(weeks, graph.Value())
-			} else if query == "graphs" {
-				last = max(last, graph.Value())
-			}
-		}
-		if len(weeks) > 0 {
-			slices.Sort(weeks)
-			slices.Reverse(weeks)
-			return slices.Compact(weeks), nil
+// portals returns the portals with datasets in a week, each with the names that the week gives it, and, of the newest
+// week, the registry if there are datasets that no portal has.
+func (c *client) portals(ctx context.Context, week string, newest bool) (map[string][]string, error) {
+	names, err := c.walk(week, "?thing <"+dcat.DatasetProp+"> ?dataset").Things(ctx)
+	if err != nil {
+		return nil, err
+	}
+	portals := map[string][]string{}
+	for _, name := range names {
+		if harvestsparql.IsIRI(name) {
+			portals[nameOf(name)] = append(portals[nameOf(name)], name)
+		} else {
+			c.out.Skip(fmt.Sprintf("the portal's name %q is no IRI that can be asked for", name))
 		}
 	}
-	if last == "" {
-		return nil, fmt.Errorf("%s has no graph in which a portal has datasets (dcat:dataset)", c.endpoint.URL)
-	}
-	return []string{last}, nil
-}
-
-// portals returns the portals with datasets in a week in the order of their IRIs and, of the newest week, the registry if
-// there are datasets that no portal has.
-func (c *client) portals(ctx context.Context, week string, newest bool) ([]string, error) {
-	w := c.walk(week, "?thing <"+dcat.DatasetProp+"> ?dataset")
-	portals, err := w.Things(ctx)
-	if err != nil || !newest {
-		return portals, err
+	if !newest {
+		return portals, nil
 	}
 	some, err := c.ask(ctx, "unlisted", map[string]string{"Graph": week, "Unlisted": unlisted})
 	if err != nil && ctx.Err() == nil {
@@ -195,8 +171,7 @@ func (c *client) portals(ctx context.Context, week string, newest bool) ([]strin
 		err = nil
 	}
 	if len(some) > 0 {
-		portals = append(portals, registry)
-		slices.Sort(portals)
+		portals[registry] = []string{registry}
 	}
 	return portals, err
 }
@@ -209,23 +184,34 @@ func (c *client) walk(graph, is string) *harvestsparql.Walk {
 }
 
 // readRegistry returns what the registry says of the portals.
-func (c *client) readRegistry(ctx context.Context) (map[string][]term.Quad, error) {
-	watched := map[string][]term.Quad{}
-	w := c.walk(registry, "?thing a <"+dcat.Catalog+">")
-	err := w.Each(ctx, "", func(_ []string, quads []term.Quad, _ string) error {
-		for _, q := range quads {
-			if q.S.Kind() == term.KindIRI && q.O.Kind() != term.KindBlank {
-				watched[bare(q.S.Value())] = append(watched[bare(q.S.Value())], q)
-			}
+func (c *client) readRegistry(ctx context.Context, weeks []string) (map[string][]term.Quad, error) {
+	graphs, watched := []string{registry}, map[string][]term.Quad{}
+	for _, week := range weeks {
+		if _, graph := weekOf(week); graph != "" && !slices.Contains(graphs, graph) {
+			graphs = append(graphs, graph)
 		}
-		return nil
-	})
-	return watched, err
+	}
+	for _, graph := range graphs {
+		w := c.walk(graph, "?thing a <"+dcat.Catalog+">")
+		err := w.Each(ctx, "", func(_ []string, quads []term.Quad, _ string) error {
+			for _, q := range quads {
+				if q.S.Kind() == term.KindIRI && q.O.Kind() != term.KindBlank {
+					name := nameOf(q.S.Value())
+					watched[name] = append(watched[name], q)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return watched, nil
 }
 
-// portal harvests one portal from a dataset on.
-func (c *client) portal(ctx context.Context, at position) error {
-	p, err := c.describe(ctx, at)
+// portal harvests one portal, which has the given names in the week, from a dataset on.
+func (c *client) portal(ctx context.Context, at position, names []string) error {
+	p, err := c.describe(ctx, at, names)
 	if err != nil {
 		return err
 	}
@@ -237,7 +223,11 @@ func (c *client) portal(ctx context.Context, at position) error {
 	if err != nil {
 		return err
 	}
-	pattern := "<" + at.portal + "> <" + dcat.DatasetProp + "> ?thing"
+	var lists []string
+	for _, name := range names {
+		lists = append(lists, "{ <"+name+"> <"+dcat.DatasetProp+"> ?thing }")
+	}
+	pattern := strings.Join(lists, " UNION ")
 	if at.portal == registry {
 		pattern = unlisted
 	}
@@ -249,14 +239,23 @@ func (c *client) portal(ctx context.Context, at position) error {
 }
 
 // describe returns a portal as its week and the registry describe it.
-func (c *client) describe(ctx context.Context, at position) (harvest.Portal, error) {
+func (c *client) describe(ctx context.Context, at position, names []string) (harvest.Portal, error) {
 	p := harvest.Portal{IRI: at.portal}
 	self := term.IRI(at.portal)
-	quads, err := harvestsparql.About(ctx, c.endpoint, at.week, at.portal)
-	if err != nil {
-		return p, err
+	var quads []term.Quad
+	for _, name := range names {
+		said, err := harvestsparql.About(ctx, c.endpoint, at.week, name)
+		if err != nil {
+			return p, err
+		}
+		for _, q := range said {
+			if q.S == term.IRI(name) {
+				q.S = self
+			}
+			quads = append(quads, q)
+		}
 	}
-	for _, q := range c.watched[bare(at.portal)] {
+	for _, q := range c.watched[at.portal] {
 		q.S = self
 		quads = append(quads, q)
 	}

@@ -80,8 +80,8 @@ func TestEachPortalIsHarvestedFromItsLatestWeekWithItsIrregularDistributions(t *
 
 func harvested(t *testing.T, document string) {
 	n, err := portaltest.Harvest(t, sourceOf(t, document), "")
-	if err != nil || len(n.Skipped) > 0 {
-		t.Fatal(err, n.Skipped)
+	if err != nil || !slices.Equal(n.Unread, []string{"http://p.example/d/2"}) || len(n.Skipped) != 1 { // it is listed, and nothing is said of it
+		t.Fatal(err, n.Unread, n.Skipped)
 	}
 	if want := []string{"http://k.example/1", "http://p.example/d/1", "http://p.example/d/3", "http://q.example/1", "http://nobody.example/1", "http://old.example/1"}; !slices.Equal(n.IRIs(), want) {
 		t.Errorf("datasets %q, want %q", n.IRIs(), want)
@@ -191,5 +191,67 @@ func TestAnEndpointWithoutCatalogsIsToldInASentence(t *testing.T) {
 	_, err := portaltest.Harvest(t, Source{Endpoint: "http://w.example/", HTTP: &portaltest.Web{Handler: portaltest.NewEndpoint(t, "")}}, "")
 	if err == nil || !strings.Contains(err.Error(), "no graph in which a portal has datasets") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestNoAnswerThatTimedOutLeadsToAnOlderWeekOrToFewerPortals lets each kind of query time out, as Virtuoso's do: status
+// 200, X-SQL-State, and the rows found so far.
+func TestNoAnswerThatTimedOutLeadsToAnOlderWeekOrToFewerPortals(t *testing.T) {
+	t.Parallel()
+	for about, part := range map[string]string{
+		"the weeks": "GRAPH ?thing", "the portals of the newest week": "1802> { ?thing", "the registry": "<" + registry + ">",
+		"a portal": "NOT IN", "the datasets of a portal": "<http://q.example/> <http://www.w3.org/ns/dcat#dataset>", "descriptions": "VALUES ?s { <http://p.example/d/1>",
+	} {
+		for _, rows := range []int{0, 1} {
+			endpoint := portaltest.NewEndpoint(t, watch)
+			endpoint.Late = func(query string) (int, bool) { return rows, strings.Contains(query, part) }
+			n, err := portaltest.Harvest(t, Source{Endpoint: "http://w.example/sparql", HTTP: &portaltest.Web{Handler: endpoint}}, "")
+			if err == nil || slices.Contains(n.IRIs(), "http://p.example/d/gone") {
+				t.Errorf("%s time out with %d rows: %v, %q", about, rows, err, n.IRIs())
+			}
+		}
+	}
+}
+
+func TestAPortalIsTheSameWithAndWithoutASlashAtItsEnd(t *testing.T) {
+	t.Parallel()
+	const both = `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix odpw: <http://data.wu.ac.at/ns/odpw#> . @prefix : <http://d.example/d/> .
+<https://data.wu.ac.at/portalwatch/ld> { <http://d.example> a dcat:Catalog ; dct:title "D" . }
+<https://data.wu.ac.at/portalwatch/ld/2001> { [] odpw:snapshot 2001 . <http://d.example> dcat:dataset :1 , :removed . :1 dct:title "1" . :removed dct:title "r" .
+  <http://d.example/sub/> dcat:dataset :sub . :sub dct:title "s" . }
+<https://data.wu.ac.at/portalwatch/ld/2002> { [] odpw:snapshot 2002 . <http://d.example/> dcat:dataset :1 , :2 . :1 dct:title "1" . :2 dct:title "2" .
+  <http://d.example> dcat:dataset :3 . :3 dct:title "3" . <http://d.example/sub> dcat:dataset :sub . :sub dct:title "s" . }
+`
+	for about, document := range map[string]string{"as they are": both, "the other way round": strings.NewReplacer("2001", "2002", "2002", "2001", ":removed", ":2", ":2", ":removed").Replace(both)} {
+		n, err := portaltest.Harvest(t, sourceOf(t, document), "")
+		if err != nil || len(n.Portals) != 2 || n.Portals[0].IRI != "http://d.example/" || n.Portals[1].IRI != "http://d.example/sub" || n.Portals[0].Title != "D" {
+			t.Fatalf("%s: %v, %+v", about, err, n.Portals)
+		}
+		if want := map[string]string{"as they are": "1 2 3 sub", "the other way round": "1 2 sub"}[about]; strings.ReplaceAll(strings.Join(n.IRIs(), " "), "http://d.example/d/", "") != want {
+			t.Errorf("%s: %q, want %s", about, n.IRIs(), want)
+		}
+		portaltest.Resumes(t, sourceOf(t, document))
+	}
+}
+
+func TestWeeksAreReadUnderEitherScheme(t *testing.T) {
+	t.Parallel()
+	want, err := portaltest.Harvest(t, source(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []string{"http://data.wu.ac.at/portalwatch/ld", "HTTP"} {
+		document := strings.ReplaceAll(watch, "<https://data.wu.ac.at/portalwatch/ld", "<http://data.wu.ac.at/portalwatch/ld")
+		if to == "HTTP" { // the scheme changed between the weeks
+			document = strings.ReplaceAll(watch, "<https://data.wu.ac.at/portalwatch/ld/1801", "<http://data.wu.ac.at/portalwatch/ld/1801")
+		}
+		n, err := portaltest.Harvest(t, sourceOf(t, document), "")
+		if err != nil || !slices.Equal(n.IRIs(), want.IRIs()) || n.Portals[0].Software != "CKANDCAT" {
+			t.Errorf("%q, want %q: %v", n.IRIs(), want.IRIs(), err)
+		}
+	}
+	n, err := portaltest.Harvest(t, sourceOf(t, strings.ReplaceAll(watch, "<https://data.wu.ac.at/portalwatch/ld/", "<http://mirror.example/watch/")), "")
+	if err != nil || len(n.Datasets) == 0 || !slices.ContainsFunc(n.Skipped, func(s string) bool { return strings.Contains(s, "2 graphs") }) {
+		t.Errorf("graphs that are not named as weeks: %v, %q, %q", err, n.IRIs(), n.Skipped)
 	}
 }

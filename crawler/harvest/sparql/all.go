@@ -33,7 +33,10 @@ func (s Source) all(ctx context.Context, from string, out harvest.Sink) error {
 			return err
 		}
 		w := &Walk{Endpoint: s.Endpoint, Graph: name, Is: "?thing ?property ?value", Skip: skip}
-		err := w.Each(ctx, after, func(_ []string, quads []term.Quad, last string) error {
+		err := w.Each(ctx, after, func(things []string, quads []term.Quad, last string) error {
+			if thing := undescribed(things, quads); thing != "" { // what is known of it must stay
+				return fmt.Errorf("%w: %s lists %s, but says nothing of it", ErrPartly, s.URL, thing)
+			}
 			for _, q := range quads {
 				if err := out.Quad(q); err != nil {
 					return err
@@ -47,4 +50,18 @@ func (s Source) all(ctx context.Context, from string, out harvest.Sink) error {
 		after = ""
 	}
 	return Partly(partly, out)
+}
+
+// undescribed returns a thing that no statement is about, "" if there is none.
+func undescribed(things []string, quads []term.Quad) string {
+	described := map[term.Key]bool{}
+	for _, q := range quads {
+		described[q.S] = true
+	}
+	for _, thing := range things {
+		if !described[term.IRI(thing)] {
+			return thing
+		}
+	}
+	return ""
 }

@@ -29,7 +29,7 @@ func (w *Walk) alone(ctx context.Context, thing string) ([]term.Quad, error) {
 	if err := add(w.pages(ctx, "?s ?p ?o", about+w.in(subject)+" FILTER (isIRI(?o))", "STR(?o)")); err != nil {
 		return nil, err
 	}
-	below := &Walk{Endpoint: w.Endpoint, Graph: w.Graph, Skip: w.Skip, atOnce: largeBatch}
+	below := &Walk{Endpoint: w.Endpoint, Graph: w.Graph, Skip: w.Skip, atOnce: largeBatch, most: w.most}
 	for rest := w.followed(quads); len(rest) > 0; {
 		more, n, err := below.about(ctx, rest[:min(len(rest), below.atOnce)])
 		if err != nil {
@@ -61,7 +61,7 @@ func (w *Walk) followed(quads []term.Quad) []string {
 // rows returns the rows for a pattern in one answer or, if that is cut off, in pages.
 func (w *Walk) rows(ctx context.Context, vars, pattern, key string) (rows []Row, whole bool, err error) {
 	answer, err := w.Select(ctx, "SELECT "+vars+" WHERE { "+pattern+" }")
-	if err == nil && !answer.Cut {
+	if err == nil && !w.cut(answer) {
 		return answer.Rows, true, nil
 	}
 	if err != nil && !tooMuch(err) {

@@ -34,8 +34,21 @@ type Endpoint struct {
 
 const maxAnswer = 96 << 20
 
-// Select sends a SELECT query. The error is one sentence.
-func (e Endpoint) Select(ctx context.Context, query string) (Answer, error) {
+// errLate is wrapped by the error for an answer that the endpoint ended before it had found everything. Rows may be missing
+// anywhere in it, so that it is the end of nothing, and nothing follows from what is not in it.
+var errLate = errors.New("ended its answer before it was complete (its time limit for queries)")
+
+// Select sends a SELECT query, twice if the answer is not complete. The error is one sentence.
+func (e Endpoint) Select(ctx context.Context, query string) (answer Answer, err error) {
+	for range 2 {
+		if answer, err = e.once(ctx, query); !errors.Is(err, errLate) {
+			break
+		}
+	}
+	return answer, err
+}
+
+func (e Endpoint) once(ctx context.Context, query string) (Answer, error) {
 	if u, err := url.Parse(e.URL); err != nil || u.Host == "" {
 		return Answer{}, fmt.Errorf("%q is not the address of a SPARQL endpoint", e.URL)
 	}
@@ -65,10 +78,11 @@ func (e Endpoint) Select(ctx context.Context, query string) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("%s did not answer with SPARQL results: %w", e.URL, err)
 	}
-	h := answer.Header
-	// Virtuoso sets these if it truncated the answer (ResultSetMaxRows) or timed out (anytime queries).
-	cut := h.Get("X-Sparql-Maxrows") != "" || h.Get("X-Sql-State") != "" || roundNumber(len(rows))
-	return Answer{Rows: rows, Cut: cut}, nil
+	// Virtuoso sets these if a query timed out (anytime queries), and if it truncated the answer (ResultSetMaxRows).
+	if answer.Header.Get("X-Sql-State") != "" {
+		return Answer{}, fmt.Errorf("%s %w", e.URL, errLate)
+	}
+	return Answer{Rows: rows, Cut: answer.Header.Get("X-Sparql-Maxrows") != "" || roundNumber(len(rows))}, nil
 }
 
 // withoutQuery removes the query from the address in a status error.
@@ -113,7 +127,7 @@ func readResults(body []byte) ([]Row, error) {
 // tooMuch reports whether a smaller query may succeed.
 func tooMuch(err error) bool {
 	var status *harvest.StatusError
-	return errors.As(err, &status) && status.Status >= 500 || errors.Is(err, harvest.ErrTooLong) || errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &status) && status.Status >= 500 || errors.Is(err, harvest.ErrTooLong) || errors.Is(err, errLate) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // IsIRI reports whether s may be between < and > in a query.

@@ -29,12 +29,16 @@ func (s Source) selected(ctx context.Context, from string, out harvest.Sink) err
 	if err := out.Portal(harvest.Portal{IRI: cmp.Or(s.Portal, s.URL)}, false); err != nil {
 		return err
 	}
-	for after := from; ; {
-		page := fmt.Sprintf("%s\nSELECT * WHERE { { %s\n } FILTER (STR(?url) > %s) } ORDER BY STR(?url) LIMIT %d", head, query, quote(after), selectedPage)
+	for after, limit := from, selectedPage; ; {
+		page := fmt.Sprintf("%s\nSELECT * WHERE { { %s\n } FILTER (STR(?url) > %s) } ORDER BY STR(?url) LIMIT %d", head, query, quote(after), limit)
 		answer, err := s.Endpoint.Select(ctx, page)
 		var status *harvest.StatusError
 		if errors.As(err, &status) && status.Status == 400 && after == "" {
 			return s.unpaged(ctx, out) // the endpoint or the query does not allow a subselect
+		}
+		if err != nil && tooMuch(err) && limit > 100 && ctx.Err() == nil {
+			limit /= 4
+			continue
 		}
 		if err != nil {
 			return err
@@ -43,7 +47,7 @@ func (s Source) selected(ctx context.Context, from string, out harvest.Sink) err
 		if len(rows) == 0 {
 			return nil
 		}
-		if len(rows) >= selectedPage { // the next page may have more rows for the last address
+		if len(rows) >= limit || answer.Cut { // the next page may have more rows for the last address
 			last := rows[len(rows)-1]["url"].Value()
 			for len(rows) > 0 && rows[len(rows)-1]["url"].Value() == last {
 				rows = rows[:len(rows)-1]

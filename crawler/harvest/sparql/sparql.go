@@ -175,12 +175,25 @@ func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after str
 		for _, thing := range things { // whatever their class, and even if nothing else is said of them
 			quads = append(quads, term.Quad{S: term.IRI(portal), P: term.IRI(dcat.DatasetProp), O: term.IRI(thing)})
 		}
+		came := map[string]bool{}
 		for _, d := range harvestdcat.Read(quads, portal, portal).Datasets {
 			if _, wanted := slices.BinarySearch(things, d.IRI); !wanted {
 				continue // only part of another description
 			}
+			came[d.IRI] = true
 			if err := out.Dataset(d); err != nil {
 				return err
+			}
+		}
+		for _, thing := range things { // a portal ceases to list what it no longer names, not what it does not describe
+			switch {
+			case came[thing]:
+			case !IsIRI(thing):
+				out.Skip(fmt.Sprintf("%q is no IRI that can be asked for", thing))
+			default:
+				if err := out.Unknown(thing, fmt.Sprintf("dataset %s is listed, but no description of it came", thing)); err != nil {
+					return err
+				}
 			}
 		}
 		return out.Mark(mark(last))
@@ -190,6 +203,9 @@ func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after str
 	}
 	return err
 }
+
+// maxProbed is the number of graphs that are searched for datasets.
+const maxProbed = 500
 
 // probe finds the places that have datasets.
 func (s Source) probe(ctx context.Context, out harvest.Sink) ([]place, error) {
@@ -211,13 +227,16 @@ func (s Source) probe(ctx context.Context, out harvest.Sink) ([]place, error) {
 	if len(found) > 0 {
 		missing += " FILTER NOT EXISTS { ?d <" + dcat.DistributionProp + "> ?y }"
 	}
-	answer, err := s.Endpoint.Select(ctx, "SELECT DISTINCT ?g WHERE { "+missing+" } ORDER BY ?g LIMIT 500")
+	answer, err := s.Endpoint.Select(ctx, fmt.Sprintf("SELECT DISTINCT ?g WHERE { %s } ORDER BY ?g LIMIT %d", missing, maxProbed))
 	switch {
 	case err != nil && len(found) > 0:
 		out.Skip("it is not known whether other graphs have more datasets: " + err.Error())
 		return found, nil
 	case err != nil:
 		return nil, err
+	}
+	if answer.Cut || len(answer.Rows) == maxProbed {
+		out.Skip(fmt.Sprintf("%s has more graphs with datasets than the %d that are read; specify others (--set)", s.URL, len(answer.Rows)))
 	}
 	for _, row := range answer.Rows {
 		if g := row["g"]; g.Kind() == term.KindIRI && IsIRI(g.Value()) {
@@ -236,15 +255,15 @@ func (s Source) probe(ctx context.Context, out harvest.Sink) ([]place, error) {
 
 // in returns the places in one graph.
 func (s Source) in(ctx context.Context, graph string) ([]place, error) {
-	w := Walk{Graph: graph}
-	answer, err := s.Endpoint.Select(ctx, "SELECT DISTINCT ?c WHERE { "+w.in("?c <"+dcat.DatasetProp+"> ?d . ?c a <"+dcat.Catalog+">")+" } ORDER BY ?c LIMIT 2001")
+	w := Walk{Endpoint: s.Endpoint, Graph: graph, Is: "?thing <" + dcat.DatasetProp + "> ?d . ?thing a <" + dcat.Catalog + ">"}
+	catalogs, err := w.Things(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []place
-	for _, row := range answer.Rows {
-		if c := row["c"]; c.Kind() == term.KindIRI && IsIRI(c.Value()) {
-			found = append(found, place{graph: graph, catalog: c.Value(), catalogs: true})
+	for _, c := range catalogs {
+		if IsIRI(c) {
+			found = append(found, place{graph: graph, catalog: c, catalogs: true})
 		}
 	}
 	rest := place{graph: graph, catalogs: len(found) > 0}

@@ -252,3 +252,60 @@ func TestQueriesAreSafeFromWhatStandsInIRIs(t *testing.T) {
 		t.Error("IsIRI")
 	}
 }
+
+// TestAnAnswerThatTimedOutIsTheEndOfNothing: Virtuoso's "anytime" queries end after a time with what they have found, with
+// status 200 and the header X-SQL-State: S1TAT, https://docs.openlinksw.com/virtuoso/anytimequeries/
+func TestAnAnswerThatTimedOutIsTheEndOfNothing(t *testing.T) {
+	t.Parallel()
+	const datasets = 200
+	lists, describes := "ORDER BY STR(?thing)", "VALUES ?s"
+	for about, late := range map[string]func(query string) bool{
+		"the list":                func(query string) bool { return strings.Contains(query, lists) },
+		"the end of the list":     func(query string) bool { return strings.Contains(query, lists) && !strings.Contains(query, `> ""`) },
+		"every description":       func(query string) bool { return strings.Contains(query, describes) },
+		"the search for catalogs": func(query string) bool { return strings.Contains(query, "?d . ?thing a") },
+		"the search for datasets": func(query string) bool { return strings.HasPrefix(query, "SELECT ?d") },
+	} {
+		for _, rows := range []int{0, 1, 30} {
+			endpoint := portaltest.NewEndpoint(t, prefixes+listing("http://c.example/", datasets, 1))
+			endpoint.Late = func(query string) (int, bool) { return rows, late(query) }
+			n, err := portaltest.Harvest(t, source(endpoint), "")
+			if err == nil {
+				t.Errorf("%s times out with %d rows: %d datasets, %d not read, and no error", about, rows, len(n.Datasets), len(n.Unread))
+			}
+			odd := 0 // only now and then
+			endpoint.Late = func(query string) (int, bool) {
+				if late(query) {
+					odd++
+				}
+				return rows, odd%3 == 1
+			}
+			if n := harvested(t, source(endpoint)); len(n.Datasets) != datasets || len(n.Unread) > 0 {
+				t.Errorf("%s times out now and then with %d rows: %d datasets, not read %q", about, rows, len(n.Datasets), n.Unread)
+			}
+		}
+	}
+}
+
+func TestADatasetThatIsListedButNotDescribedStaysAsItWas(t *testing.T) {
+	t.Parallel()
+	n := harvested(t, source(portaltest.NewEndpoint(t, prefixes+listing("http://c.example/", 3, 1)+"<http://c.example/> dcat:dataset :named .")))
+	if len(n.Datasets) != 3 || !slices.Equal(n.Unread, []string{"http://d.example/named"}) || len(n.Skipped) != 1 {
+		t.Errorf("%d datasets, not read %q, %q", len(n.Datasets), n.Unread, n.Skipped)
+	}
+	// An endpoint that returns few rows and does not say so.
+	for _, most := range []int{7, 40, 100} {
+		endpoint := portaltest.NewEndpoint(t, prefixes+listing("http://c.example/", 20, 5))
+		endpoint.MaxRows = most
+		n := harvested(t, source(endpoint))
+		seeds := map[string]bool{}
+		for _, d := range n.Datasets {
+			for _, seed := range d.Seeds(harvest.Portal{}) {
+				seeds[seed.URL] = true
+			}
+		}
+		if len(n.Datasets) != 20 || len(n.Unread) > 0 || most > 20 && len(seeds) != 100 {
+			t.Errorf("at most %d rows: %d datasets, %d files, not read %q, %q", most, len(n.Datasets), len(seeds), n.Unread, n.Skipped)
+		}
+	}
+}

@@ -10,8 +10,9 @@ import (
 )
 
 // Walk reads the things of an endpoint in the order of their IRIs and requests their statements in batches. Pages start
-// behind the last IRI, not at an offset into an answer that may change or be limited. If an answer may have been
-// truncated, or the query was too much for the endpoint, Walk requests half as many.
+// behind the last IRI, not at an offset into an answer that may change or be limited, and only an empty one is the end. If
+// an answer may have been truncated, or the query was too much for the endpoint, Walk requests half as many. Truncated is
+// also an answer without a word about something that another answer describes.
 type Walk struct {
 	Endpoint
 	Graph string // IRI of the graph; "" means the default graph
@@ -21,6 +22,8 @@ type Walk struct {
 	Skip   func(why string) // called for what cannot be read; required
 
 	atOnce int // size of the next batch
+	most   int // rows of the smallest answer that was truncated silently, 0 if none was
+	failed int // things in a row that could not be read
 }
 
 const (
@@ -28,18 +31,18 @@ const (
 	firstBatch = 50
 	largeBatch = 200
 	rowLimit   = 9000 // below the 10,000 rows that Virtuoso returns by default
+	maxFailed  = 10   // things in a row that cannot be read before the walk fails
 )
 
 // Each calls f with the statements about a batch of things, and with the last of them, from which a later walk may
-// continue.
+// continue. There may be none about some of the things.
 func (w *Walk) Each(ctx context.Context, after string, f func(things []string, quads []term.Quad, last string) error) error {
 	w.atOnce = firstBatch
 	for {
-		things, cut, err := w.list(ctx, after)
+		things, err := w.list(ctx, after)
 		if err != nil || len(things) == 0 {
 			return err
 		}
-		whole := !cut && len(things) < listed && len(things)%100 != 0 // neither our limit nor one of the endpoint was reached
 		for len(things) > 0 {
 			batch := things[:min(len(things), w.atOnce)]
 			quads, n, err := w.about(ctx, batch)
@@ -52,9 +55,6 @@ func (w *Walk) Each(ctx context.Context, after string, f func(things []string, q
 			}
 			things = things[n:]
 		}
-		if whole {
-			return nil
-		}
 	}
 }
 
@@ -62,7 +62,7 @@ func (w *Walk) Each(ctx context.Context, after string, f func(things []string, q
 func (w *Walk) Things(ctx context.Context) ([]string, error) {
 	var all []string
 	for after := ""; ; after = all[len(all)-1] {
-		things, _, err := w.list(ctx, after)
+		things, err := w.list(ctx, after)
 		if err != nil || len(things) == 0 {
 			return all, err
 		}
@@ -78,15 +78,15 @@ func (w *Walk) in(pattern string) string {
 	return "GRAPH <" + w.Graph + "> { " + pattern + " }"
 }
 
-// list returns the IRIs of things that follow after.
-func (w *Walk) list(ctx context.Context, after string) (things []string, cut bool, err error) {
+// list returns the IRIs of things that follow after, not all if they are many, but none only if there are none.
+func (w *Walk) list(ctx context.Context, after string) ([]string, error) {
 	for limit := listed; ; limit /= 4 {
 		answer, err := w.Select(ctx, fmt.Sprintf("SELECT DISTINCT ?thing WHERE { %s FILTER (isIRI(?thing) && STR(?thing) > %s) } ORDER BY STR(?thing) LIMIT %d", w.in(w.Is), quote(after), limit))
-		if err != nil && tooMuch(err) && limit > 100 {
+		if err != nil && tooMuch(err) && limit > 100 && ctx.Err() == nil {
 			continue
 		}
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		var all []string
 		for _, row := range answer.Rows {
@@ -95,7 +95,7 @@ func (w *Walk) list(ctx context.Context, after string) (things []string, cut boo
 			}
 		}
 		slices.Sort(all)
-		return slices.Compact(all), answer.Cut || limit < listed, nil
+		return slices.Compact(all), nil
 	}
 }
 
@@ -103,22 +103,63 @@ func (w *Walk) list(ctx context.Context, after string) (things []string, cut boo
 func (w *Walk) about(ctx context.Context, things []string) (quads []term.Quad, n int, err error) {
 	for n = len(things); ; n = max(1, n/2) {
 		answer, err := w.Select(ctx, w.question(things[:n]))
+		whole := err == nil && len(answer.Rows) <= rowLimit && !w.cut(answer)
+		if whole {
+			whole, err = w.hasAll(ctx, things[:n], answer.Rows)
+		}
 		switch {
 		case err != nil && (!tooMuch(err) || ctx.Err() != nil):
 			return nil, 0, err
-		case err != nil || len(answer.Rows) > rowLimit || answer.Cut:
-			if n == 1 {
-				quads, err := w.alone(ctx, things[0])
-				return quads, 1, err
+		case whole:
+			w.failed = 0
+			if len(answer.Rows) < rowLimit/8 && n == w.atOnce {
+				w.atOnce = min(largeBatch, 2*w.atOnce)
 			}
-			w.atOnce = max(1, n/2)
-			continue
+			return statements(answer.Rows), n, nil
+		case n == 1:
+			quads, err := w.alone(ctx, things[0])
+			if err == nil {
+				w.failed = 0
+			} else if w.failed++; w.failed < maxFailed && tooMuch(err) && ctx.Err() == nil {
+				w.Skip(fmt.Sprintf("%s cannot be read: %v", things[0], err))
+				return nil, 1, nil
+			}
+			return quads, 1, err
 		}
-		if len(answer.Rows) < rowLimit/8 && n == w.atOnce {
-			w.atOnce = min(largeBatch, 2*w.atOnce)
-		}
-		return statements(answer.Rows), n, nil
+		w.atOnce = max(1, n/2)
 	}
+}
+
+// cut reports whether there may be more rows than an answer has: limits of endpoints are round numbers, or known.
+func (w *Walk) cut(a Answer) bool {
+	n := len(a.Rows)
+	return a.Cut || n > 0 && n%100 == 0 || w.most > 0 && n >= w.most
+}
+
+// hasAll reports whether rows are the whole answer about things. If one of them is not described, it is asked about again:
+// there was no room for it if there are rows now.
+func (w *Walk) hasAll(ctx context.Context, things []string, rows []Row) (bool, error) {
+	described := map[term.Key]bool{}
+	for _, r := range rows {
+		described[r["s"]] = true
+	}
+	var rest []string
+	for _, thing := range things {
+		if !described[term.IRI(thing)] && IsIRI(thing) {
+			rest = append(rest, thing)
+		}
+	}
+	if len(rest) == 0 {
+		return true, nil
+	}
+	answer, err := w.Select(ctx, w.question(rest))
+	if err != nil || len(answer.Rows) == 0 {
+		return err == nil, err
+	}
+	if w.most == 0 || len(rows) < w.most {
+		w.most = len(rows)
+	}
+	return false, nil
 }
 
 // question returns a query for the statements about things, about blank nodes below them, and about the objects of
