@@ -58,7 +58,7 @@ the writer of its backup still, --detach if it goes its own way.`,
 			}
 			bar := c.progress(-1, "bytes")
 			defer bar.done()
-			var written int64
+			written := int64(0)
 			progress := func(n int64) { written += n; bar.set(written, "backup") }
 			if c.server == "" {
 				c.server = server
@@ -73,6 +73,9 @@ the writer of its backup still, --detach if it goes its own way.`,
 			return c.copying(cmd.Context(), func(n *app.Node) error {
 				if err := n.NoteFile(cmd.Context(), store.BackupCopy, out); err != nil { // what is withdrawn meanwhile names it, too
 					return err
+				}
+				if st, err := n.Content.Stats(); err == nil && since == "" {
+					bar.of(st.Bytes+n.DB.Size(), nil)
 				}
 				info, err := backup.ToFile(cmd.Context(), n.BackupSource(), out, since, progress)
 				if err != nil {
@@ -194,7 +197,7 @@ serve --promote'. The key of the transparency log is in no backup: copy the dire
 			if at != "" || incomplete {
 				return usagef("--at and --incomplete need the URL of a continuous backup")
 			}
-			bar := c.progress(-1, "bytes")
+			bar := c.progress(sizeOfAll(args), "bytes")
 			defer bar.done()
 			var read int64
 			info, err := backup.Restore(cmd.Context(), c.cfg.Data, args, func(n int64) { read += n; bar.set(read, "restore") })

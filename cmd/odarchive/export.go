@@ -169,11 +169,10 @@ func (c *cli) runExport(cmd *cobra.Command, args []string, e exporting, open fun
 	bar := c.progress(-1, "files")
 	defer bar.done()
 	p := faces.Preserving{Query: query, Whole: e.whole, Bad: found.add, Progress: func(done, all int) {
-		note := ""
 		if all > 0 {
-			note = fmt.Sprintf("of %d", all)
+			bar.of(int64(all), nil)
 		}
-		bar.set(int64(done), note)
+		bar.set(int64(done), "")
 	}}
 	if c.call != nil {
 		return errors.Join(c.copying(ctx, func(n *app.Node) error {

@@ -20,6 +20,7 @@ import (
 	"odarchive/sparqlapi/access"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
 
@@ -158,9 +159,16 @@ func (c *cli) harvestThese(ctx context.Context, n *app.Node, source crawl.Harves
 }
 
 func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestSource, opts harvest.Options) error {
-	bar := c.progress(-1, "listings")
+	bar := c.progress(-1, "datasets")
 	opts.Progress = func(r harvest.Report) {
-		bar.set(int64(r.Seeds), fmt.Sprintf("%d datasets, %d not returned, %d new files, %d requests", r.Datasets, r.Unknown, r.Added, r.Requests))
+		note := fmt.Sprintf("%d files, %d of them new, %d requests", r.Seeds, r.Added, r.Requests)
+		if r.Unknown > 0 {
+			note += fmt.Sprintf(", %s not returned", english.Plural(r.Unknown, "dataset", ""))
+		}
+		bar.set(int64(r.Datasets), note)
+	}
+	if bar.watched() && c.call == nil {
+		opts.Total = func(datasets int) { bar.of(int64(datasets), nil) }
 	}
 	report, err := n.Harvest(ctx, source, opts)
 	bar.done()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/crawl"
@@ -87,7 +88,7 @@ func (c *cli) importFrom(kind, what, short, long, examples string, read packageR
 					}()
 					defer pipe.CloseWithError(errReceiver)
 				}
-				bar := c.progress(-1, "versions")
+				bar := c.progress(c.sizeOfPackage(args[0]), "bytes")
 				defer bar.done()
 				kept = n.Preserved()
 				counting := &countedVersions{Receiver: kept, bar: bar}
@@ -151,15 +152,34 @@ func sendPackage(ctx context.Context, read packageReader, name, base string, max
 	return wire.Close()
 }
 
-// countedVersions shows how many versions a receiver has received.
+// countedVersions shows how much a receiver has received.
 type countedVersions struct {
 	preserve.Receiver
-	bar *bar
-	n   int64
+	bar      *bar
+	versions int
+	n        int64 // bytes
+}
+
+// sizeOfPackage returns the bytes of a folder on this machine, -1 of what is compressed or sent.
+func (c *cli) sizeOfPackage(name string) int64 {
+	if info, err := os.Stat(name); c.call != nil || err != nil || !info.IsDir() {
+		return -1
+	}
+	return sizeOfAll([]string{name})
 }
 
 func (v *countedVersions) Version(ctx context.Context, one preserve.Version, body io.Reader) error {
-	v.bar.set(v.n, "")
-	v.n++
+	v.versions++
+	v.bar.set(v.n, english.Plural(v.versions, "version", ""))
+	if body != nil {
+		body = io.TeeReader(body, v)
+	}
 	return v.Receiver.Version(ctx, one, body)
+}
+
+// Write counts bytes of a version.
+func (v *countedVersions) Write(p []byte) (int, error) {
+	v.n += int64(len(p))
+	v.bar.set(v.n, english.Plural(v.versions, "version", ""))
+	return len(p), nil
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 	"odarchive/sparqlapi/access"
 	"odarchive/triplestore/term"
 
+	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 )
@@ -59,8 +62,10 @@ it has to write waits only while the statements, which it has read by then, are 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
 				var total int64
+				bars := c.loadProgress(args)
+				defer bars.done()
 				for _, name := range args {
-					loaded, err := c.loadFile(cmd, n, name, flags, base, skipBad)
+					loaded, err := c.loadFile(cmd, n, name, bars, flags, base, skipBad)
 					if err != nil {
 						return err
 					}
@@ -80,7 +85,7 @@ it has to write waits only while the statements, which it has read by then, are 
 	return c.beside(cmd, besideOptions{right: access.Update, inputs: func(args []string) []string { return args }})
 }
 
-func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFlags, base string, skipBad bool) (int64, error) {
+func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, bars *loadBars, flags rdfFlags, base string, skipBad bool) (int64, error) {
 	in, err := c.openInput(name)
 	if err != nil {
 		return 0, err
@@ -95,8 +100,7 @@ func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFl
 	if err != nil {
 		return 0, err
 	}
-	bar := c.progress(-1, "triples")
-	defer bar.done()
+	bars.begin(in)
 	var seen, bad int64
 	part := name
 	source, err := rdffiles.Open(cmd.Context(), in, name, rdffiles.Options{
@@ -121,7 +125,7 @@ func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFl
 	next := quads(func() (term.Quad, error) {
 		q, err := source.Read()
 		if seen++; seen%65536 == 0 {
-			bar.set(seen, part)
+			bars.set(seen, part)
 		}
 		if flags.graph != "" {
 			q.G = term.IRI(flags.graph)
@@ -138,6 +142,47 @@ func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, flags rdfFl
 	}
 	return int64(loaded.Added), err
 }
+
+// loadBars show how much of files is loaded: in bytes where files are read from their beginning to their end, or else in
+// triples.
+type loadBars struct {
+	bytes, triples *bar
+	size           int64 // of all files, -1 if it is not known
+	file           *os.File
+	before, now    int64 // bytes of the files before, and of this one
+}
+
+func (c *cli) loadProgress(names []string) *loadBars {
+	b := &loadBars{size: -1}
+	if c.call == nil {
+		b.size = sizeOfAll(names)
+	}
+	b.bytes, b.triples = c.progress(b.size, "bytes"), c.progress(-1, "triples")
+	return b
+}
+
+// begin begins with a file.
+func (b *loadBars) begin(in io.Reader) {
+	b.before += b.now
+	b.file, b.now = nil, 0
+	if file, ok := in.(*os.File); ok {
+		if info, err := file.Stat(); err == nil {
+			b.file, b.now = file, info.Size()
+		}
+	}
+}
+
+func (b *loadBars) set(triples int64, part string) {
+	if b.file != nil && b.size > 0 {
+		if at, err := b.file.Seek(0, io.SeekCurrent); err == nil && at > 0 { // archives and HDT are read at random
+			b.bytes.set(b.before+at, fmt.Sprintf("%s triples, %s", humanize.Comma(triples), part))
+			return
+		}
+	}
+	b.triples.set(triples, part)
+}
+
+func (b *loadBars) done() { b.bytes.done() }
 
 // ignored says which members of an archive were not loaded.
 func ignored(members []string) string {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -98,6 +100,29 @@ func (b *bar) text(n int64, note string, elapsed time.Duration) string {
 		parts = append(parts, printable(note))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// sizeOfAll returns the bytes of files and of what is in folders, -1 if that is not known.
+func sizeOfAll(names []string) (bytes int64) {
+	for _, name := range names {
+		err := filepath.WalkDir(name, func(_ string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && !info.Mode().IsRegular() {
+				err = fs.ErrInvalid
+			}
+			if err == nil {
+				bytes += info.Size()
+			}
+			return err
+		})
+		if err != nil {
+			return -1
+		}
+	}
+	return bytes
 }
 
 func (b *bar) done() {

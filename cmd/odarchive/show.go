@@ -205,7 +205,7 @@ func (t *thing) read(ctx context.Context, n *app.Node) error {
 		}
 	}
 	counts := map[string]int{}
-	err := eachFailed(ctx, n, *t, func(f file) { counts[f.Cause]++ })
+	err := eachFailed(ctx, n, *t, func(_ catalog.Resource, cause string) error { counts[cause]++; return nil })
 	t.Failed = countsOf(counts)
 	return err
 }
@@ -234,6 +234,7 @@ type file struct {
 
 	Next    time.Time `json:"next,omitzero"`
 	Because string    `json:"because,omitempty"` // of the next visit, or that there is none
+	Waits   string    `json:"waits,omitempty"`   // why, and until when, its host must not be asked
 	History []version `json:"history,omitempty"`
 
 	resource catalog.Resource
@@ -293,8 +294,16 @@ func fileOf(ctx context.Context, n *app.Node, r catalog.Resource) (file, error) 
 	case err != nil:
 		return f, err
 	default:
-		if f.Because = notVisited(n, u); f.Because == "" {
-			f.Next, f.Because, f.due = u.Due, u.Why, !u.Due.After(n.Clock())
+		if f.Because = notVisited(n, u); f.Because != "" {
+			break
+		}
+		f.Next, f.Because, f.due = u.Due, u.Why, !u.Due.After(n.Clock())
+		wait, waits, err := n.Pipeline.WaitOf(r.URL)
+		if err != nil {
+			return f, err
+		}
+		if waits && wait.Until.After(n.Clock()) {
+			f.Waits = wait.String()
 		}
 	}
 	return f, nil

@@ -120,6 +120,8 @@ func (f file) next() string {
 	switch {
 	case f.Next.IsZero():
 		return f.Because
+	case f.due && f.Waits != "":
+		return "due, but " + f.Waits
 	case f.due:
 		return "due now"
 	}
@@ -155,6 +157,7 @@ func (f file) rows(row func(name, value string)) {
 	default:
 		row("next visit", strings.TrimSuffix(inUTC(f.Next)+": "+f.Because, ": "))
 	}
+	row("waits", f.Waits)
 	row("versions", humanize.Comma(int64(f.Versions)))
 }
 
@@ -171,14 +174,31 @@ func (f file) printVersions(out io.Writer) error {
 	return w.Flush()
 }
 
-// eachFailed calls fn with the files of a thing, or of the whole archive, whose last visit failed.
-func eachFailed(ctx context.Context, n *app.Node, t thing, fn func(file)) error {
-	if t.Kind == "file" {
-		f, err := readFile(ctx, n, t.Name)
-		if f.Cause != "" {
-			fn(f)
+// eachFailed calls fn with the files of a thing, or of the whole archive, whose last visit failed, and the causes. It reads
+// no more of a file than its record, and for the status of an HTTP answer its last visit.
+func eachFailed(ctx context.Context, n *app.Node, t thing, fn func(r catalog.Resource, cause string) error) error {
+	one := func(r catalog.Resource) error {
+		status := 0
+		if r.ErrorClass == catalog.ErrHTTPStatus {
+			visits, err := n.Archive.Activities(ctx, catalog.ActivityQuery{URL: r.URL, Limit: 1})
+			if err != nil {
+				return err
+			}
+			if len(visits) > 0 {
+				status = visits[0].Status
+			}
 		}
-		return err
+		if cause := catalog.Cause(r.Outcome, r.ErrorClass, status, r.Why); cause != "" {
+			return fn(r, cause)
+		}
+		return nil
+	}
+	if t.Kind == "file" {
+		r, err := n.Archive.Resource(ctx, t.Name)
+		if err != nil {
+			return err
+		}
+		return one(r)
 	}
 	for _, outcome := range []catalog.Outcome{catalog.NoVersion, catalog.RobotsDenied, catalog.Blocked, catalog.RetryLater} {
 		s := t.search()
@@ -189,11 +209,9 @@ func eachFailed(ctx context.Context, n *app.Node, t thing, fn func(file)) error 
 				return err
 			}
 			for _, r := range found.Resources {
-				f, err := fileOf(ctx, n, r)
-				if err != nil {
+				if err := one(r); err != nil {
 					return err
 				}
-				fn(f)
 			}
 			s.After, more = found.Next, found.Next != ""
 		}
@@ -211,12 +229,16 @@ type failedBy struct {
 func (c *cli) showFailed(ctx context.Context, n *app.Node, t thing, limit int) error {
 	bar := c.progress(-1, "files that failed")
 	counts, listed, total := map[string]int{}, map[string][]file{}, 0
-	err := eachFailed(ctx, n, t, func(f file) {
-		counts[f.Cause]++
-		if total++; limit <= 0 || len(listed[f.Cause]) < limit {
-			listed[f.Cause] = append(listed[f.Cause], f)
-		}
+	err := eachFailed(ctx, n, t, func(r catalog.Resource, cause string) error {
+		counts[cause]++
+		total++
 		bar.set(int64(total), "")
+		if limit > 0 && len(listed[cause]) >= limit {
+			return nil
+		}
+		f, err := fileOf(ctx, n, r)
+		listed[cause] = append(listed[cause], f)
+		return err
 	})
 	bar.done()
 	if err != nil {

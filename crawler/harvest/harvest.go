@@ -140,19 +140,21 @@ type Ending struct {
 
 // Options configures a Run.
 type Options struct {
-	Limit    int                                // maximum number of datasets, and of seeds; 0 means no limit
-	Fresh    bool                               // start from the beginning, ignoring any mark
-	Progress func(Report)                       // called after each step, dataset and failure; may be nil
-	Part     Selection                          // part of the source to harvest
-	Step     int                                // maximum number of seeds kept at once; 0 means 500
-	Meter    func() (requests int, bytes int64) // returns the traffic so far, for the report; may be nil
-	Clock    func() time.Time                   // nil means time.Now
-	Kind     string                             // for the report
-	Address  string                             // for the report
-	Sure     bool                               // withdraw without asking, however much a portal no longer lists
-	Search   bool                               // it may be that there is nothing: no ErrNothing
-	Asked    func() string                      // returns what was asked so far and what came, for ErrNothing; may be nil
-	Graphs   bool                               // make it a setting of the portals that the statements of their files are kept in named graphs
+	Limit    int          // maximum number of datasets, and of seeds; 0 means no limit
+	Fresh    bool         // start from the beginning, ignoring any mark
+	Progress func(Report) // called after each step, dataset and failure; may be nil
+	// Total, if not nil, is called with the number of datasets that the source says that it lists, before all of it is read.
+	Total   func(datasets int)
+	Part    Selection                          // part of the source to harvest
+	Step    int                                // maximum number of seeds kept at once; 0 means 500
+	Meter   func() (requests int, bytes int64) // returns the traffic so far, for the report; may be nil
+	Clock   func() time.Time                   // nil means time.Now
+	Kind    string                             // for the report
+	Address string                             // for the report
+	Sure    bool                               // withdraw without asking, however much a portal no longer lists
+	Search  bool                               // it may be that there is nothing: no ErrNothing
+	Asked   func() string                      // returns what was asked so far and what came, for ErrNothing; may be nil
+	Graphs  bool                               // make it a setting of the portals that the statements of their files are kept in named graphs
 }
 
 // ErrTaken is wrapped by the error for a portal that a source of another kind keeps already: each harvest would
@@ -178,6 +180,11 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	}
 	_, s.found.before = ParseDocument(from) // which is read whole, from its beginning
 	s.mark, s.found.begun = from, from != "" && !s.found.before
+	if counter, ok := h.(Counter); ok && from == "" && opts.Total != nil && opts.Limit == 0 && opts.Part.IsZero() {
+		if total, ok := counter.Count(ctx); ok {
+			opts.Total(total)
+		}
+	}
 	err = s.read(h, from)
 	done := err == nil
 	if errors.Is(err, errLimit) {
