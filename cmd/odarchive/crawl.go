@@ -14,6 +14,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
+	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/warc/tape"
 
@@ -52,6 +53,11 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 			ctx := cmd.Context()
 			if at != "" && !cmd.Flags().Changed("wait") {
 				opts.Wait = 0
+			}
+			for _, link := range opts.URLs {
+				if _, err := address.Parse(link); err != nil {
+					return usagef("--url: %w; expected an address such as https://example.org/data.csv", err)
+				}
 			}
 			if limit > 0 {
 				var cancel context.CancelFunc

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"path"
 	"slices"
 	"strings"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/spelling"
 
 	"github.com/dustin/go-humanize/english"
@@ -19,17 +21,25 @@ import (
 // arguments and in flags for URLs. Commands that only read find what is known in either scheme.
 func (c *cli) takeAddresses(root *cobra.Command) {
 	for cmd := range descendants(root) {
-		switch _, name, _ := strings.Cut(cmd.CommandPath(), " "); name {
+		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+		switch name {
 		case "add", "inject", "requeue", "drop", "boost", "pause", "resume", "withdraw", "crawl", "follow", "harvest", "discover":
 		default:
 			continue
 		}
 		check := cmd.Args
+		ofFile := name != "harvest" && name != "discover"
+		taken := func(arg string) string {
+			if ofFile && !strings.ContainsAny(arg, "/:") && detect.Declared(path.Ext(arg)) != "" {
+				return arg // a file's name, not that of a host
+			}
+			return c.withScheme(arg)
+		}
 		orHost := strings.Contains(cmd.Use, "|HOST") // a bare name is one
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			for i, arg := range args {
 				if !orHost || strings.Contains(arg, "/") {
-					args[i] = c.withScheme(arg)
+					args[i] = taken(arg)
 				}
 			}
 			for _, flag := range []string{"url", "seed"} {
@@ -40,7 +50,7 @@ func (c *cli) takeAddresses(root *cobra.Command) {
 				if list, ok := f.Value.(pflag.SliceValue); ok {
 					links := list.GetSlice()
 					for i, link := range links {
-						links[i] = c.withScheme(link)
+						links[i] = taken(link)
 					}
 					if err := list.Replace(links); err != nil {
 						return err
