@@ -41,7 +41,7 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Requ
 		ex.fail(catalog.NoVersion, catalog.ErrBadURL, "ftp: the path contains characters that no file name can have")
 		return nil
 	}
-	ex.RequestLine = "RETR " + name
+	ex.RequestLine, ex.RemoteAddr = "RETR "+name, "" // that of a redirect is another host's
 
 	set := f.opts.Settings(u.Group())
 	var named atomic.Bool // a lookup may outlive the fetch

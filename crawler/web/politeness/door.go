@@ -17,21 +17,26 @@ import (
 // host's (turnstile).
 //
 // The rule: a door is closed when its URLs fail in a row, failuresInRow different ones, with no answer in between, and again at
-// each failure after that; each time for twice as long. Failures of one URL count once, since they may be the URL's own. Any
-// answer opens the door, and everything is forgotten.
+// each further one; each time for twice as long. A URL that has failed says no more of its door until it has answered: its
+// retries, however many and after whatever, are its own affair. Any answer opens the door, and ends the row.
+//
+// A connection that was made and then broke is neither a failure nor an answer: somebody listens, and dislikes this URL. Where
+// that is so for every URL, robots.txt cannot be read either, and nothing is asked.
 type door struct {
-	failed []uint64  // hashes of the URLs that have failed since the last answer, at most failuresInRow
-	level  int       // how often in a row the door was closed
-	until  time.Time // when it opens; zero if it was not closed since the last answer
-	last   time.Time // when it was closed
-	error  string    // the last failure, for people
+	dead  []uint64  // hashes of the URLs that have failed since their own last answer, the latest maxDead of them
+	row   int       // how many of them failed since the last answer of any
+	level int       // how often in a row the door was closed
+	until time.Time // when it opens; zero if it was not closed since the last answer
+	last  time.Time // when it was closed
+	error string    // the last failure, for people
 }
 
 const (
 	firstBackoff  = time.Minute
 	quiet         = 30 * time.Minute // after that time without a failure, a back-off starts over
 	failuresInRow = 3                // so many different URLs that fail in a row are a failure of their door
-	maxFailure    = 200              // bytes of door.error
+	maxDead       = 100
+	maxFailure    = 200 // bytes of door.error
 )
 
 // word is what a result says of the door that the request went through.
@@ -41,6 +46,7 @@ const (
 	nothing  word = iota // there was no request, or what came of it is this machine's
 	answered             // whatever the answer was
 	failed               // nothing answered, or not in time
+	broken               // a connection was made, and ended before an answer
 )
 
 // says returns what a result says of its door. This is the one place that decides whose a failure is.
@@ -49,38 +55,49 @@ func (r Result) says() word {
 		return nothing
 	}
 	switch r.Class {
-	case catalog.ErrNetwork, catalog.ErrTimeout, catalog.ErrDNS, catalog.ErrTLS:
-		return failed
 	case catalog.ErrForbiddenTarget, catalog.ErrBadURL, catalog.ErrDiskFull, catalog.ErrInternal:
 		return nothing
+	case catalog.ErrNetwork, catalog.ErrTimeout, catalog.ErrDNS, catalog.ErrTLS:
+		switch {
+		case r.Latency > 0: // an answer began
+			return answered
+		case r.Class == catalog.ErrNetwork && r.Connected:
+			return broken
+		}
+		return failed
 	}
 	return answered
 }
 
 // note updates the door after a request, which closes it for at most longest. It reports whether what must be stored has
-// changed: that it was closed, or that it was opened.
+// changed.
 func (d *door) note(r Result, now time.Time, longest time.Duration) (changed bool) {
 	if d.level > 0 && now.Sub(d.last) > quiet && now.Sub(d.until) > quiet {
-		*d, changed = door{}, true
+		*d, changed = door{dead: d.dead}, true
 	}
+	url := hashOf(r.URL)
+	known := slices.Index(d.dead, url)
 	switch r.says() {
 	case answered:
-		changed = changed || d.level > 0
-		*d = door{}
-		return changed
-	case nothing:
-		return changed
+		changed = changed || d.row > 0 || d.level > 0 || known >= 0
+		if known >= 0 {
+			d.dead = slices.Delete(d.dead, known, known+1)
+		}
+		*d = door{dead: d.dead}
+	case failed:
+		d.error = r.Error[:min(len(r.Error), maxFailure)]
+		if known >= 0 {
+			return changed
+		}
+		d.dead = append(d.dead, url)
+		d.dead = d.dead[max(0, len(d.dead)-maxDead):]
+		changed = true
+		if d.row++; d.row >= failuresInRow {
+			d.until, d.last = now.Add(min(backoffTime(d.level), longest)), now
+			d.level++
+		}
 	}
-	d.error = r.Error[:min(len(r.Error), maxFailure)]
-	if url := hashOf(r.URL); len(d.failed) < failuresInRow && !slices.Contains(d.failed, url) {
-		d.failed = append(d.failed, url)
-	}
-	if len(d.failed) < failuresInRow {
-		return changed
-	}
-	d.until, d.last = now.Add(min(backoffTime(d.level), longest)), now
-	d.level++
-	return true
+	return changed
 }
 
 func hashOf(url string) uint64 {
@@ -123,7 +140,7 @@ func (t *turnstile) closed(scheme, host string, now time.Time) (c Closed, closed
 	if d == nil || !now.Before(d.until) {
 		return c, false
 	}
-	c.Until, c.Failures, c.Error = d.until, len(d.failed), d.error
+	c.Until, c.Failures, c.Error = d.until, d.row, d.error
 	return c, true
 }
 
@@ -165,7 +182,7 @@ func (t *turnstile) noteDoor(host string, r Result, now time.Time, longest time.
 		t.doors[u.Scheme] = d
 	}
 	changed = d.note(r, now, longest)
-	if d.level == 0 && len(d.failed) == 0 {
+	if d.level == 0 && len(d.dead) == 0 {
 		delete(t.doors, u.Scheme)
 	}
 	return changed

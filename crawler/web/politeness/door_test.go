@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,69 @@ func TestFailuresOfOneURLCountOnce(t *testing.T) {
 	})
 }
 
+// TestRetriesOfDeadURLsDoNotCloseTheDoor is a healthy host with four files that time out, whose retries come in a row, after the
+// good ones, and once more in another process.
+func TestRetriesOfDeadURLsDoNotCloseTheDoor(t *testing.T) {
+	t.Parallel()
+	db, err := kv.Open("", kv.Options{InMemory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	const door = "http://a.example"
+	g := New(Options{DB: db, Delay: -1})
+	visit := func(r Result) {
+		t.Helper()
+		leave, err := g.Enter(Asked(t.Context()), door) // not to wait where the first failures close it
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave(r)
+	}
+	for i := range 4 {
+		visit(down(fmt.Sprintf("%s/dead%d", door, i)))
+	}
+	closed, _ := g.Closed(door)
+	visit(down(door + "/dead3")) // a person asks for it
+	if c, _ := g.Closed(door); c != closed {
+		t.Errorf("a retry closes the door again: %+v, then %+v", closed, c)
+	}
+	visit(Result{URL: door + "/good"})
+	for range 2 {
+		for i := range 4 {
+			visit(down(fmt.Sprintf("%s/dead%d", door, i)))
+		}
+		if c, closed := g.Closed(door); closed {
+			t.Errorf("retries of dead URLs close the door: %+v", c)
+		}
+		g = New(Options{DB: db, Delay: -1})
+	}
+	for i := range 4 {
+		visit(Result{URL: fmt.Sprintf("%s/dead%d", door, i)}) // they were not dead for ever
+	}
+	for i := range 3 {
+		visit(down(fmt.Sprintf("%s/dead%d", door, i)))
+	}
+	if _, closed := g.Closed(door); !closed {
+		t.Error("what fails after it has answered does not count")
+	}
+}
+
+func TestBrokenConnectionsAreTheURLsOwnFault(t *testing.T) {
+	t.Parallel()
+	g := New(Options{Delay: -1})
+	const door = "http://a.example"
+	for i := range 50 {
+		pass(t, g, door, Result{URL: fmt.Sprintf("%s/%d", door, i), Outcome: catalog.NoVersion, Class: catalog.ErrNetwork, Connected: true})
+	}
+	if c, closed := g.Closed(door); closed {
+		t.Errorf("the door is closed: %+v", c)
+	}
+	if s, _ := g.Status("a.example"); s.Failures != 50 {
+		t.Errorf("%d failures were counted", s.Failures)
+	}
+}
+
 // TestClosedDoorsAndAnswersSurviveARestart holds what a process found of a door against what the next one does.
 func TestClosedDoorsAndAnswersSurviveARestart(t *testing.T) {
 	t.Parallel()
@@ -121,20 +185,23 @@ type event struct {
 // when it opens. why says what was wrong.
 func closings(log []event, door string) (n int, until time.Time, why string) {
 	var last time.Time
-	urls := map[string]bool{}
-	for _, e := range log {
+	row := 0
+	for i, e := range log {
 		scheme, _ := splitDoor(e.url)
 		if scheme != door {
 			continue
 		}
 		if n > 0 && e.at.Sub(until) > quiet && e.at.Sub(last) > quiet {
-			n, until, urls = 0, time.Time{}, map[string]bool{}
+			n, row, until = 0, 0, time.Time{}
 		}
 		switch e.word {
 		case answered:
-			n, until, urls = 0, time.Time{}, map[string]bool{}
+			n, row, until = 0, 0, time.Time{}
 		case failed:
-			if urls[e.url] = true; len(urls) < failuresInRow {
+			if lastWord(log[:i], e.url) == failed {
+				continue // it says no more than it did
+			}
+			if row++; row < failuresInRow {
 				continue
 			}
 			if want := min(firstBackoff<<min(n, 20), 24*time.Hour); e.wait < want || e.wait > min(want*5/4, 24*time.Hour) {
@@ -144,6 +211,16 @@ func closings(log []event, door string) (n int, until time.Time, why string) {
 		}
 	}
 	return n, until, why
+}
+
+// lastWord returns whether a URL failed or answered when either last happened.
+func lastWord(log []event, url string) word {
+	for _, e := range slices.Backward(log) {
+		if e.url == url && (e.word == failed || e.word == answered) {
+			return e.word
+		}
+	}
+	return nothing
 }
 
 // TestDoorsAreThoseOfANaiveReader compares the doors of a host, over random outcomes and restarts, with somebody who reads the
@@ -168,13 +245,15 @@ func compareDoors(random *rand.Rand) (why string) {
 		{failed, Result{Outcome: catalog.NoVersion, Class: catalog.ErrTimeout}},
 		{failed, Result{Outcome: catalog.NoVersion, Class: catalog.ErrTLS}},
 		{failed, Result{Outcome: catalog.NoVersion, Class: catalog.ErrDNS}},
+		{broken, Result{Outcome: catalog.NoVersion, Class: catalog.ErrNetwork, Connected: true}},
 		{answered, Result{Outcome: catalog.NoVersion, Class: catalog.ErrHTTPStatus}},
+		{answered, Result{Outcome: catalog.NoVersion, Class: catalog.ErrTimeout, Connected: true, Latency: time.Second}},
 		{answered, Result{Outcome: catalog.RetryLater}},
 		{answered, Result{}},
 		{nothing, Result{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget}},
 		{nothing, Result{Outcome: catalog.NoVersion, Class: catalog.ErrDiskFull}},
 	}
-	failing := 4 + random.IntN(len(results)-3) // some hosts fail more often than others
+	failing := 5 + random.IntN(len(results)-4) // some hosts fail more often than others
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	g := &turnstile{}
 	var log []event
@@ -195,7 +274,7 @@ func compareDoors(random *rand.Rand) (why string) {
 		if why != "" {
 			return fmt.Sprintf("step %d: %s", step, why)
 		}
-		if random.IntN(20) == 0 { // another process: what was not closed is forgotten
+		if random.IntN(20) == 0 { // another process
 			b, err := json.Marshal(g.saved())
 			var s savedHost
 			if err = errors.Join(err, json.Unmarshal(b, &s)); err != nil {
@@ -203,18 +282,13 @@ func compareDoors(random *rand.Rand) (why string) {
 			}
 			g = &turnstile{}
 			g.restore(s)
-			for _, door := range []string{"ftp", "http", "https"} {
-				if n, _, _ := closings(log, door); n == 0 {
-					log = append(log, event{now, door + "://" + host + "/", answered, 0})
-				}
-			}
 		}
 		if closed && random.IntN(4) > 0 {
 			continue // nobody asks
 		}
 		one := results[random.IntN(failing)]
 		r := one.Result
-		r.URL = fmt.Sprintf("%s://%s/%d", scheme, host, random.IntN(4))
+		r.URL = fmt.Sprintf("%s://%s/%d", scheme, host, random.IntN(9))
 		g.noteDoor(host, r, now, 24*time.Hour)
 		after, _ := g.closed(scheme, host, now)
 		log = append(log, event{now, r.URL, one.word, after.Until.Sub(now)})

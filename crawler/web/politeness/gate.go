@@ -85,11 +85,12 @@ type Result struct {
 	RetryAfter time.Duration // as the host asks; 0 if it does not
 	Rest       time.Duration // until the host's limit of requests permits another; 0 if it does not say
 	Robots     bool          `json:",omitempty"` // the request was for robots.txt
+	Connected  bool          `json:",omitempty"` // a connection to the host was made
 }
 
 // ResultOf returns the Result of an exchange, which concerns the host of its last request.
 func ResultOf(ex *fetch.Exchange) Result {
-	r := Result{URL: ex.FinalURL, Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter, Rest: ex.Rest, Latency: ex.Latency()}
+	r := Result{URL: ex.FinalURL, Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter, Rest: ex.Rest, Latency: ex.Latency(), Connected: ex.RemoteAddr != ""}
 	if r.says() == failed {
 		r.Error = strings.ToValidUTF8(ex.Why[:min(len(ex.Why), maxFailure)], "")
 	}
@@ -309,7 +310,7 @@ func (g *Gate) note(key, host string, r Result, out bool) {
 		d.next, d.why = rest, "rate-limit"
 	}
 	if key == host {
-		if r.says() == failed || r.Outcome == catalog.RetryLater {
+		if said := r.says(); said == failed || said == broken || r.Outcome == catalog.RetryLater {
 			d.failures++
 		}
 		changed = d.back.note(r, now, g.opts.MaxWait)

@@ -22,7 +22,14 @@ type State struct {
 	Latency  time.Duration // until the first byte, smoothed
 	Requests int           // so far; the first one's latency is not smoothed
 
-	Closed map[string]time.Duration `json:",omitempty"` // until doors are opened, by scheme
+	Doors map[string]DoorState `json:",omitempty"` // by scheme, those with URLs that have failed
+}
+
+// DoorState is what a process must know of a door to judge the failures behind it.
+type DoorState struct {
+	Closed time.Duration `json:",omitempty"` // until it is opened
+	Dead   []uint64      `json:",omitempty"` // hashes of the URLs that have failed since their own last answer
+	Row    int           `json:",omitempty"` // how many of them failed since the last answer of any
 }
 
 // RobotsCopy is the robots.txt of an authority as a process has it, with the ages of what happened.
@@ -160,8 +167,11 @@ func (g *Gate) Adopt(host string, s State) {
 	}
 	now := time.Now()
 	d.crawl, d.latency, d.requests, d.back, d.doors = s.Crawl, s.Latency, s.Requests, backoff{}, map[string]*door{}
-	for scheme, wait := range s.Closed {
-		d.doors[scheme] = &door{level: 1, until: now.Add(wait), last: now}
+	for scheme, one := range s.Doors {
+		d.doors[scheme] = &door{dead: one.Dead[max(0, len(one.Dead)-maxDead):], row: one.Row}
+		if one.Closed > 0 {
+			d.doors[scheme].level, d.doors[scheme].until, d.doors[scheme].last = 1, now.Add(one.Closed), now
+		}
 	}
 	d.last = now
 	d.delay = g.pause(d, g.opts.Settings(host).Delay)
@@ -187,13 +197,12 @@ func (g *Gate) Lend(ctx context.Context, host string, patience time.Duration) (*
 	defer g.mu.Unlock()
 	d := g.turnstiles[host]
 	s := State{Wait: max(0, time.Until(d.next)), Why: d.why, Crawl: d.crawl, Latency: d.latency, Requests: d.requests}
-	for scheme := range d.doors {
-		if c, closed := d.closed(scheme, host, time.Now()); closed {
-			if s.Closed == nil {
-				s.Closed = map[string]time.Duration{}
-			}
-			s.Closed[scheme] = time.Until(c.Until)
+	now := time.Now()
+	for scheme, door := range d.doors {
+		if s.Doors == nil {
+			s.Doors = map[string]DoorState{}
 		}
+		s.Doors[scheme] = DoorState{max(0, door.until.Sub(now)), slices.Clone(door.dead), door.row}
 	}
 	return &Lent{g, host, leave}, s, nil
 }

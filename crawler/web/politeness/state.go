@@ -24,24 +24,22 @@ type savedHost struct {
 }
 
 type savedDoor struct {
-	Failed []uint64  `json:"failed"`
-	Level  int       `json:"level"`
-	Until  time.Time `json:"until"`
-	Last   time.Time `json:"last"`
-	Error  string    `json:"error"`
+	Dead  []uint64  `json:"dead"`
+	Row   int       `json:"row,omitempty"`
+	Level int       `json:"level,omitempty"`
+	Until time.Time `json:"until,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+	Error string    `json:"error,omitempty"`
 }
 
-// saved returns what is stored of a turnstile: the back-off, and the doors that were closed since their last answer.
+// saved returns what is stored of a turnstile: the back-off, and the doors with URLs that have failed.
 func (t *turnstile) saved() savedHost {
 	s := savedHost{Level: t.back.level, Until: t.back.until, Last: t.back.last, Why: t.back.why}
 	for scheme, d := range t.doors {
-		if d.level == 0 {
-			continue
-		}
 		if s.Doors == nil {
 			s.Doors = map[string]savedDoor{}
 		}
-		s.Doors[scheme] = savedDoor{slices.Clone(d.failed), d.level, d.until, d.last, d.error}
+		s.Doors[scheme] = savedDoor{slices.Clone(d.dead), d.row, d.level, d.until, d.last, d.error}
 	}
 	return s
 }
@@ -76,7 +74,7 @@ func (t *turnstile) restore(s savedHost) {
 		if t.doors == nil {
 			t.doors = map[string]*door{}
 		}
-		t.doors[scheme] = &door{d.Failed, d.Level, d.Until, d.Last, d.Error}
+		t.doors[scheme] = &door{d.Dead, d.Row, d.Level, d.Until, d.Last, d.Error}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -63,7 +64,8 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(req.Context())
-	clone := req.Clone(ctx)
+	var connected atomic.Bool // a transport may go on dialling after the request
+	clone := req.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}))
 	if clone.Header.Get("User-Agent") == "" && t.UserAgent != "" {
 		clone.Header.Set("User-Agent", t.UserAgent)
 	}
@@ -73,11 +75,16 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	watch := time.AfterFunc(header, func() { cancel(fmt.Errorf("%s did not answer within %s", host, header)) })
 	resp, err := t.Base.RoundTrip(clone)
 	if err != nil {
+		class := catalog.ErrNetwork
 		if cause := context.Cause(ctx); cause != nil && req.Context().Err() == nil {
-			err = cause
+			err, class = cause, catalog.ErrTimeout
 		}
 		watch.Stop()
-		leave(Result{URL: u.String(), Outcome: catalog.NoVersion, Class: catalog.ErrNetwork, Error: err.Error()})
+		result := Result{URL: u.String(), Outcome: catalog.NoVersion, Class: class, Error: err.Error(), Connected: connected.Load()}
+		if req.Context().Err() != nil { // the caller does not want it any more, which says nothing about the host
+			result = Result{}
+		}
+		leave(result)
 		cancel(nil)
 		return nil, err
 	}
