@@ -44,8 +44,8 @@ are marked as withdrawn; nothing is deleted. If these are more than a third of i
 harvest asks first: what it found is kept, and 'harvest withdraw PORTAL' or 'harvest keep PORTAL' says what becomes of the
 others, unless a later harvest finds them again. An interrupted harvest continues where it stopped. Later harvests ask
 only for changes, if the source supports that, and for the number of datasets that it lists: if that is not the number
-that is known, the whole portal is read in the same harvest. Where a source does not say, removals are "not looked for"
-(absent in --json); once a week, all of it is read. If a server holds the archive, or with --endpoint, that server harvests,
+that is known, the whole portal is read in the same harvest. Otherwise removals are "not looked for" (absent in --json):
+as many may have been added. Once a week, all of it is read. If a server holds the archive, or with --endpoint, that server harvests,
 with its own settings of what fetches; the command ends with the harvest, and Ctrl-C stops both.
 
 With --every or --at, the harvest is planned: the server runs it at its times ('harvest list').

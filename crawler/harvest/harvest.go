@@ -76,6 +76,9 @@ type Sink interface {
 	Skip(why string)
 }
 
+// Short identifies, for Sink.Unknown, the failure of a source that lists n datasets less than it says.
+func Short(n int) string { return fmt.Sprintf("%d less than it says", n) }
+
 // Doer sends a request and returns its answer; *http.Client is one. After a status 429 or 503, the Doer delays the
 // host's next request for as long as the host asks (politeness.Transport); its callers do not wait themselves.
 type Doer interface {
@@ -125,10 +128,11 @@ type Entry struct {
 	Quads     []term.Quad
 }
 
-// Changes counts the datasets that one commit changed. Waiting are those that it would have withdrawn.
+// Changes counts the datasets that one commit changed. Waiting are those that it, or an earlier one, would have withdrawn.
 type Changes struct {
 	Inserted, Updated, Unchanged, Withdrawn, Returned int
-	Waiting                                           int `json:",omitempty"`
+	Waiting                                           int  `json:",omitempty"`
+	Blind                                             bool `json:",omitempty"` // what was removed last cannot be told from what did not come
 }
 
 // Ending says how the harvest of a portal ended.

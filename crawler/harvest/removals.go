@@ -4,8 +4,8 @@ import "odarchive/crawler/catalog"
 
 // read reads the source. A harvest of changes cannot see what its portal has ceased to list. Therefore it ends with a
 // question: how many datasets are listed now. If these are more than are known, the changes are read once more, for what
-// was added meanwhile. If the numbers still differ, the whole portal is read, in the same harvest. Removals count as
-// looked for only if they agree.
+// was added meanwhile. If the numbers still differ, the whole portal is read, in the same harvest. That they agree is said,
+// but does not mean that nothing was removed: as many may have been added, with an old date.
 func (s *step) read(h Harvester, from string) error {
 	err := h.Harvest(s.ctx, from, s)
 	counter, counts := h.(Counter)
@@ -25,7 +25,10 @@ func (s *step) read(h Harvester, from string) error {
 			s.broken = err
 			return err
 		}
-		if s.looked = total == known; s.looked || from == "" {
+		if total == known {
+			s.agreed = catalog.Counted(total)
+		}
+		if total == known || from == "" {
 			return nil
 		}
 		next := ""

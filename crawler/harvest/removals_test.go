@@ -52,9 +52,9 @@ func TestAHarvestOfChangesLooksForRemovalsByAskingHowManyDatasetsAreListed(t *te
 		looked   bool
 		beyond   int // Total of the commit, -1 for none
 	}{
-		{"as many as are known", counting{totals: []int{10}}, Selection{}, []string{"changes"}, 2, true, -1},
+		{"as many as are known", counting{totals: []int{10}}, Selection{}, []string{"changes"}, 2, false, -1},
 		{"fewer", counting{totals: []int{8, 8}, all: 8}, Selection{}, []string{"changes", ""}, 8, true, 8},
-		{"more, added meanwhile", counting{totals: []int{11, 10}}, Selection{}, []string{"changes", "changes"}, 2, true, -1},
+		{"more, added meanwhile", counting{totals: []int{11, 10}}, Selection{}, []string{"changes", "changes"}, 2, false, -1},
 		{"more than it returns", counting{totals: []int{12, 12, 12}, all: 10}, Selection{}, []string{"changes", "changes", ""}, 10, true, 12},
 		{"it does not say", counting{totals: []int{-1}}, Selection{}, []string{"changes"}, 2, false, -1},
 		{"it says what is gone", counting{tells: true}, Selection{}, []string{"changes"}, 2, true, -1},
@@ -71,6 +71,10 @@ func TestAHarvestOfChangesLooksForRemovalsByAskingHowManyDatasetsAreListed(t *te
 		raw, err := json.Marshal(report)
 		if err != nil || strings.Contains(string(raw), `"withdrawn":`) != c.looked || strings.Contains(report.Change(), "not looked for") == c.looked {
 			t.Errorf("%s: %v, %s, %s", c.about, err, report.Change(), raw)
+		}
+		agrees := len(c.portal.reads) > 0 && !c.looked && c.about != "it does not say" && c.part.IsZero()
+		if strings.Contains(report.Change(), "not looked for (the portal lists 10 datasets, as many as are known)") != agrees {
+			t.Errorf("%s: %s", c.about, report.Change())
 		}
 	}
 }

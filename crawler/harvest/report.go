@@ -39,6 +39,7 @@ type Report struct {
 	Returned  catalog.Figure `json:"returned,omitzero"`                 // withdrawn before
 	Withdrawn catalog.Figure `json:"withdrawn,omitzero"`                // not known if no portal was searched for removals
 	Unlooked  int            `json:"removals_not_looked_for,omitempty"` // portals that were not
+	Agreed    catalog.Figure `json:"listed_as_known,omitzero"`          // datasets of those that list as many as are known
 
 	// Datasets that are no longer listed, and so many that their withdrawal waits for an answer: known where Withdrawn is.
 	Waiting catalog.Figure `json:"waiting,omitzero"`
@@ -78,8 +79,10 @@ func (r *Report) add(c Changes, looked bool) {
 	r.Updated = r.Updated.Plus(catalog.Counted(c.Updated))
 	r.Unchanged = r.Unchanged.Plus(catalog.Counted(c.Unchanged))
 	r.Returned = r.Returned.Plus(catalog.Counted(c.Returned))
-	if looked || c.Withdrawn+c.Waiting > 0 { // a source may name some of those that are gone
+	if looked || c.Withdrawn > 0 { // a source may name some of those that are gone
 		r.Withdrawn = r.Withdrawn.Plus(catalog.Counted(c.Withdrawn))
+	}
+	if looked || c.Waiting > 0 { // some may wait since an earlier harvest
 		r.Waiting = r.Waiting.Plus(catalog.Counted(c.Waiting))
 	}
 	if !looked {
@@ -101,6 +104,9 @@ func (r Report) Change() string {
 		text += fmt.Sprintf("; removals not looked for in %d of %d portals", r.Unlooked, r.Portals)
 	case r.Unlooked > 0:
 		text += "; further removals not looked for"
+	}
+	if r.Unlooked > 0 && r.Agreed.Known() && r.Portals == 1 {
+		text += fmt.Sprintf(" (the portal lists %d datasets, as many as are known)", r.Agreed.N())
 	}
 	return text
 }

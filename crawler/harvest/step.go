@@ -29,7 +29,7 @@ type step struct {
 	portal Portal // current one; without an IRI there is none
 	whole  bool
 	again  bool           // the source was read again (read)
-	looked bool           // the portal lists as many datasets as are known
+	agreed catalog.Figure // datasets that the portal lists, as many as are known
 	total  catalog.Figure // of Ending
 	found  found
 	broken error // the keeper's
@@ -74,7 +74,7 @@ func (s *step) endPortal(whole bool) error {
 		return err
 	}
 	if never {
-		s.entries, s.portal, s.looked, s.total = s.entries[:0], Portal{}, false, catalog.Figure{}
+		s.entries, s.portal, s.agreed, s.total = s.entries[:0], Portal{}, catalog.Figure{}, catalog.Figure{}
 		clear(s.subject)
 		return s.keep(s.mark)
 	}
@@ -86,12 +86,13 @@ func (s *step) endPortal(whole bool) error {
 		s.broken = err
 		return err
 	}
-	s.report.add(changes, whole || s.looked || s.portal.TellsGone)
+	s.report.add(changes, whole && !changes.Blind || s.portal.TellsGone)
+	s.report.Agreed = s.report.Agreed.Plus(s.agreed)
 	s.found.brought += changes.Inserted + changes.Updated + changes.Unchanged + changes.Returned
 	if changes.Waiting > 0 && len(s.report.Asks) < maxAsks {
 		s.report.Asks = append(s.report.Asks, s.portal.IRI)
 	}
-	s.portal, s.looked, s.total = Portal{}, false, catalog.Figure{}
+	s.portal, s.agreed, s.total = Portal{}, catalog.Figure{}, catalog.Figure{}
 	s.found.ofPortal = 0
 	return nil
 }

@@ -85,7 +85,7 @@ func (c *client) search(ctx context.Context, at *position) error {
 		case stale >= maxStale && !end:
 			return fmt.Errorf("package_search gives the same packages again and again, %d of %d so far", at.n, p.count)
 		case end && len(p.results) == 0 && at.n+len(at.base) > 0 && (p.count > at.start || at.way != byChange && p.count > at.n):
-			if err := c.Out.Unknown("", countedOnly(p.count, at.n)); err != nil {
+			if err := c.Out.Unknown(harvest.Short(p.count-at.start), countedOnly(p.count, at.n)); err != nil {
 				return err
 			}
 		}

@@ -48,6 +48,7 @@ func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, e harv
 		return harvest.Changes{}, err
 	}
 	changes, err := l.finish(ctx, p, todo)
+	changes.Blind = e.Whole && record.faults.blind(record.Campaign)
 	if err == nil {
 		err = l.noteTotal(ctx, portalIRI, e.Total)
 	}

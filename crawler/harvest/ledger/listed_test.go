@@ -49,3 +49,43 @@ func TestAPortalThatCountsOthersThanItReturnsIsNotReadWholeEachTime(t *testing.T
 	w.ask(false, about("new"))
 	w.listed("with a new one", 13)
 }
+
+// TestAHarvestThatCannotTellWhatWasRemovedSaysSo: a portal that says that it lists five more than it returns may have lost
+// any of those that it returned before. When it fails in the same way again, what it no longer returns is withdrawn.
+func TestAHarvestThatCannotTellWhatWasRemovedSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ask(true, datasets(1, 20)...)
+	short := harvest.Entry{Kept: true, Fault: harvest.Short(5)}
+	for _, c := range []struct {
+		last, withdrawn int
+		blind           bool
+	}{{20, 0, true}, {18, 2, false}, {18, 0, false}} {
+		changes := w.ask(true, append(datasets(1, c.last), short)...)
+		if changes.Withdrawn != c.withdrawn || changes.Blind != c.blind {
+			t.Errorf("up to %d: %+v", c.last, changes)
+		}
+	}
+	short.Fault = harvest.Short(9)
+	if changes := w.ask(true, append(datasets(1, 14), short)...); changes.Withdrawn != 0 || !changes.Blind {
+		t.Errorf("another failure: %+v", changes)
+	}
+}
+
+func TestWhatWaitsForAnAnswerIsCountedByEachHarvest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ask(true, datasets(1, 9)...)
+	for _, c := range []struct {
+		whole         bool
+		from, waiting int
+	}{{true, 1, 6}, {false, 3, 6}, {false, 9, 5}, {true, 1, 6}} {
+		brought := datasets(c.from, 3)
+		if !c.whole {
+			brought = datasets(c.from, c.from)
+		}
+		if changes := w.ask(c.whole, brought...); changes.Waiting != c.waiting {
+			t.Errorf("%+v: %+v", c, changes)
+		}
+	}
+}

@@ -55,6 +55,12 @@ func (l *Ledger) plan(ctx context.Context, p portalID, record portal) (*plan, er
 			switch {
 			case record.withdraws(current, gone[id]):
 				todo.withdraw(id, current)
+			case !record.Hold && record.Answer == "" && current.Asked == waiting && current.dataset() != "":
+				_, isStaged, err := stagedRow(txn, p, record, id)
+				if !isStaged && !gone[id] {
+					todo.changes.Waiting++
+				}
+				return true, err
 			case record.Hold && record.lost(current, gone[id]) && current.Asked != refused && current.dataset() != "":
 				todo.changes.Waiting++
 			}

@@ -75,7 +75,7 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 		}
 		end := page.Next == "" || page.Next == at
 		if end && page.Total > n && at == "" && m.Get("at") == "" || end && page.Next != "" && page.Total > n {
-			if err := l.Out.Unknown("", fmt.Sprintf("the portal says that it lists %d entries but returned %d", page.Total, n)); err != nil {
+			if err := l.Out.Unknown(harvest.Short(page.Total-n), fmt.Sprintf("the portal says that it lists %d entries but returned %d", page.Total, n)); err != nil {
 				return err
 			}
 		}

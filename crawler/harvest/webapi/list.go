@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loosejson"
 	"odarchive/crawler/harvest/portalapi"
 )
@@ -118,7 +119,7 @@ func (l *list) walk(ctx context.Context, depth int) error {
 		}
 		if !more {
 			if total > next.n && !l.resumed && l.request.paging != nil {
-				return l.out.Unknown("", fmt.Sprintf("%s says that it lists %d items but returned %d", l.API.root, total, next.n))
+				return l.out.Unknown(harvest.Short(total-next.n), fmt.Sprintf("%s says that it lists %d items but returned %d", l.API.root, total, next.n))
 			}
 			return nil
 		}
