@@ -44,6 +44,9 @@ func (g *Guard) caller(r *http.Request) access.Caller {
 		c, _ := g.signedIn(r)
 		return c
 	}
+	if inAddress(r) && r.Method != http.MethodGet && r.Method != http.MethodHead && !g.fromPage(r, true) {
+		return access.Caller{Refused: crossSite()} // a form of any site could guess a token in an address, and no browser would ask first
+	}
 	return g.holder(r, given)
 }
 
@@ -136,6 +139,12 @@ func credentials(r *http.Request) (string, bool) {
 	}
 	secret, ok := r.Context().Value(secretKey{}).(string)
 	return secret, ok
+}
+
+// inAddress reports whether the credentials of a request are those of its address.
+func inAddress(r *http.Request) bool {
+	_, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return bearer == "" && r.Context().Value(secretKey{}) != nil
 }
 
 // hideSecret removes ?secret= from a request's address before anything can log it.

@@ -155,6 +155,12 @@ func TestWritingNeedsTheTokenAndTheTokenReachesNoLog(t *testing.T) {
 			t.Errorf("POST %s %v: %d %s, want %d", c.address, c.headers, res.StatusCode, text(t, res), c.status)
 		}
 	}
+	// Fetch Metadata: https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header. A form of another site needs no preflight.
+	for _, from := range [][]string{{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site", "Origin", "http://a.example"}} {
+		if res := ask(h, "POST", "/post/resource?secret=a+token+that+must+never+reach+a+log", body, from...); res.StatusCode != 403 {
+			t.Errorf("POST with a token in the address, sent by another site (%v): %d", from, res.StatusCode)
+		}
+	}
 	for _, method := range []string{"PUT", "POST", "DELETE"} {
 		if res := ask(h, method, "/rdf-graph-store?default", ""); res.StatusCode != 401 {
 			t.Errorf("%s without a token: %d", method, res.StatusCode)

@@ -58,7 +58,7 @@ func (g *Guard) signedIn(r *http.Request) (c access.Caller, ok bool) {
 }
 
 func crossSite() error {
-	return problem.New(http.StatusForbidden, "Not sent by a page of this archive", "a browser that has signed in sent this from another site, or without Sec-Fetch-Site and Origin")
+	return problem.New(http.StatusForbidden, "Not sent by a page of this archive", "a browser sent this from another site, or with the cookie of a session and neither Sec-Fetch-Site nor Origin")
 }
 
 // fromPage reports whether a page of this archive has sent a request, as far as the browser says. without is the answer for

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -82,13 +83,18 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 }
 
 func (c *cli) runDemo(ctx context.Context, e *edge) error {
-	c.cfg.Base = cmp.Or(store.BaseOf(c.cfg.Data), e.base())
-	c.cfg.Serve.Token = "demo"
+	if !c.given["base"] {
+		c.cfg.Base = cmp.Or(store.BaseOf(c.cfg.Data), e.base())
+	}
+	c.cfg.Serve.Token = rand.Text() // any page in the browser that shows the demo could send a token that is known
 	c.cfg.Fetch.MinInterval, c.cfg.Fetch.MaxInterval = demoMinInterval, demoMaxInterval
 	_, ignore := listenForHangups()
 	defer ignore()
 	return c.with(ctx, store.Options{Create: true}, func(n *app.Node) (err error) {
 		at := sampleRules(n)
+		if err := onlySample(ctx, n); err != nil {
+			return err
+		}
 		web, err := c.startSample(ctx, sampleweb.Options{Step: demoStep, At: at}, len(at) == 0)
 		if err != nil {
 			return err
@@ -106,6 +112,26 @@ func (c *cli) runDemo(ctx context.Context, e *edge) error {
 		}
 		return err
 	})
+}
+
+// onlySample returns an error for an archive with files of other hosts than the sample web's. The demo visits files every few
+// seconds, which is for no host of the world.
+func onlySample(ctx context.Context, n *app.Node) error {
+	known, err := n.Archive.Hosts(ctx, 0)
+	if err != nil {
+		return err
+	}
+	sample := map[string]bool{}
+	for _, host := range append(sampleweb.Names(), "portalwatch") {
+		sample[sampleweb.Name(host)] = true
+	}
+	for _, h := range known {
+		if !sample[h.Host] {
+			return fmt.Errorf("%s has files of %s, which a demo would visit every few seconds: 'odarchive serve --data %s' goes on with all of its files "+
+				"at their own times, and serves the sample hosts if it was a demo's", n.Config.Data, h.Host, n.Config.Data)
+		}
+	}
+	return nil
 }
 
 // say prints a line for people, unless they want none.
@@ -216,6 +242,7 @@ func (c *cli) showArchive(ctx context.Context, n *app.Node, portal, base string)
 	}
 	c.say("\n5. Download: the same query is a zip of %s, %d bytes", english.Plural(len(bundle.Entries()), "file", ""), bundle.Size())
 	c.say("\nOpen in a browser:\n  %s            the archive\n  %sconsole     run queries, and download the files they find as one zip\n  %scrawls      watch the crawl", base, base, base)
+	c.say("  %ssign-in     change something, with this demo's token: %s", base, c.cfg.Serve.Token)
 	c.say("\nTry in the console, or with curl:\n")
 	for _, q := range queries {
 		c.say("%s\n", q)

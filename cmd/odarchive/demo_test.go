@@ -87,3 +87,16 @@ func TestAKeptArchiveOfTheDemoLivesOn(t *testing.T) {
 		t.Errorf("the address itself is fetched:\n%s", out.String())
 	}
 }
+
+func TestTheDemoVisitsNoFilesOfTheWorld(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "archive")
+	var out bytes.Buffer
+	if status := run(t.Context(), []string{"add", "https://data.example.org/a.csv", "--data", data}, nil, &out, &out); status != 0 {
+		t.Fatalf("add: status %d\n%s", status, out.String())
+	}
+	out.Reset()
+	if status := run(t.Context(), []string{"demo", "--listen", "127.0.0.1:0", "--data", data}, nil, &out, &out); status != 1 || !strings.Contains(out.String(), "data.example.org") {
+		t.Errorf("status %d, want 1 and the name of the host\n%s", status, out.String())
+	}
+}
