@@ -235,7 +235,7 @@ func (c *client) portal(ctx context.Context, at position, names []string) error 
 		at.dataset = last
 		return at.String()
 	}
-	return harvestsparql.Datasets(ctx, c.endpoint, at.week, pattern, at.portal, at.dataset, mark, c.out)
+	return harvestsparql.Datasets(ctx, c.endpoint, at.week, pattern, p, at.dataset, mark, c.out)
 }
 
 // describe returns a portal as its week and the registry describe it.

@@ -255,3 +255,33 @@ func TestWeeksAreReadUnderEitherScheme(t *testing.T) {
 		t.Errorf("graphs that are not named as weeks: %v, %q, %q", err, n.IRIs(), n.Skipped)
 	}
 }
+
+// TestAPortalThatCannotBeReadDoesNotKeepOthersFromBeingRead: the endpoint fails at all that is asked about one dataset, or
+// at the list of one portal.
+func TestAPortalThatCannotBeReadDoesNotKeepOthersFromBeingRead(t *testing.T) {
+	t.Parallel()
+	for about, part := range map[string]string{"a dataset": "<http://p.example/d/1>", "a list": "<http://p.example/> <http://www.w3.org/ns/dcat#dataset> ?thing"} {
+		endpoint := portaltest.NewEndpoint(t, watch)
+		endpoint.Late = func(query string) (int, bool) { return 0, strings.Contains(query, part) }
+		whole := map[string]bool{} // by portal, as passed last
+		n := &told{Notes: &portaltest.Notes{}, whole: whole}
+		err := Source{Endpoint: "http://w.example/sparql", HTTP: &portaltest.Web{Handler: endpoint}}.Harvest(t.Context(), "", n)
+		if err == nil || len(n.Portals) < 5 || !slices.Contains(n.IRIs(), "http://old.example/1") || n.LastMark() != "" {
+			t.Errorf("%s: %v, %q, mark %q", about, err, n.IRIs(), n.LastMark())
+		}
+		if about == "a list" && whole["http://p.example/"] || about == "a dataset" && !slices.Contains(n.Unread, "http://p.example/d/1") || !whole["http://q.example/"] {
+			t.Errorf("%s: whole %v, not read %q", about, whole, n.Unread)
+		}
+	}
+}
+
+// told notes of each portal whether it was read whole.
+type told struct {
+	*portaltest.Notes
+	whole map[string]bool
+}
+
+func (n *told) Portal(p harvest.Portal, whole bool) error {
+	n.whole[p.IRI] = whole
+	return n.Notes.Portal(p, whole)
+}

@@ -125,7 +125,7 @@ func (s Source) catalogs(ctx context.Context, from string, out harvest.Sink) err
 			return err
 		}
 		mark := func(last string) string { return orNone(p.graph) + " " + orNone(p.catalog) + " " + last }
-		if err := Datasets(ctx, s.Endpoint, p.graph, p.pattern(), portal.IRI, after, mark, out); errors.Is(err, ErrPartly) {
+		if err := Datasets(ctx, s.Endpoint, p.graph, p.pattern(), portal, after, mark, out); errors.Is(err, ErrPartly) {
 			partly = err
 		} else if err != nil {
 			return err
@@ -165,7 +165,11 @@ func followed() []string {
 
 // Datasets hands over the datasets that a pattern binds to ?thing, with a mark after each batch. The error wraps ErrPartly
 // if all came, but some in part.
-func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after string, mark func(last string) string, out harvest.Sink) error {
+//
+// If the endpoint fails at what is asked about the portal, the error wraps ErrPartly, too: the portal is no longer read
+// whole, so that nothing of it is withdrawn, and others can be read.
+func Datasets(ctx context.Context, e Endpoint, graph, pattern string, p harvest.Portal, after string, mark func(last string) string, out harvest.Sink) error {
+	portal := p.IRI
 	var partly error
 	w := &Walk{Endpoint: e, Graph: graph, Is: pattern, Follow: followed(), Skip: func(why string) {
 		partly = fmt.Errorf("%w: %s", ErrPartly, why)
@@ -198,6 +202,10 @@ func Datasets(ctx context.Context, e Endpoint, graph, pattern, portal, after str
 		}
 		return out.Mark(mark(last))
 	})
+	if err != nil && tooMuch(err) && ctx.Err() == nil {
+		out.Skip(fmt.Sprintf("portal %s: %v", portal, err))
+		return errors.Join(fmt.Errorf("%w: portal %s: %w", ErrPartly, portal, err), out.Portal(p, false))
+	}
 	if err == nil {
 		err = partly
 	}
