@@ -446,11 +446,6 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func firstOf(b *book, i int, start time.Time) (act catalog.Activity, ok bool, err error) {
-	err = View(b.db, func(t Txn) (err error) { act, ok, err = t.Visit(b.ids[i], start); return err })
-	return act, ok, err
-}
-
 func TestAVisitIsKnownAtItsMomentHoweverManyTheStretchHas(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, 1)
