@@ -56,6 +56,8 @@ func outcomeOf(r harvest.Report) string {
 		return "not read: the source reports no change since the last harvest"
 	case r.Limited:
 		return "stopped at the requested limit: " + changes
+	case r.Fileless() != "":
+		return changes + "; " + r.Fileless()
 	case r.Unknown > 0:
 		return fmt.Sprintf("%s; %d that the portal failed to return were left as they were", changes, r.Unknown)
 	}

@@ -159,6 +159,11 @@ func (c *cli) printRegistered(reports ...harvest.Report) error {
 		}
 	}
 	lines := []string{"no new file is registered"}
+	for _, r := range reports {
+		if none := r.Fileless(); none != "" && r.Error == "" {
+			lines = append(lines, printable(r.Source)+": "+none)
+		}
+	}
 	if added > 0 {
 		lines[0] = humanize.Comma(int64(added)) + " " + english.PluralWord(added, "new file is", "new files are") + " registered; " + fetchedNext(added)
 	}

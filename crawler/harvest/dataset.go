@@ -47,6 +47,7 @@ type Dataset struct {
 	Extras      map[string]string
 
 	Distributions []Distribution
+	Unaddressed   int // files that the source counts and gives no address of
 
 	// Statements are the source's own, if it uses RDF or says more than fits above; their G is ignored. If Verbatim is
 	// true, they are the whole description, and the fields above are used only for seeds.

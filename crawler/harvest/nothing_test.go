@@ -39,10 +39,16 @@ func TestAHarvestThatReadEverythingAndFoundNothingFails(t *testing.T) {
 		"a portal that counts ten": {do: func(_ string, out Sink) error {
 			return errors.Join(portal(out, true), out.Unknown("", "the portal says that it lists 10 packages but returned 0"))
 		}, want: "no dataset and no file came; the portal says that it lists 10 packages but returned 0; asked: "},
-		"a list without addresses":   {do: func(_ string, out Sink) error { return portal(out, false) }, want: "found nothing"},
-		"only deleted datasets":      {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), out.Gone("http://a.example/d")) }, want: "found nothing"},
-		"not even a portal":          {do: func(string, Sink) error { return nil }, want: "found nothing; asked: "},
-		"files without an address":   {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), dataset(out, "mailto:a@b", "")) }, want: "found nothing to fetch: of 2 listed files, none has an address"},
+		"a list without addresses": {do: func(_ string, out Sink) error { return portal(out, false) }, want: "found nothing"},
+		"only deleted datasets":    {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), out.Gone("http://a.example/d")) }, want: "found nothing"},
+		"not even a portal":        {do: func(string, Sink) error { return nil }, want: "found nothing; asked: "},
+		"files without an address": {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), dataset(out, "mailto:a@b", "")) }, want: "found nothing to fetch: of 2 listed files, none has an address"},
+		"files that are only counted": {do: func(_ string, out Sink) error {
+			return errors.Join(portal(out, true), out.Dataset(Dataset{IRI: "http://a.example/d", Unaddressed: 3}))
+		}, want: "found nothing to fetch: of 3 listed files, none has an address that can be fetched; in dataset http://a.example/d, 3 files: no address is given; asked: http"},
+		"an address without a scheme": {do: func(_ string, out Sink) error {
+			return errors.Join(portal(out, true), dataset(out, "www.a.example/1.csv"))
+		}},
 		"a dataset without files":    {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), dataset(out)) }},
 		"addresses without datasets": {do: func(_ string, out Sink) error { return out.Seed(catalog.Seed{URL: "http://a.example/1.csv"}) }},
 		"changes, and there are none": {mark: "since 2026", do: func(_ string, out Sink) error {

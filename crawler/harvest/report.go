@@ -14,6 +14,8 @@ import (
 	"odarchive/vocab/rdf"
 	"odarchive/vocab/rdfs"
 	"odarchive/vocab/xsd"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // Report describes one harvest and counts what it brought. It is also the record behind the harvest's PROV activity.
@@ -109,6 +111,14 @@ func (r Report) Change() string {
 		text += fmt.Sprintf(" (the portal lists %d datasets, as many as are known)", r.Agreed.N())
 	}
 	return text
+}
+
+// Fileless says that no dataset that was read has a file to fetch, "" if one has.
+func (r Report) Fileless() string {
+	if r.Datasets == 0 || r.Seeds > 0 || r.Limited {
+		return ""
+	}
+	return english.Plural(r.Datasets, "dataset", "") + ", none with a file to fetch"
 }
 
 // activityID returns the ID of a harvest, derived from its source and start.

@@ -8,6 +8,16 @@ import (
 	"odarchive/crawler/catalog"
 )
 
+// List adds a distribution. One without an address is only counted.
+func (d *Dataset) List(dist Distribution) {
+	switch {
+	case dist.URL != "":
+		d.Distributions = append(d.Distributions, dist)
+	case !dist.Service:
+		d.Unaddressed++
+	}
+}
+
 // Seeds returns the URLs of the distributions that can be fetched, as listings of p.
 func (d Dataset) Seeds(p Portal) []catalog.Seed {
 	var seeds []catalog.Seed
@@ -23,6 +33,14 @@ func (d Dataset) Seeds(p Portal) []catalog.Seed {
 		})
 	}
 	return seeds
+}
+
+// withScheme returns an address with the scheme that people leave out where its host shows that it is one.
+func withScheme(address string) string {
+	if trimmed := strings.TrimSpace(address); len(trimmed) > 4 && strings.EqualFold(trimmed[:4], "www.") {
+		return "http://" + trimmed
+	}
+	return address
 }
 
 // FirstText returns the first text without its language, "" if there is none.

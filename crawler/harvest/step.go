@@ -9,6 +9,8 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // step is the Sink of a Run. It collects until a mark.
@@ -116,6 +118,10 @@ func (s *step) Dataset(d Dataset) error {
 		return s.ctx.Err()
 	}
 	d.IRI = iri
+	d.Distributions = slices.Clone(d.Distributions)
+	for i := range d.Distributions {
+		d.Distributions[i].URL = withScheme(d.Distributions[i].URL)
+	}
 	s.report.Datasets++
 	s.found.ofPortal++
 	e := Entry{Dataset: d.IRI, Quads: d.Quads(s.portal.IRI)}
@@ -131,6 +137,11 @@ func (s *step) Dataset(d Dataset) error {
 		if !dist.Service {
 			s.found.listed++
 		}
+	}
+	if n := d.Unaddressed; n > 0 {
+		s.found.listed += n
+		s.report.Invalid += n
+		s.note(fmt.Sprintf("in dataset %s, %s: no address is given", d.IRI, english.Plural(n, "file", "")))
 	}
 	seeds := d.Seeds(s.portal)
 	for i := range seeds {
@@ -190,7 +201,7 @@ func (s *step) Seed(seed catalog.Seed) error {
 	if s.limit() {
 		return errLimit
 	}
-	seed.URL, _ = address.WithoutSecret(seed.URL)
+	seed.URL, _ = address.WithoutSecret(withScheme(seed.URL))
 	s.report.Seeds++
 	s.found.ofPortal++
 	s.found.listed = max(s.found.listed, s.report.Seeds)

@@ -101,9 +101,11 @@ func dataset(root string, v loosejson.Value) harvest.Dataset {
 		value := p.extras[key]
 		d.Extras[key] = cmp.Or(value.Text(), value.JSON())
 	}
-	for _, r := range portalapi.Unfold(p.First("resources")).List() {
-		if dist, ok := distribution(root, r, d); ok {
-			d.Distributions = append(d.Distributions, dist)
+	resources := portalapi.Unfold(p.First("resources")).List()
+	d.Unaddressed = max(0, int(p.Get("num_resources").Int())-len(resources)) // a portal may count some that it does not show
+	for _, r := range resources {
+		if dist, active := distribution(root, r, d); active {
+			d.List(dist)
 		}
 	}
 	return d
@@ -233,7 +235,7 @@ func series(root string, p pack) []string {
 	return all
 }
 
-// distribution returns a resource, false if it was deleted or has no address.
+// distribution returns a resource, false if it was deleted. It may have no address.
 func distribution(root string, v loosejson.Value, d harvest.Dataset) (harvest.Distribution, bool) {
 	if !v.IsObject() {
 		return harvest.Distribution{URL: v.Text()}, portalapi.IsLink(v.Text())
@@ -264,7 +266,7 @@ func distribution(root string, v loosejson.Value, d harvest.Dataset) (harvest.Di
 	kind := r.text("resource_type")
 	dist.Service = portalapi.IsService(dist.Format) || kind == "api" || d.LandingPage != "" && dist.URL == d.LandingPage
 	state := r.text("state")
-	return dist, dist.URL != "" && (state == "" || state == "active")
+	return dist, state == "" || state == "active"
 }
 
 // checksum returns a checksum and its algorithm, as declared or as its length implies. Both are "" if they do not match.

@@ -212,9 +212,7 @@ func (w *walk) read(v loosejson.Value) (harvest.Dataset, bool) {
 		d.Extras[name] = cmp.Or(strings.Join(m.Texts(), ", "), m.JSON())
 	}
 	for _, m := range v.Get("distribution").List() {
-		if dist := w.distribution(m); dist.URL != "" {
-			d.Distributions = append(d.Distributions, dist)
-		}
+		d.List(w.distribution(m))
 	}
 	for _, name := range []string{"accessURL", "webService"} { // version 1.0
 		at := portalapi.Resolve(w.root+"/", v.Get(name).Text())

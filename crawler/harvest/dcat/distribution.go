@@ -17,10 +17,9 @@ import (
 	"odarchive/vocab/skos"
 )
 
-// distributions returns the distributions of a dataset, one for each address that can be crawled: its download URLs or,
+// distributions adds the distributions of d to its dataset, one for each address that can be crawled: its download URLs or,
 // if none of them is an address, its access URLs, which may be pages or files.
-func (g *graph) distributions(d term.Key) []harvest.Distribution {
-	var all []harvest.Distribution
+func (g *graph) distributions(to *harvest.Dataset, d term.Key) {
 	for _, node := range g.objects(d, dcat.DistributionProp) {
 		form := harvest.Distribution{
 			IRI: nameOf(node), Title: g.value(node, dcterms.Title, rdfs.Label), Format: g.label(node, dcterms.Format),
@@ -38,17 +37,20 @@ func (g *graph) distributions(d term.Key) []harvest.Distribution {
 		if len(addresses) == 0 && len(g.out[node]) == 0 && node.Kind() != term.KindBlank {
 			addresses = []term.Key{node} // only an address
 		}
+		before := len(to.Distributions)
 		for _, address := range addresses {
 			form.URL = strings.TrimSpace(address.Value())
 			if address.Kind() == term.KindBlank { // [ rdf:value "…" ]
 				form.URL = g.value(address, rdf.Value)
 			}
 			if form.URL != "" {
-				all = append(all, form)
+				to.Distributions = append(to.Distributions, form)
 			}
 		}
+		if len(to.Distributions) == before && !form.Service {
+			to.Unaddressed++
+		}
 	}
-	return all
 }
 
 // isWords reports whether a value is not an address.

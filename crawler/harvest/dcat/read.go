@@ -270,10 +270,12 @@ func (g *graph) dataset(d term.Key, names map[term.Key]term.Key) harvest.Dataset
 	for i := range own {
 		own[i].S, own[i].O = cmp.Or(names[own[i].S], own[i].S), cmp.Or(names[own[i].O], own[i].O)
 	}
-	return harvest.Dataset{
+	found := harvest.Dataset{
 		IRI: cmp.Or(names[d], d).Value(), Title: texts(g.objects(d, dcterms.Title)), Frequency: g.frequency(d), Modified: g.value(d, dcterms.Modified),
-		Distributions: g.distributions(d), Statements: own, Verbatim: true,
+		Statements: own, Verbatim: true,
 	}
+	g.distributions(&found, d)
+	return found
 }
 
 func texts(literals []term.Key) []harvest.Text {

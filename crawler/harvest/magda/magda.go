@@ -124,8 +124,8 @@ func read(_ context.Context, h *portalapi.Harvest, id string, v loosejson.Value)
 		d.Extras["source"] = strings.TrimSpace(source.Get("name").Text() + " " + source.Get("url").Text())
 	}
 	for _, r := range v.Get("aspects", "dataset-distributions", "distributions").List() {
-		if dist := distribution(h.Root, r); dist.URL != "" {
-			d.Distributions = append(d.Distributions, dist)
+		dist := distribution(h.Root, r)
+		if d.List(dist); dist.URL != "" {
 			d.License = cmp.Or(d.License, dist.License)
 		}
 	}

@@ -96,9 +96,7 @@ func read(_ context.Context, h *portalapi.Harvest, id string, v loosejson.Value)
 		}
 	}
 	for _, r := range v.Get("resources").List() {
-		if dist := distribution(h.Root, r, d); dist.URL != "" {
-			d.Distributions = append(d.Distributions, dist)
-		}
+		d.List(distribution(h.Root, r, d))
 	}
 	return portalapi.Entry{Dataset: d, Changed: changed(v), Gone: !v.Get("deleted").Empty() || v.Get("private").Bool()}, nil
 }

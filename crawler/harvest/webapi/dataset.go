@@ -73,7 +73,9 @@ func (a *API) read(s *scope) (d harvest.Dataset, _ state) {
 	d.Conforms, d.IsPartOf = portalapi.Links(c.conforms.eval(s)), portalapi.Links(c.partOf.eval(s))
 	d.Extras = c.extrasOf(s)
 	for _, one := range c.distributions {
-		d.Distributions = append(d.Distributions, one.read(s, a.root)...)
+		for _, dist := range one.read(s, a.root) {
+			d.List(dist)
+		}
 	}
 	if len(d.Distributions) > maxFiles {
 		d.Distributions = d.Distributions[:maxFiles]
@@ -140,9 +142,7 @@ func (c compiledDistribution) read(s *scope, root string) (list []harvest.Distri
 		if d.Checksum != "" {
 			d.ChecksumAlg = strings.ToLower(c.checksumAlg.textOf(s))
 		}
-		if d.URL != "" {
-			list = append(list, d)
-		}
+		list = append(list, d)
 	}
 	return list
 }
