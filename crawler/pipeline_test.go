@@ -342,6 +342,13 @@ func TestAPauseEndsTheVisitsOfAHostAfterTheOneUnderWay(t *testing.T) {
 			}
 		}
 	}})
+	if w, why := n.Pipeline.Waits(1); why != nil || !strings.HasSuffix(w.String(), "files are due, and nothing is asked for: the crawl stands still: for the test") {
+		t.Errorf("%s, %v", w, why)
+	}
+	_, missing := n.Run(t.Context(), RunOptions{URLs: []string{s.URL + "/unknown.csv"}})
+	if missing == nil || !strings.Contains(missing.Error(), "'odarchive add "+s.URL+"/unknown.csv' registers it") {
+		t.Errorf("an unknown URL: %v", missing)
+	}
 	if !errors.Is(err, frontier.ErrPaused) || fetched != 3 {
 		t.Fatalf("%d fetches, %v; want 3, and that the crawl is paused", fetched, err)
 	}

@@ -269,6 +269,9 @@ func (r *run) visitURLs(ctx context.Context) error {
 // visitURL visits one URL, which a person asks for: whether it is due or not, and though its door may be closed for failures.
 func (r *run) visitURL(ctx context.Context, link string) error {
 	u, err := r.Frontier.Get(link)
+	if errors.Is(err, frontier.ErrUnknown) && !errors.Is(err, frontier.ErrDamaged) {
+		return &NotFetched{link, "no such file is registered; 'odarchive add " + link + "' registers it"}
+	}
 	if err != nil {
 		return err
 	}

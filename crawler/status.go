@@ -74,7 +74,7 @@ const maxInternalShown = 20
 // HostStatus is the state of the crawl of one host.
 type HostStatus struct {
 	Host      string                  `json:"host"`
-	State     string                  `json:"state"`            // busy, waiting, due, idle
+	State     string                  `json:"state"`            // busy, waiting, due, idle; what is due behind a closed door waits, and the host does not
 	Wait      string                  `json:"wait,omitempty"`   // politeness, robots, retry-after, back-off
 	Next      time.Time               `json:"next,omitzero"`    // when it may be asked again, or its next URL is due
 	Delay     float64                 `json:"delay"`            // seconds between two requests at present
@@ -196,9 +196,9 @@ func (p *Pipeline) hostStatus(info frontier.HostInfo, gate politeness.Status) Ho
 	switch {
 	case info.Wait != "":
 		later(info.NotBefore, info.Wait)
-	case behind > 0 && behind == info.Due: // nothing may be asked for
+	case behind > 0 && behind == info.Due: // the host may be asked, though for nothing that is due
 		first := slices.MinFunc(info.Closed, func(a, b frontier.ClosedDoor) int { return a.NotBefore.Compare(b.NotBefore) })
-		later(first.NotBefore, first.Wait)
+		s.Next = first.NotBefore
 	case gate.State == "waiting" && len(gate.Closed) == 0:
 		later(now.Add(time.Until(gate.Next)), gate.Wait)
 	}

@@ -17,6 +17,7 @@ import (
 // Waits is what is due, and what of that must not be asked for yet. A file is due by its schedule; when it may be asked for is up
 // to its host. All messages are made of it.
 type Waits struct {
+	Held    string     `json:"held,omitempty"`    // why nothing is asked at all, such as a pause of the crawl
 	Due     int        `json:"due"`               // files that are due now
 	Askable int        `json:"mayBeAsked"`        // those of them whose hosts may be asked now
 	NextDue time.Time  `json:"nextDue,omitzero"`  // when the next file that is not due yet will be
@@ -42,7 +43,7 @@ func (p *Pipeline) Waits(limit int) (Waits, error) {
 	if err != nil {
 		return Waits{}, err
 	}
-	w := Waits{Due: q.Due, Askable: q.Askable, NextDue: q.NextDue, Hosts: make([]HostWait, len(q.Waits)), More: q.Hosts - len(q.Waits), Partial: q.Partial}
+	w := Waits{Held: p.Frontier.Held(), Due: q.Due, Askable: q.Askable, NextDue: q.NextDue, Hosts: make([]HostWait, len(q.Waits)), More: q.Hosts - len(q.Waits), Partial: q.Partial}
 	for i, one := range q.Waits {
 		w.Hosts[i] = p.hostWait(one)
 	}
@@ -174,6 +175,9 @@ func (w Waits) String() string {
 	}
 	if w.Partial {
 		text = "more than " + text
+	}
+	if w.Held != "" {
+		return text + ", and nothing is asked for: the crawl stands still: " + w.Held
 	}
 	if held := w.Due - w.Askable; held > 0 && w.Askable > 0 {
 		text += fmt.Sprintf(", %s may be asked for now", humanize.Comma(int64(w.Askable)))

@@ -3,6 +3,9 @@ package crawler
 import (
 	"testing"
 	"time"
+
+	"odarchive/crawler/frontier"
+	"odarchive/crawler/web/politeness"
 )
 
 func TestHostsThatWaitForTheSameReasonAreSaidTogether(t *testing.T) {
@@ -17,6 +20,7 @@ func TestHostsThatWaitForTheSameReasonAreSaidTogether(t *testing.T) {
 	}
 	for want, w := range map[string]Waits{
 		"2 files are due; a.example may be asked again at 2026-11-29T08:00:00Z (it asked to be left alone)": {Due: 2, Hosts: []HostWait{wait("a.example", "retry-after", "", 0)}},
+		"2 files are due, and nothing is asked for: the crawl stands still: lunch":                          {Held: "lunch", Due: 2, Askable: 2},
 		"4 files are due; a.example and b.example may be asked again from 2026-11-29T08:00:00Z (it asked to be left alone)": {Due: 4, Hosts: []HostWait{
 			wait("a.example", "retry-after", "", 0), wait("b.example", "retry-after", "", time.Hour)}},
 		"12 files are due; 10 of them: a.example, b.example, c.example and 2 more may be asked again at 2026-11-29T08:00:00Z (it asked to be left alone); " +
@@ -27,5 +31,18 @@ func TestHostsThatWaitForTheSameReasonAreSaidTogether(t *testing.T) {
 		if got := w.String(); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
+	}
+}
+
+func TestAHostDoesNotWaitBecauseOneOfItsDoorsIsClosed(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 29, 8, 0, 0, 0, time.UTC)
+	p := &Pipeline{Clock: func() time.Time { return at }}
+	info := frontier.HostInfo{Group: "a.example", Due: 2, NextDue: at.Add(-time.Hour),
+		Closed: []frontier.ClosedDoor{{Door: "ftp://a.example", Due: 2, NotBefore: at.Add(time.Minute), Wait: "back-off"}}}
+	gate := politeness.Status{State: "waiting", Wait: "back-off", Closed: []politeness.Closed{{Door: "ftp://a.example"}}}
+	s := p.hostStatus(info, gate)
+	if s.State != "due" || s.Wait != "" || !s.Next.Equal(at.Add(time.Minute)) || len(s.Closed) != 1 || s.Closed[0].Door != "ftp://a.example" {
+		t.Errorf("%+v", s)
 	}
 }

@@ -174,7 +174,7 @@ func (p *operatePage) read(o *Operation, now time.Time) error {
 			return err
 		}
 		for _, h := range some {
-			if after = h.Host; h.State == "waiting" && len(p.Waiting) < shownWaiting {
+			if after = h.Host; (h.State == "waiting" || len(h.Closed) > 0) && len(p.Waiting) < shownWaiting {
 				p.Waiting = append(p.Waiting, h)
 			}
 		}

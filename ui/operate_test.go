@@ -80,7 +80,8 @@ func operationOf(w *world) *ui.Operation {
 			if after != "" {
 				return nil, nil
 			}
-			return []crawler.HostStatus{{Host: "idle.example", State: "idle"}, {Host: "slow.example", State: "waiting", Wait: "retry-after", Due: 7, Next: w.now.Add(time.Hour)}}, nil
+			return []crawler.HostStatus{{Host: "idle.example", State: "idle"}, {Host: "slow.example", State: "waiting", Wait: "retry-after", Due: 7, Next: w.now.Add(time.Hour)},
+				{Host: "half.example", State: "idle", Closed: []crawler.HostWait{{Door: "ftp://half.example", Until: w.now.Add(time.Hour), Why: "back-off", Failures: 3, Failure: "refused"}}}}, nil
 		},
 		Space: func() (ui.Space, error) {
 			return ui.Space{Parts: []ui.SpacePart{{Name: "files", Bytes: 5 << 20}}, Free: 3 << 30, Known: true}, nil
@@ -95,7 +96,7 @@ func TestTheOperationIsShownAndOrderedOnAPage(t *testing.T) {
 	w.status.Internal = crawler.Internal{Count: 1, Newest: []catalog.InternalFailure{{URL: "https://a.example/<b>.csv", Why: "it took too long", Times: 3, Kept: true}}}
 	h := siteOf(w, func(o *ui.Options) { o.Operation = operationOf(w) })
 	page := body(t, get(t, h, "/operation"))
-	for _, want := range []string{"slow.example", "retry-after", "https://a.example/&lt;b&gt;.csv", "it took too long", "<dt>Free</dt>", "<dt>files</dt>", "host:settings.example", "http-status", `value="pause"`, `value="deny"`} {
+	for _, want := range []string{"slow.example", "retry-after", "<code>ftp://half.example</code> only", "3 failures in a row: refused", "https://a.example/&lt;b&gt;.csv", "it took too long", "<dt>Free</dt>", "<dt>files</dt>", "host:settings.example", "http-status", `value="pause"`, `value="deny"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}

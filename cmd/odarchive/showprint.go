@@ -59,6 +59,9 @@ func (c *cli) printThing(t thing) error {
 			state += fmt.Sprintf(" (%s), may be asked again at %s", h.Wait, inUTC(h.Next))
 		}
 		row("state", state)
+		for _, door := range h.Closed {
+			row("waits", door.String())
+		}
 		due := humanize.Comma(int64(h.Due))
 		if h.Due >= frontier.MaxDueCounted {
 			due = "at least " + due

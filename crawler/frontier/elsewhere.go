@@ -32,7 +32,7 @@ func (o LeaseOptions) pick(f *Frontier, group string, jobs []Job) []Job {
 // channel of Changed); it is the zero time if that is not known.
 func (f *Frontier) TryLeaseWith(ctx context.Context, o LeaseOptions) (l *Lease, next time.Time, err error) {
 	if why := f.Held(); why != "" {
-		return nil, time.Time{}, fmt.Errorf("frontier: %w: %s", ErrPaused, why)
+		return nil, time.Time{}, fmt.Errorf("%w: %s", ErrPaused, why)
 	}
 	l, at, err := f.tryLease(ctx, o)
 	if l == nil && err == nil && at != maxTime {

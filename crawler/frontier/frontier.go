@@ -36,7 +36,7 @@ import (
 var (
 	ErrUnknown   = errors.New("the URL is not known") // not registered, or its record is damaged
 	ErrLeaseLost = errors.New("the lease has ended")
-	ErrPaused    = errors.New("the crawl is paused")
+	ErrPaused    = errors.New("the crawl stands still")
 )
 
 // Options of a frontier. The zero value uses the defaults.

@@ -102,7 +102,7 @@ func (f *Frontier) LeaseWith(ctx context.Context, o LeaseOptions) (*Lease, error
 // wraps ErrPaused and has the reason.
 func (f *Frontier) TryLease(ctx context.Context) (*Lease, error) {
 	if why := f.Held(); why != "" {
-		return nil, fmt.Errorf("frontier: %w: %s", ErrPaused, why)
+		return nil, fmt.Errorf("%w: %s", ErrPaused, why)
 	}
 	l, _, err := f.tryLease(ctx, LeaseOptions{})
 	return l, err

@@ -170,7 +170,7 @@ func (g *Gate) Forgive(ctx context.Context, host string) {
 // Status is the state of one host.
 type Status struct {
 	Host     string
-	State    string    // "free", "busy", "waiting"
+	State    string    // "free", "busy", "waiting": it, or one of its doors
 	Wait     string    // why it waits: "politeness", "robots", "retry-after", "back-off"
 	Next     time.Time // when it may be asked
 	Delay    time.Duration
