@@ -174,17 +174,3 @@ func resolve(base, address string) string {
 	}
 	return u.String()
 }
-
-// Read visits every entry of one sitemap, feed or list of addresses that is at hand. It requests nothing: sitemaps that an index
-// lists are not read. base is the URL of the document. With an error, the entries before the fault have been visited.
-func Read(body []byte, base string, visit func(Entry) error) error {
-	return parse(body, list{
-		entry: func(e Entry) error {
-			if e.URL = resolve(base, e.URL); e.URL == "" {
-				return nil
-			}
-			return visit(e)
-		},
-		sitemap: func(string) error { return nil },
-	})
-}
