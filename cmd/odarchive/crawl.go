@@ -136,13 +136,24 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 	return errors.Join(err, c.printCrawl(n, summary, seen))
 }
 
-// reportLine returns the line of a fetch: its status and size are null if nothing answered.
-func reportLine(r crawler.Report) any {
-	line := struct {
-		crawler.Report
-		Status catalog.Figure `json:"status"`
-		Size   catalog.Figure `json:"size"`
-	}{Report: r}
+// fetchLine is a line of --report. The order of its members is part of what scripts rely on.
+type fetchLine struct {
+	URL          string             `json:"url"`
+	Outcome      catalog.Outcome    `json:"outcome"`
+	ErrorClass   catalog.ErrorClass `json:"error_class"`
+	Status       catalog.Figure     `json:"status"` // null if nothing answered
+	SHA256       string             `json:"sha256"`
+	Size         catalog.Figure     `json:"size"` // null if nothing answered
+	DetectedType string             `json:"detected_type"`
+	Versions     int                `json:"versions"`
+	Milliseconds int64              `json:"ms"`
+	Why          string             `json:"why"`
+}
+
+// reportLine returns the line of a fetch.
+func reportLine(r crawler.Report) fetchLine {
+	line := fetchLine{URL: r.URL, Outcome: r.Outcome, ErrorClass: r.ErrorClass, SHA256: r.SHA256, DetectedType: r.DetectedType,
+		Versions: r.Versions, Milliseconds: r.Milliseconds, Why: r.Why}
 	if r.Status != 0 {
 		line.Status = catalog.Counted(r.Status)
 	}
