@@ -123,11 +123,16 @@ func checkValues(_ *cobra.Command, args []string) error {
 	if err := (hosts.Rule{Match: args[0]}).Check(); err != nil {
 		return usageError{err}
 	}
+	given := map[string]string{}
 	for _, arg := range args[1:] {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
 			return usagef("%q is not of the form NAME=VALUE", arg)
 		}
+		if before, twice := given[name]; twice && before != value {
+			return usagef("%s is given two values, %q and %q; keep one", name, before, value)
+		}
+		given[name] = value
 		if err := new(hosts.Rule).Set(name, value); err != nil {
 			return usageError{err}
 		}

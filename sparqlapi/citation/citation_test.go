@@ -153,6 +153,18 @@ func TestNoTitleTurnsTheTextThatFollows(t *testing.T) {
 	}
 }
 
+func TestWhatWasNeverArchivedIsListed(t *testing.T) {
+	t.Parallel()
+	w := Work{Title: "Trees", Host: "city.example", URL: "http://city.example/trees.csv", IRI: "http://archive.example/f", Version: -1}
+	if got, want := w.Text(), "city.example (n.d.). Trees [Data set]. Listed at http://city.example/trees.csv. http://archive.example/f"; got != want {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	w.Archived = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	if got := w.Text(); !strings.Contains(got, "(2026)") || !strings.Contains(got, "Archived from http://city.example/trees.csv on 2026-03-01") {
+		t.Error(got)
+	}
+}
+
 func TestCSLHasWhatStylesRead(t *testing.T) {
 	t.Parallel()
 	w, err := collector().Version(t.Context(), id+"_2")

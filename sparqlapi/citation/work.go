@@ -108,12 +108,12 @@ func (w Work) terms() string {
 	return note
 }
 
-// note says where the bytes are from, in one sentence.
+// note says where the bytes are from, in one sentence, or where what was never archived is listed.
 func (w Work) note() string {
-	note := "Archived from " + w.URL
-	if !w.Archived.IsZero() {
-		note += " on " + w.Archived.UTC().Format("2006-01-02 15:04:05 UTC")
+	if w.Archived.IsZero() {
+		return "Listed at " + w.URL
 	}
+	note := "Archived from " + w.URL + " on " + w.Archived.UTC().Format("2006-01-02 15:04:05 UTC")
 	if w.SHA256 != "" && w.Version >= 0 {
 		note += "; SHA-256 " + w.SHA256
 	}

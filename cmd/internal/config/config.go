@@ -161,7 +161,7 @@ func (f Fetch) Denied() []string {
 	return all
 }
 
-// Resolved parses Resolve.
+// Resolved parses Resolve. Two places of one host are an error.
 func (f Fetch) Resolved() ([]hosts.Rule, error) {
 	var rules []hosts.Rule
 	for _, text := range f.Resolve {
@@ -170,6 +170,9 @@ func (f Fetch) Resolved() ([]hosts.Rule, error) {
 			return nil, fmt.Errorf("--resolve: %w", err)
 		}
 		rules = append(rules, r)
+	}
+	if err := hosts.CheckTwice(rules); err != nil {
+		return nil, fmt.Errorf("--resolve: %w", err)
 	}
 	return rules, nil
 }

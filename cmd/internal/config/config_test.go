@@ -112,6 +112,36 @@ func TestTheNameServerHasAPortAndNonsenseIsRefused(t *testing.T) {
 	}
 }
 
+// Otherwise the last of two values would win without a word.
+func TestOfTwoValuesNoneIsTakenSilently(t *testing.T) {
+	t.Parallel()
+	for text, name := range map[string]string{
+		"data = [\"a\", \"b\"]\n":    "data: the setting takes one value",
+		"contact = [\"a\", \"b\"]\n": "contact: the setting takes one value",
+		"resolve = [\"a.example=127.0.0.1:1\", \"a.example=127.0.0.1:2\"]\n":                                 "a.example",
+		"resolve = [\"a.example=127.0.0.1:1\", \"A.example=127.0.0.2\"]\n":                                   "a.example",
+		"[[host]]\nmatch = \"a.example\"\ndelay = \"1s\"\n[[host]]\nmatch = \"A.example\"\ndelay = \"2s\"\n": "a.example",
+	} {
+		file, c := writeFile(t, text), Defaults()
+		f := flagsOf(&c)
+		err := Load(f, file, namesOf(f))
+		if err == nil {
+			err = c.Check()
+		}
+		if err == nil {
+			_, err = HostRules(file)
+		}
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%q: %v, want an error that names %s", text, err, name)
+		}
+	}
+	c := Defaults()
+	c.Fetch.Resolve = []string{"a.example=127.0.0.1", "b.example=127.0.0.1", "a.example=127.0.0.1"}
+	if _, err := c.Fetch.Resolved(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestTheTablesOfHostsAreReadAndMisspellingsNamed(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "retries = 1\n[[host]]\nmatch = \"*.example.org\"\ndelay = \"7s\"\nmax-body = \"2MiB\"\n[[host]]\nmatch = \"a.example\"\nparallel = 2\n")

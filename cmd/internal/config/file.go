@@ -59,11 +59,13 @@ func (f *File) decode(v any) (toml.MetaData, error) {
 	return meta, f.errorf("%w", err)
 }
 
-// set sets a flag to a value of the file, or to each of a list.
+// set sets a flag to a value of the file. A flag that takes a list is set to each of a list.
 func (f *File) set(flags *pflag.FlagSet, name string, value any) error {
 	values, isList := value.([]any)
 	if !isList {
 		values = []any{value}
+	} else if _, takesList := flags.Lookup(name).Value.(pflag.SliceValue); !takesList {
+		return f.errorf("%s: the setting takes one value, not a list", name)
 	}
 	for _, v := range values {
 		if err := flags.Set(name, fmt.Sprint(v)); err != nil {

@@ -87,5 +87,8 @@ func HostRules(file *File) ([]hosts.Rule, error) {
 			return nil, file.errorf("%w", err)
 		}
 	}
+	if err := hosts.CheckTwice(tables.Host); err != nil {
+		return nil, file.errorf("%w", err)
+	}
 	return tables.Host, nil
 }

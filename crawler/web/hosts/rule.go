@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -236,6 +237,19 @@ func parseMatch(text string) (m match, err error) {
 		return match{domain: name}, nil
 	}
 	return match{host: name}, nil
+}
+
+// CheckTwice returns an error if two different rules are for the same Match: the last one would win without a word.
+func CheckTwice(rules []Rule) error {
+	seen := map[string]Rule{}
+	for _, r := range rules {
+		r.Match = canonical(r.Match)
+		if before, ok := seen[r.Match]; ok && !reflect.DeepEqual(before, r) {
+			return fmt.Errorf("host %q is given twice, with different values; keep one", r.Match)
+		}
+		seen[r.Match] = r
+	}
+	return nil
 }
 
 // canonical returns Match with its name as hosts are named, so that two spellings are one rule.
