@@ -53,8 +53,8 @@ the writer of its backup still, --detach if it goes its own way.`,
 			case detach:
 				return c.detachBackup(cmd.Context())
 			}
-			if out == "" {
-				return usagef("backup needs -o FILE")
+			if out == "" || out == "-" {
+				return usagef("backup needs -o FILE, which gets its name when it is complete; standard output cannot")
 			}
 			bar := c.progress(-1, "bytes")
 			defer bar.done()

@@ -39,6 +39,7 @@ type cli struct {
 	given   map[string]bool                  // the flags of the command line, without those that settings have set
 	besides map[*cobra.Command]besideOptions // the commands that a server runs for clients
 	screen  *screen                          // nil if stderr is not a terminal
+	tty     *tty                             // nil if stdout is not a terminal
 	call    *besideCall                      // the client for whom this process runs the command; nil if it is its own
 
 	args    []string // of the program
@@ -50,9 +51,13 @@ func newCLI(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli {
 	c := &cli{cfg: config.Defaults(), args: args, stdin: stdin, stdout: stdout, stderr: stderr, screen: screenOf(stderr)}
 	if c.screen != nil {
 		c.stderr = c.screen.over(stderr)
-		if screenOf(stdout) != nil {
-			c.stdout = c.screen.over(stdout)
+	}
+	if screenOf(stdout) != nil {
+		c.tty = &tty{to: stdout}
+		if c.screen != nil {
+			c.tty.to = c.screen.over(stdout)
 		}
+		c.stdout = c.tty
 	}
 	return c
 }
@@ -151,6 +156,9 @@ func (c *cli) configure(cmd *cobra.Command) error {
 	}
 	if err := c.readSettings(cmd); err != nil {
 		return err
+	}
+	if out := cmd.Flags().Lookup("output"); c.tty != nil && out != nil && out.Changed && out.Value.String() == "-" {
+		c.tty.raw = true
 	}
 	if c.cfg.LogFile != "" {
 		var err error

@@ -10,11 +10,11 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// ErrUnreached is wrapped by the error for a source that no connection led to, and that has not answered before: its host is
-// not known, refuses, or is silent.
+// ErrUnreached is wrapped by the error for a source that has not answered: its host is not known, refuses, or is silent, also
+// behind a connection.
 var ErrUnreached = errors.New("nothing answers there")
 
-// Reaching returns a Doer whose requests are not tried again as long as no connection to the source succeeds. Whoever has
+// Reaching returns a Doer whose requests are not tried again as long as the source has not answered. Whoever has
 // other sources to read may try again later; after the first answer, failures of the network are passed on as they are.
 func Reaching(d Doer) Doer { return &reaching{doer: d} }
 
@@ -29,18 +29,20 @@ func (r *reaching) Do(req *http.Request) (*http.Response, error) {
 		r.reached.Store(true)
 		return resp, nil
 	}
-	if !r.reached.Load() && req.Context().Err() == nil && isUnconnected(err) {
+	if !r.reached.Load() && req.Context().Err() == nil && isUnanswered(err) {
 		err = unreached{err}
 	}
 	return nil, err
 }
 
-// isUnconnected reports whether an error is that of finding a host, or of connecting to it.
-func isUnconnected(err error) bool {
+// isUnanswered reports whether an error is that of finding a host, of connecting to it, or of waiting for its answer.
+func isUnanswered(err error) bool {
 	var name *net.DNSError
 	var op *net.OpError
+	var wait interface{ Timeout() bool }
 	var host interface{ Class() catalog.ErrorClass } // as robots.txt found it, which is asked for first
-	return errors.As(err, &name) || errors.As(err, &op) && op.Op == "dial" || errors.As(err, &host) && host.Class() == catalog.ErrDNS
+	return errors.As(err, &name) || errors.As(err, &op) && op.Op == "dial" || errors.As(err, &wait) && wait.Timeout() ||
+		errors.As(err, &host) && (host.Class() == catalog.ErrDNS || host.Class() == catalog.ErrTimeout)
 }
 
 type unreached struct{ error }

@@ -41,6 +41,7 @@ func TestASourceThatHasNeverAnsweredIsAskedOnce(t *testing.T) {
 		{"refused", []error{refused}, 1, true},
 		{"unknown", []error{unknown}, 1, true},
 		{"silent", []error{silent}, 1, true},
+		{"connected, and silent", []error{fmt.Errorf("Get: %w", timeout{})}, 1, true},
 		{"a connection that breaks", []error{reset}, 4, false},
 		{"refused after an answer", []error{nil, refused}, 5, false},
 	} {

@@ -266,6 +266,12 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 		pass.Leave(Result{})
 		return lent, nil
 	}
+	if silent, ok := ctx.Value(silentKey{}).(time.Duration); ok {
+		limited, cancel := context.WithTimeoutCause(ctx, silent,
+			&unaskable{fmt.Sprintf("%s did not answer within %s", u.Authority(), silent), catalog.ErrTimeout})
+		defer cancel()
+		ctx = limited
+	}
 	redirects := 0
 	answered := old != nil && old.failing.IsZero()
 	ex, err := r.gate.opts.Fetch(ctx, fetch.Request{URL: robots.String(), MaxBody: maxRobots, CutOff: true, Answered: answered, Check: func(target string) error {

@@ -34,7 +34,9 @@ type Transport struct {
 	Header  time.Duration // until the first byte of the response; default 5 min, since SPARQL endpoints may take long
 	Idle    time.Duration // that a reader of the body waits for a byte; default 1 min
 	Longest time.Duration // that a request waits for a host; default 15 min
+	Silent  time.Duration // for robots.txt, until a host has answered; default 10 s. It is how a dead source is known soon
 
+	answered atomic.Bool
 	requests atomic.Int64
 	bytes    atomic.Int64
 }
@@ -88,6 +90,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel(nil)
 		return nil, err
 	}
+	t.answered.Store(true)
 	result := Result{URL: u.String(), Outcome: catalog.Archived, Latency: time.Since(began)}
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable {
 		result.Outcome, result.RetryAfter = catalog.RetryLater, fetch.RetryAfter(resp.Header.Get("Retry-After"), time.Now())
@@ -101,7 +104,10 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// unaskable is the error of a host that has no address, or none that may be asked.
+// silentKey is the key of how long a robots.txt is waited for, a time.Duration, in a context.
+type silentKey struct{}
+
+// unaskable is the error of a host that has no address, or none that may be asked, or that is silent.
 type unaskable struct {
 	why   string
 	class catalog.ErrorClass
@@ -118,6 +124,9 @@ func (e *unaskable) Class() catalog.ErrorClass { return e.class }
 // loadDelay loads the host's robots.txt for its Crawl-delay. A host that cannot be asked at all is an error at once: its
 // back-off, which enter would wait for, may be long.
 func (t *Transport) loadDelay(ctx context.Context, url string) error {
+	if !t.answered.Load() {
+		ctx = context.WithValue(ctx, silentKey{}, orElse(t.Silent, 10*time.Second))
+	}
 	v, err := t.Gate.Robots.Allowed(ctx, url)
 	if err == nil && (v.Class == catalog.ErrDNS || v.Class == catalog.ErrForbiddenTarget) {
 		return &unaskable{v.Reason, v.Class}

@@ -211,3 +211,31 @@ func TestAHostThatCannotBeAskedIsAnErrorAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// As a repository that accepts connections and never answers: its robots.txt shows it, which is asked for first.
+func TestASourceThatNeverAnswersIsKnownInTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		silent := true
+		gate := New(Options{Delay: time.Second, Fetch: func(ctx context.Context, _ fetch.Request) (*fetch.Exchange, error) {
+			if silent {
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			}
+			time.Sleep(20 * time.Second)
+			return &fetch.Exchange{Outcome: catalog.NoVersion, Status: 404}, nil
+		}})
+		tr := &Transport{Gate: gate, Base: trip(func(*http.Request) (*http.Response, error) { asked++; return answering(200, "ok"), nil })}
+		began := time.Now()
+		_, err := get(t, tr, "http://a.example/oai")
+		var host interface{ Class() catalog.ErrorClass }
+		if !errors.As(err, &host) || host.Class() != catalog.ErrTimeout || time.Since(began) != 10*time.Second || asked > 0 {
+			t.Errorf("%v after %s, %d requests", err, time.Since(began), asked)
+		}
+		silent = false
+		tr.answered.Store(true) // after its first answer, a source may be slow
+		if _, err := get(t, tr, "http://a.example/oai"); err != nil || asked != 1 {
+			t.Errorf("%v, %d requests", err, asked)
+		}
+	})
+}
