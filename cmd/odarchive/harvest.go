@@ -248,7 +248,7 @@ func (c *cli) printHarvest(r harvest.Report) error {
 		{"files", fmt.Sprintf("%s (%d new)", read(r.Seeds), r.Added)},
 		{"statements", read(r.Triples)},
 		{"invalid", read(r.Invalid)},
-		{"not returned", humanize.Comma(int64(r.Unknown)) + kept},
+		{"not returned", read(r.Unknown) + kept},
 		{"requests", fmt.Sprintf("%s, %s", humanize.Comma(int64(r.Requests)), humanize.IBytes(uint64(r.Bytes)))},
 		{"took", r.Took().Round(time.Millisecond).String()},
 	} {
@@ -272,7 +272,7 @@ func (c *cli) harvestList(ctx context.Context, n *app.Node, kind, file string, p
 	failed, finished := 0, 0
 	reports := n.HarvestList(ctx, kind, addresses, parallel, opts, func(r harvest.Report, err error) {
 		if finished++; err == nil {
-			err = asked(r)
+			err = unsettled(r)
 		}
 		if err != nil {
 			failed++
@@ -314,8 +314,12 @@ func (c *cli) traffic(reports []harvest.Report) error {
 		if t.Deleted > deleted.N() {
 			deleted = catalog.Counted(t.Deleted)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\n", name, t.Records, r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Unchanged.Or("-"), deleted.Or("-"),
-			r.Invalid, r.Seeds, r.Added, t.Requests, humanize.IBytes(uint64(t.Bytes)), mean, peak, errors)
+		records, invalid, files := came(r, t.Records), came(r, r.Invalid), came(r, r.Seeds)
+		if records == "-" {
+			mean, peak = "-", "-"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", name, records, r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Unchanged.Or("-"), deleted.Or("-"),
+			invalid, files, r.Added, t.Requests, humanize.IBytes(uint64(t.Bytes)), mean, peak, errors)
 	}
 	all := harvest.Report{Traffic: &harvest.Traffic{}}
 	for _, r := range reports {
@@ -333,6 +337,14 @@ func (c *cli) traffic(reports []harvest.Report) error {
 		line("all", all)
 	}
 	return w.Flush()
+}
+
+// came returns a count of what was read of a source, "-" if nothing came of it.
+func came(r harvest.Report, n int) string {
+	if r.Error != "" && r.Datasets+r.Seeds+r.Portals+n == 0 && (r.Traffic == nil || r.Traffic.Records == 0) {
+		return "-"
+	}
+	return r.Read(n).Or("-")
 }
 
 // unknownKind returns the error for a kind of source that does not exist.

@@ -127,5 +127,20 @@ func errorOfHarvest(ctx context.Context, r harvest.Report, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	return errors.Join(err, asked(r))
+	if err != nil {
+		return errors.Join(err, asked(r))
+	}
+	return unsettled(r)
+}
+
+// unsettled returns the error of a harvest that ended well, but asks something or did not get all that its source lists.
+func unsettled(r harvest.Report) error {
+	if r.Unknown == 0 {
+		return asked(r)
+	}
+	why := ""
+	if len(r.Skipped) > 0 {
+		why = " (" + r.Skipped[0] + ")"
+	}
+	return errors.Join(asked(r), fmt.Errorf("harvest %s: not read completely: %s not returned%s", r.Source, english.Plural(r.Unknown, "dataset was", "datasets were"), why))
 }

@@ -79,6 +79,15 @@ type Sink interface {
 // Short identifies, for Sink.Unknown, the failure of a source that lists n datasets less than it says.
 func Short(n int) string { return fmt.Sprintf("%d less than it says", n) }
 
+// missing returns how many datasets a failure concerns.
+func missing(failure string) int {
+	n := 0
+	if _, err := fmt.Sscanf(failure, "%d less than it says", &n); err != nil || n < 1 {
+		return 1
+	}
+	return n
+}
+
 // Doer sends a request and returns its answer; *http.Client is one. After a status 429 or 503, the Doer delays the
 // host's next request for as long as the host asks (politeness.Transport); its callers do not wait themselves.
 type Doer interface {

@@ -24,6 +24,7 @@ type memory struct {
 	steps   int
 	fail    int  // number of the step that fails; 0 means none
 	nothing bool // Commit finds nothing
+	blind   bool // Commit cannot tell what was removed
 }
 
 func (m *memory) Begin(_ context.Context, _ Report, fresh bool) (string, error) {
@@ -59,7 +60,7 @@ func (m *memory) Commit(_ context.Context, _ Report, portal string, e Ending) (C
 	if m.nothing {
 		return Changes{}, nil
 	}
-	return Changes{Inserted: 1}, nil
+	return Changes{Inserted: 1, Blind: m.blind}, nil
 }
 
 func (m *memory) End(_ context.Context, r Report, done bool, next string) error {

@@ -138,6 +138,45 @@ func TestAPortalOfWhichNothingCameNowIsKeptIfSomethingDidBefore(t *testing.T) {
 	}
 }
 
+func TestAnInterruptedHarvestOfWhichNothingWasLeftIsDone(t *testing.T) {
+	t.Parallel()
+	for listed, want := range map[int]bool{0: false, 3: true} {
+		m := &memory{mark: "page 9", listed: listed, nothing: true}
+		_, err := Run(t.Context(), "src", listedAs("http://a.example/"), m, Options{})
+		if (err == nil) != want {
+			t.Errorf("%d datasets came before: %v", listed, err)
+		}
+	}
+}
+
+// listedAs is a source of one portal, of which nothing comes.
+func listedAs(iri string) listed {
+	return listed{func(_ string, out Sink) error { return out.Portal(Portal{IRI: iri}, true) }}
+}
+
+func TestWhatASourceCountsAndDoesNotReturnIsTheReasonThatRemovalsAreNotKnown(t *testing.T) {
+	t.Parallel()
+	m := &memory{blind: true}
+	report, err := Run(t.Context(), "src", listed{func(_ string, out Sink) error {
+		return errors.Join(out.Portal(Portal{IRI: "http://a.example/"}, true), out.Dataset(Dataset{IRI: "http://a.example/d"}),
+			out.Unknown(Short(5), "the portal says that it lists 58 entries but returned 53"))
+	}}, m, Options{})
+	if want := "removals not looked for: the portal says that it lists 58 entries but returned 53"; err != nil || report.Unknown != 5 || !strings.HasSuffix(report.Change(), want) {
+		t.Errorf("%v, %d not returned: %s", err, report.Unknown, report.Change())
+	}
+}
+
+func TestAPortalThatWasNotReadHasNoFigures(t *testing.T) {
+	t.Parallel()
+	report, err := Run(t.Context(), "src", listed{func(_ string, out Sink) error {
+		out.NotModified("tag")
+		return out.Portal(Portal{IRI: "http://a.example/"}, true)
+	}}, &memory{mark: "tag"}, Options{})
+	if err != nil || report.Inserted.Known() || report.Withdrawn.Known() || report.Waiting.Known() {
+		t.Errorf("%v, %s", err, report.Change())
+	}
+}
+
 // always is a Doer that gives the same answer to everything.
 type always string
 

@@ -41,6 +41,7 @@ type Report struct {
 	Returned  catalog.Figure `json:"returned,omitzero"`                 // withdrawn before
 	Withdrawn catalog.Figure `json:"withdrawn,omitzero"`                // not known if no portal was searched for removals
 	Unlooked  int            `json:"removals_not_looked_for,omitempty"` // portals that were not
+	Blind     string         `json:"removals_not_told,omitempty"`       // why, if a portal was read whole and does not let one tell
 	Agreed    catalog.Figure `json:"listed_as_known,omitzero"`          // datasets of those that list as many as are known
 
 	// Datasets that are no longer listed, and so many that their withdrawal waits for an answer: known where Withdrawn is.
@@ -107,7 +108,9 @@ func (r Report) Change() string {
 	case r.Unlooked > 0:
 		text += "; further removals not looked for"
 	}
-	if r.Unlooked > 0 && r.Agreed.Known() && r.Portals == 1 {
+	if r.Unlooked > 0 && r.Blind != "" {
+		text += ": " + r.Blind
+	} else if r.Unlooked > 0 && r.Agreed.Known() && r.Portals == 1 {
 		text += fmt.Sprintf(" (the portal lists %d datasets, as many as are known)", r.Agreed.N())
 	}
 	return text

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,6 +34,7 @@ type step struct {
 	again  bool           // the source was read again (read)
 	agreed catalog.Figure // datasets that the portal lists, as many as are known
 	total  catalog.Figure // of Ending
+	blind  string         // why nobody can tell what the portal no longer lists
 	found  found
 	broken error // the keeper's
 }
@@ -88,13 +90,26 @@ func (s *step) endPortal(whole bool) error {
 		s.broken = err
 		return err
 	}
-	s.report.add(changes, whole && !changes.Blind || s.portal.TellsGone)
+	if whole && s.found.begun && changes == (Changes{}) && s.report.Unknown == 0 {
+		left, err := s.keeper.Listed(s.ctx, s.report, s.portal.IRI) // all that is listed came before the interruption
+		if err != nil {
+			s.broken = err
+			return err
+		}
+		s.found.brought += left
+	}
+	if !s.report.NotModified {
+		s.report.add(changes, whole && !changes.Blind || s.portal.TellsGone)
+	}
+	if changes.Blind {
+		s.report.Blind = cmp.Or(s.report.Blind, s.blind)
+	}
 	s.report.Agreed = s.report.Agreed.Plus(s.agreed)
 	s.found.brought += changes.Inserted + changes.Updated + changes.Unchanged + changes.Returned
 	if changes.Waiting > 0 && len(s.report.Asks) < maxAsks {
 		s.report.Asks = append(s.report.Asks, s.portal.IRI)
 	}
-	s.portal, s.agreed, s.total = Portal{}, catalog.Figure{}, catalog.Figure{}
+	s.portal, s.agreed, s.total, s.blind = Portal{}, catalog.Figure{}, catalog.Figure{}, ""
 	s.found.ofPortal = 0
 	return nil
 }
@@ -177,13 +192,15 @@ func (s *step) Gone(dataset string) error {
 }
 
 func (s *step) Unknown(dataset, why string) error {
-	s.report.Unknown++
+	s.report.Unknown += missing(dataset)
 	s.note(why)
 	s.progress()
 	if s.portal.IRI != "" {
 		e := Entry{Kept: true, Fault: dataset}
 		if iri, ok := AsIRI(dataset); ok {
 			e = Entry{Kept: true, Dataset: iri}
+		} else {
+			s.blind = cmp.Or(s.blind, address.Redact(why))
 		}
 		s.entries = append(s.entries, e)
 	}
