@@ -133,14 +133,10 @@ func errorOfHarvest(ctx context.Context, r harvest.Report, err error) error {
 	return unsettled(r)
 }
 
-// unsettled returns the error of a harvest that ended well, but asks something or did not get all that its source lists.
+// unsettled returns the error of a harvest that ended well, but asks something or got fewer datasets than its source counts.
 func unsettled(r harvest.Report) error {
-	if r.Unknown == 0 {
+	if r.Missing == 0 {
 		return asked(r)
 	}
-	why := ""
-	if len(r.Skipped) > 0 {
-		why = " (" + r.Skipped[0] + ")"
-	}
-	return errors.Join(asked(r), fmt.Errorf("harvest %s: not read completely: %s not returned%s", r.Source, english.Plural(r.Unknown, "dataset was", "datasets were"), why))
+	return errors.Join(asked(r), fmt.Errorf("harvest %s: not read completely: it did not return %s that it counts", r.Source, english.Plural(r.Missing, "dataset", "")))
 }

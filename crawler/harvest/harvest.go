@@ -79,13 +79,12 @@ type Sink interface {
 // Short identifies, for Sink.Unknown, the failure of a source that lists n datasets less than it says.
 func Short(n int) string { return fmt.Sprintf("%d less than it says", n) }
 
-// missing returns how many datasets a failure concerns.
-func missing(failure string) int {
-	n := 0
+// missing returns how many datasets a failure concerns, and whether the source only counts them (Short).
+func missing(failure string) (n int, counted bool) {
 	if _, err := fmt.Sscanf(failure, "%d less than it says", &n); err != nil || n < 1 {
-		return 1
+		return 1, false
 	}
-	return n
+	return n, true
 }
 
 // Doer sends a request and returns its answer; *http.Client is one. After a status 429 or 503, the Doer delays the

@@ -161,7 +161,7 @@ func TestWhatASourceCountsAndDoesNotReturnIsTheReasonThatRemovalsAreNotKnown(t *
 		return errors.Join(out.Portal(Portal{IRI: "http://a.example/"}, true), out.Dataset(Dataset{IRI: "http://a.example/d"}),
 			out.Unknown(Short(5), "the portal says that it lists 58 entries but returned 53"))
 	}}, m, Options{})
-	if want := "removals not looked for: the portal says that it lists 58 entries but returned 53"; err != nil || report.Unknown != 5 || !strings.HasSuffix(report.Change(), want) {
+	if want := "removals not looked for: the portal says that it lists 58 entries but returned 53"; err != nil || report.Unknown != 5 || report.Missing != 5 || !strings.HasSuffix(report.Change(), want) {
 		t.Errorf("%v, %d not returned: %s", err, report.Unknown, report.Change())
 	}
 }

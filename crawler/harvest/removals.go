@@ -58,6 +58,6 @@ func (s *step) readAgain(h Harvester, from string) error {
 		return err
 	}
 	r := &s.report
-	r.Datasets, r.Seeds, r.Triples, r.Invalid, r.Unknown, r.Skipped = 0, 0, 0, 0, 0, nil
+	r.Datasets, r.Seeds, r.Triples, r.Invalid, r.Unknown, r.Missing, r.Skipped = 0, 0, 0, 0, 0, 0, nil
 	return h.Harvest(s.ctx, from, s)
 }

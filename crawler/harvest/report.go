@@ -50,6 +50,7 @@ type Report struct {
 
 	Invalid  int      `json:"invalid"`           // things that cannot be used
 	Unknown  int      `json:"unknown,omitempty"` // datasets that the source failed to return
+	Missing  int      `json:"missing,omitempty"` // of those, datasets that the source only counts
 	Skipped  []string `json:"skipped,omitempty"` // reasons for the first of both
 	Requests int      `json:"requests"`
 	Bytes    int64    `json:"bytes"`             // of answers, decompressed

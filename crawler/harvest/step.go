@@ -192,7 +192,11 @@ func (s *step) Gone(dataset string) error {
 }
 
 func (s *step) Unknown(dataset, why string) error {
-	s.report.Unknown += missing(dataset)
+	n, counted := missing(dataset)
+	s.report.Unknown += n
+	if counted {
+		s.report.Missing += n
+	}
 	s.note(why)
 	s.progress()
 	if s.portal.IRI != "" {
