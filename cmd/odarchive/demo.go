@@ -7,8 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
+	"os/signal"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"odarchive/cmd/internal/app"
@@ -24,6 +28,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 )
+
+// demoBase is the base of an archive of the demo where nothing else is in the way.
+const demoBase = "http://localhost:8080/"
 
 // Timing of the sample web, fast enough that a new user soon sees second versions.
 const (
@@ -57,7 +64,10 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 				ctx, cancel = context.WithTimeout(ctx, limit)
 				defer cancel()
 			}
-			if !cmd.Flags().Changed("data") {
+			ctx, stop := signal.NotifyContext(ctx, syscall.SIGPIPE) // whoever reads the output may have seen enough
+			defer stop()
+			kept := cmd.Flags().Changed("data")
+			if !kept {
 				dir, err := os.MkdirTemp("", "odarchive-demo-")
 				if err != nil {
 					return err
@@ -65,15 +75,12 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 				defer os.RemoveAll(dir)
 				c.cfg.Data = dir
 			}
-			l, err := listen.TCP(address)
-			if err != nil && !cmd.Flags().Changed("listen") {
-				l, err = listen.TCP("127.0.0.1:0")
-			}
+			l, err := demoListener(address, store.BaseOf(c.cfg.Data), cmd.Flags().Changed("listen"))
 			if err != nil {
 				return err
 			}
 			defer l.Close()
-			return c.runDemo(ctx, &edge{listeners: []net.Listener{l}})
+			return c.runDemo(ctx, &edge{listeners: []net.Listener{l}}, kept)
 		},
 	}
 	f := cmd.Flags()
@@ -82,20 +89,47 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 	return cmd
 }
 
-func (c *cli) runDemo(ctx context.Context, e *edge) error {
+// demoListener listens on an address, or unless it was given, where an archive with a base was served before, or on any port.
+func demoListener(address, base string, given bool) (net.Listener, error) {
+	if given {
+		return listen.TCP(address)
+	}
+	places := []string{address, "127.0.0.1:0"}
+	if u, err := url.Parse(base); err == nil && isLocal(base) && u.Port() != "" {
+		places = slices.Insert(places, 0, "127.0.0.1:"+u.Port())
+	}
+	for {
+		l, err := listen.TCP(places[0])
+		if places = places[1:]; err == nil || len(places) == 0 {
+			return l, err
+		}
+	}
+}
+
+// runDemo runs the demo. kept says that its archive stays.
+func (c *cli) runDemo(ctx context.Context, e *edge, kept bool) error {
+	known := store.BaseOf(c.cfg.Data)
 	if !c.given["base"] {
-		c.cfg.Base = cmp.Or(store.BaseOf(c.cfg.Data), e.base())
+		c.cfg.Base = cmp.Or(known, e.base())
 	}
 	c.cfg.Serve.Token = rand.Text() // any page in the browser that shows the demo could send a token that is known
 	c.cfg.Fetch.MinInterval, c.cfg.Fetch.MaxInterval = demoMinInterval, demoMaxInterval
 	_, ignore := listenForHangups()
 	defer ignore()
 	return c.with(ctx, store.Options{Create: true}, func(n *app.Node) (err error) {
-		at := sampleRules(n)
+		at, err := samplePlaces(n)
+		if err != nil {
+			return err
+		}
 		if err := onlySample(ctx, n); err != nil {
 			return err
 		}
-		web, err := c.startSample(ctx, sampleweb.Options{Step: demoStep, At: at}, len(at) == 0)
+		if e.base() != n.Mint.Base && isLocal(n.Mint.Base) {
+			c.say("%s\n", servedElsewhere(n.Mint.Base, e.base()))
+		} else if kept && known == "" && e.base() != demoBase {
+			c.say("Port 8080 is in use: the addresses in this archive begin with %s. Later, 'odarchive demo' listens there again, and 'odarchive serve' with --listen 127.0.0.1:%s\n", e.base(), portOf(e.base()))
+		}
+		web, err := c.startSample(ctx, sampleweb.Options{Step: demoStep, At: at}, at == nil)
 		if err != nil {
 			return err
 		}
@@ -154,7 +188,7 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleHosts, base stri
 	if err != nil {
 		return err
 	}
-	c.say("   %d listings, %d new URLs\n\n2. Crawl: fetch the files politely and keep them", report.Seeds, report.Added)
+	c.say("   %d listings, %d new URLs\n\n2. Crawl: %s", report.Seeds, report.Added, map[bool]string{true: "fetch the files politely and keep them", false: "no file is new; those that are due are fetched"}[report.Added > 0])
 	seen := newEnding()
 	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: max(report.Added, report.Seeds), Report: func(r crawler.Report) {
 		seen.add(r)
@@ -163,7 +197,9 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleHosts, base stri
 	if err != nil {
 		return err
 	}
-	c.say("   %s", seen.words())
+	if words := seen.words(); words != "" {
+		c.say("   %s", words)
+	}
 	for _, f := range seen.causes() {
 		c.say("   %7d  %s", f.Files, f.Cause)
 	}

@@ -79,7 +79,14 @@ func TestAKeptArchiveOfTheDemoLivesOn(t *testing.T) {
 	if now := do("host", "list", "--data", data); now == settings {
 		t.Errorf("the ports are taken, and the archive remembers them:\n%s", now)
 	}
-	if out := demo(); !strings.Contains(out, "14 listings, 0 new URLs") || strings.Contains(out, "refused") {
+	do("host", "set", "city.example", "delay=1s", "note=what I know of it", "--data", data)
+	do("host", "set", "library.example", "resolve=127.0.0.1:9", "--data", data)
+	do("crawl", "--once", "--data", data)
+	if now := do("host", "list", "--data", data); !strings.Contains(now, "delay=1s") || !strings.Contains(now, "what I know of it") || !strings.Contains(now, "127.0.0.1:9") {
+		t.Errorf("what a person has set stays:\n%s", now)
+	}
+	do("host", "set", "library.example", "resolve=", "--data", data)
+	if out := demo(); !strings.Contains(out, "14 listings, 0 new URLs") || strings.Contains(out, "\n   \n") || strings.Contains(out, "fetch the files politely") || strings.Contains(out, "refused") {
 		t.Errorf("a second demo:\n%s", out)
 	}
 	var out bytes.Buffer
@@ -98,5 +105,50 @@ func TestTheDemoVisitsNoFilesOfTheWorld(t *testing.T) {
 	out.Reset()
 	if status := run(t.Context(), []string{"demo", "--listen", "127.0.0.1:0", "--data", data}, nil, &out, &out); status != 1 || !strings.Contains(out.String(), "data.example.org") {
 		t.Errorf("status %d, want 1 and the name of the host\n%s", status, out.String())
+	}
+}
+
+// The IRIs of an archive begin with the base that it got first, so that is where the demo listens again.
+func TestTheDemoListensWhereTheAddressesOfItsArchiveAre(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := "http://localhost:" + portOf("http://"+taken.Addr().String()) + "/"
+	port := func(l net.Listener, err error) string {
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		return portOf("http://" + l.Addr().String())
+	}
+	if got := port(demoListener("127.0.0.1:0", base, false)); got == portOf(base) {
+		t.Errorf("it listens at a port that is taken")
+	}
+	taken.Close()
+	if got := port(demoListener("127.0.0.1:0", base, false)); got != portOf(base) {
+		t.Errorf("it listens at %s, and the archive is at %s", got, base)
+	}
+	if got := port(demoListener("127.0.0.1:0", "https://archive.example.org/", false)); got == "443" {
+		t.Errorf("it listens at the port of a base that is not here")
+	}
+}
+
+func TestTheDemoSaysWhatAnotherPortMeans(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "archive")
+	demo := func(args ...string) (status int, said string) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		out, stderr := &watched{until: "1. Harvest", then: cancel}, &bytes.Buffer{}
+		status = run(ctx, append([]string{"demo", "--listen", "127.0.0.1:0", "--data", data}, args...), strings.NewReader(""), out, stderr)
+		return status, out.String() + stderr.String()
+	}
+	if status, said := demo("--base", "http://localhost:7/"); status != 0 || !strings.Contains(said, "begin with http://localhost:7/, where nothing of it answers now") {
+		t.Errorf("status %d\n%s", status, said)
+	}
+	if status, said := demo(); status != 0 || !strings.Contains(said, "begin with http://localhost:7/, where nothing of it answers now") {
+		t.Errorf("again: status %d\n%s", status, said)
 	}
 }

@@ -166,9 +166,26 @@ func follow(t *testing.T, path, archive string) {
 		}
 	}
 	r.end()
+	if path != "tutorial" { // the next page begins where this one has ended
+		r.usable()
+	}
 	if path == "tutorial" {
 		if err := os.Rename(here, archive); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// usable fails unless the archive of the reader can still be read under the address that the tutorial has, and be written.
+func (r *reading) usable() {
+	r.t.Helper()
+	for _, script := range []string{
+		`odarchive host set after.example note=read`, `odarchive crawl --once --url http://city.example/environment/trees.csv`,
+		`odarchive get http://city.example/environment/trees.csv -o /dev/null`,
+		`odarchive query 'SELECT ?v { <http://city.example/environment/trees.csv> dct:hasVersion ?v }' | grep -q '<*http://localhost:8080/'`,
+	} {
+		if err := r.run(nil, "sh", "-ec", script); err != nil {
+			r.t.Errorf("after the page: %s\n%v\n%s", script, err, r.output)
 		}
 	}
 }
@@ -369,6 +386,30 @@ func outputPattern(want string) *regexp.Regexp {
 	}
 	b.WriteString(`$`)
 	return regexp.MustCompile(b.String())
+}
+
+// A reader who types one page after the other has one folder for all.
+func TestNoTwoPagesMakeTheSameDirectory(t *testing.T) {
+	t.Parallel()
+	library, err := docs.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := regexp.MustCompile(`odarchive (?:restore|import) .*--data (\S+)`)
+	by := map[string]string{}
+	for _, p := range library.Pages() {
+		if strings.HasPrefix(p.Path, "reference/") {
+			continue
+		}
+		for _, b := range p.Code() {
+			for _, m := range made.FindAllStringSubmatch(b.Text, -1) {
+				if other := by[m[1]]; other != "" && other != p.Path {
+					t.Errorf("%s and %s make %s", other, p.Path, m[1])
+				}
+				by[m[1]] = p.Path
+			}
+		}
+	}
 }
 
 func TestAnOutputIsComparedWithWhatAPageShows(t *testing.T) {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -127,4 +129,19 @@ func isLocal(base string) bool {
 		return name == "localhost" || strings.HasSuffix(name, ".localhost")
 	}
 	return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+}
+
+// portOf returns the port of a base; "" if it has none.
+func portOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return u.Port()
+}
+
+// servedElsewhere says what it means that an archive whose addresses begin with one local base is served at another.
+func servedElsewhere(base, at string) string {
+	return fmt.Sprintf("The addresses in this archive begin with %s, where nothing of it answers now; it is served at %s. "+
+		"--listen 127.0.0.1:%s listens there, and 'odarchive rebase --base %s' makes them begin as they are served.", base, at, cmp.Or(portOf(base), "80"), at)
 }

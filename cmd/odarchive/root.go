@@ -216,6 +216,11 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 			return usageError{err}
 		}
 	}
+	if f := cmd.Flags().Lookup("endpoint"); f != nil && f.Changed {
+		if err := f.Value.Set(c.withScheme(f.Value.String())); err != nil {
+			return err
+		}
+	}
 	if err := c.cfg.Check(); err != nil {
 		return usageError{err}
 	}

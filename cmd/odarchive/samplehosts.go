@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 
 	"odarchive/cmd/internal/app"
@@ -15,7 +17,7 @@ import (
 // An archive of the demo knows the hosts of the sample web by name, city.example for one: its settings of hosts say where they
 // are. Whoever fetches for such an archive serves them, so that it lives on after the demo has ended.
 
-// sampleNote marks the settings of a sample host.
+// sampleNote tells people what a sample host is.
 const sampleNote = "a host of the sample web, which the program serves itself"
 
 // sampleDelay is the pause between two requests to a sample host.
@@ -80,39 +82,59 @@ func (s *sampleHosts) close() error {
 // all returns the names of all hosts.
 func (s *sampleHosts) all() []string { return append(s.Hosts(), "portalwatch") }
 
-// keep makes the archive remember where the sample hosts are. What an operator has set for them otherwise stays.
+// keyPlaces is the setting of an archive of the demo that has where the sample hosts were last, by name, as JSON.
+const keyPlaces = "demo/places"
+
+// keep makes the archive remember where the sample hosts are. What an operator has set for them stays.
 func (s *sampleHosts) keep(ctx context.Context, n *app.Node) error {
-	known := sampleRules(n)
+	before, err := samplePlaces(n)
+	if err != nil {
+		return err
+	}
+	rules := map[string]hosts.Rule{}
+	for _, r := range n.HostRules() {
+		if r.From == hosts.FromOrder {
+			rules[r.Match] = r.Rule
+		}
+	}
+	now := map[string]string{}
 	for _, host := range s.all() {
-		values := map[string]string{"resolve": s.At(host)}
-		if at, ok := known[host]; !ok {
-			values["delay"], values["note"] = sampleDelay, sampleNote
-		} else if at == values["resolve"] {
+		now[host] = s.At(host)
+		values, rule := map[string]string{}, rules[sampleweb.Name(host)]
+		if own := rule.Resolve == nil || rule.Resolve.String() == before[host]; own && (rule.Resolve == nil || rule.Resolve.String() != now[host]) {
+			values["resolve"] = now[host]
+		}
+		if before == nil && rule.Delay == nil {
+			values["delay"] = sampleDelay
+		}
+		if before == nil && rule.Note == "" {
+			values["note"] = sampleNote
+		}
+		if len(values) == 0 {
 			continue
 		}
 		if _, err := n.SetHosts(ctx, sampleweb.Name(host), values); err != nil {
 			return fmt.Errorf("sample web: %w", err)
 		}
 	}
-	return nil
+	if maps.Equal(before, now) {
+		return nil
+	}
+	text, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	return n.SetSetting(ctx, keyPlaces, string(text))
 }
 
-// sampleRules returns where the hosts of the sample web are for an archive of the demo, by the names that the sample web has for
-// them; nothing for any other archive.
-func sampleRules(n *app.Node) map[string]string {
-	byName := map[string]hosts.Listed{}
-	for _, r := range n.HostRules() {
-		if r.From == hosts.FromOrder && r.Note == sampleNote && r.Resolve != nil {
-			byName[r.Match] = r
-		}
+// samplePlaces returns where the hosts of the sample web were last for an archive of the demo, by the names that the sample web has
+// for them; nil for any other archive.
+func samplePlaces(n *app.Node) (at map[string]string, err error) {
+	text, err := n.Setting(keyPlaces)
+	if err != nil || text == nil {
+		return nil, err
 	}
-	at := map[string]string{}
-	for _, host := range append(sampleweb.Names(), "portalwatch") {
-		if r, ok := byName[sampleweb.Name(host)]; ok {
-			at[host] = r.Resolve.String()
-		}
-	}
-	return at
+	return at, json.Unmarshal(text, &at)
 }
 
 // serveSample serves the sample hosts until stop, with the last state of each file, if a command may fetch for an archive of the
@@ -122,9 +144,9 @@ func (c *cli) serveSample(ctx context.Context, n *app.Node) (stop func() error, 
 	if !c.fetches || n.ReadOnlyReason != "" {
 		return nothing, nil
 	}
-	at := sampleRules(n)
-	if len(at) == 0 {
-		return nothing, nil
+	at, err := samplePlaces(n)
+	if err != nil || at == nil {
+		return nothing, err
 	}
 	web, err := c.startSample(ctx, sampleweb.Options{State: func() int { return math.MaxInt }, At: at}, false)
 	if err != nil {

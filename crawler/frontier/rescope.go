@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
 
@@ -16,12 +17,26 @@ func (f *Frontier) Rescope(ctx context.Context, isRefusal func(why string) bool)
 	if f.opts.Refuses == nil {
 		return 0, 0, nil
 	}
+	moves := func(u *URL) bool { return f.moves(u, isRefusal) }
+	return f.moveAll(ctx, moves, func(u *URL) string { return f.opts.Refuses(u, true) }, "in scope again")
+}
+
+// Blocked makes the URLs due whose last visit a setting forbade, for when these settings have changed.
+func (f *Frontier) Blocked(ctx context.Context, why string) (due int, err error) {
+	_, due, err = f.moveAll(ctx, func(u *URL) bool {
+		return !u.Blacklisted && u.Due.After(f.opts.Now()) && len(u.History) > 0 && u.History[len(u.History)-1].Outcome == catalog.Blocked
+	}, func(*URL) string { return "" }, why)
+	return due, err
+}
+
+// moveAll makes the URLs that moves selects not due if there is a reason against that, or due, for the reason again.
+func (f *Frontier) moveAll(ctx context.Context, moves func(*URL) bool, against func(*URL) string, again string) (out, in int, err error) {
 	for after, more := "", true; more; {
 		var keys []string
 		seen := 0
 		err := f.Each(Filter{}, after, 0, func(u *URL) error {
 			after = u.Key
-			if f.moves(u, isRefusal) {
+			if moves(u) {
 				keys = append(keys, u.Key)
 			}
 			if seen++; seen >= scanPart || len(keys) >= perTxn {
@@ -45,12 +60,12 @@ func (f *Frontier) Rescope(ctx context.Context, isRefusal func(why string) bool)
 				if err != nil && !errors.Is(err, ErrDamaged) {
 					return err
 				}
-				if err != nil || !known || !f.moves(u, isRefusal) { // changed meanwhile
+				if err != nil || !known || !moves(u) { // changed meanwhile
 					continue
 				}
-				due, reason := time.Time{}, f.opts.Refuses(u, true)
+				due, reason := time.Time{}, against(u)
 				if reason == "" {
-					due, reason = b.now, "in scope again"
+					due, reason = b.now, again
 					nowIn++
 				} else {
 					nowOut++
@@ -62,7 +77,7 @@ func (f *Frontier) Rescope(ctx context.Context, isRefusal func(why string) bool)
 			return b.finish()
 		})
 		if err != nil {
-			return out, in, fmt.Errorf("frontier: rescope: %w", err)
+			return out, in, fmt.Errorf("frontier: move URLs: %w", err)
 		}
 		out, in = out+nowOut, in+nowIn
 	}

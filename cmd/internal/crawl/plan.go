@@ -16,6 +16,7 @@ import (
 // Settings of the store.
 const (
 	keyPlannedBy = "crawl/planned-by" // the settings by which the queue was planned
+	keyAskedBy   = "crawl/asked-by"   // the settings by which addresses and files were refused
 	keyPrice     = "crawl/price"      // of a fetch, by the last plan, as a Go duration
 	// keyPriceChanged is when the price last changed, by the archive's clock, in RFC 3339.
 	keyPriceChanged = "crawl/price-changed"
@@ -23,6 +24,9 @@ const (
 
 // Replan schedules every visit again if the settings of the schedule have changed since the queue was planned.
 func (c *Crawl) Replan(ctx context.Context) error {
+	if err := c.askAgain(ctx); err != nil {
+		return err
+	}
 	s := c.store.Config.Fetch
 	now := fmt.Sprintf("%s %s %s %s", s.Schedule, s.MinInterval, s.MaxInterval, s.Round)
 	before, err := c.store.Setting(keyPlannedBy)
@@ -37,6 +41,26 @@ func (c *Crawl) Replan(ctx context.Context) error {
 		c.store.Log.Info("next visits rescheduled, because the schedule's settings have changed", "before", string(before), "now", now, "moved", moved)
 	}
 	return c.store.SetSetting(ctx, keyPlannedBy, now)
+}
+
+// askAgain makes files due that were not asked for because of a setting, such as --allow-net, if these settings have changed.
+func (c *Crawl) askAgain(ctx context.Context) error {
+	s := c.store.Config.Fetch
+	now := fmt.Sprintf("%v %q %q", s.AllowPrivateHosts, s.AllowNets, s.Honour)
+	before, err := c.store.Setting(keyAskedBy)
+	if err != nil || string(before) == now {
+		return err
+	}
+	if before != nil {
+		moved, err := c.Frontier.Blocked(ctx, "the settings that kept it from being asked for have changed")
+		if err != nil {
+			return err
+		}
+		if moved > 0 {
+			c.store.Log.Info("files are due again, because the settings have changed that kept them from being asked for", "files", moved)
+		}
+	}
+	return c.store.SetSetting(ctx, keyAskedBy, now)
 }
 
 // nextVisit returns the schedule's time of a URL's next visit, and the reason.

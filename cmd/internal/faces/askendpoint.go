@@ -56,11 +56,23 @@ func (e RemoteEndpoint) Explain(ctx context.Context, text string, w io.Writer) e
 	return err
 }
 
-// ask posts a form. The caller closes the body of the response, whose status is 200.
+// ask posts a form to the endpoint, or where nothing answers queries there, to that of the archive with this address. The caller
+// closes the body of the response, whose status is 200.
 func (e RemoteEndpoint) ask(ctx context.Context, form url.Values, accept string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.Address, strings.NewReader(form.Encode()))
+	resp, status, err := e.post(ctx, e.Address, form, accept)
+	if at := baseOf(e.Address) + "/sparql"; (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) && at != e.Address {
+		if found, _, err := e.post(ctx, at, form, accept); err == nil {
+			return found, nil
+		}
+	}
+	return resp, err
+}
+
+// post posts a form to an address, and returns the status of the answer if there is one.
+func (e RemoteEndpoint) post(ctx context.Context, address string, form url.Values, accept string) (*http.Response, int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil || req.URL.Host == "" {
-		return nil, fmt.Errorf("--endpoint %q: expected an address such as https://example.org/sparql", e.Address)
+		return nil, 0, fmt.Errorf("--endpoint %q: expected an address such as https://example.org/sparql", e.Address)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", accept)
@@ -73,10 +85,10 @@ func (e RemoteEndpoint) ask(ctx context.Context, form url.Values, accept string)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("endpoint: %w", err)
+		return nil, 0, fmt.Errorf("endpoint: %w", err)
 	}
 	if resp.StatusCode == http.StatusOK {
-		return resp, nil
+		return resp, resp.StatusCode, nil
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
@@ -85,9 +97,9 @@ func (e RemoteEndpoint) ask(ctx context.Context, form url.Values, accept string)
 		why = err.Error()
 	}
 	if why == "" {
-		return nil, fmt.Errorf("endpoint %s answered %s without a reason", e.Address, resp.Status)
+		return nil, resp.StatusCode, fmt.Errorf("endpoint %s answered %s without a reason", e.Address, resp.Status)
 	}
-	return nil, fmt.Errorf("endpoint %s answered %s: %s", e.Address, resp.Status, why)
+	return nil, resp.StatusCode, fmt.Errorf("endpoint %s answered %s: %s", e.Address, resp.Status, why)
 }
 
 // maxReason is the maximum length of a reason, in characters.

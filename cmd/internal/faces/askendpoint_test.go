@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"odarchive/cmd/internal/faces"
+	"odarchive/triplestore/sparql/results"
 )
 
 func TestAnEndpointsRefusalIsOneSentence(t *testing.T) {
@@ -56,5 +57,26 @@ func TestAnEndpointThatDoesNotExplainIsAnError(t *testing.T) {
 	}
 	if err := e.Explain(t.Context(), "ASK { }", io.Discard); err == nil || !strings.Contains(err.Error(), "does not explain queries") {
 		t.Error(err)
+	}
+}
+
+func TestEveryAddressOfAnArchiveIsTakenForItsEndpoint(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /archive/sparql", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/sparql-results+json")
+		io.WriteString(w, `{"boolean":true}`)
+	})
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {}) // a POST is answered with 405
+	srv := httptest.NewServer(mux)
+	defer srv.Close()
+	for _, form := range []string{"/archive", "/archive/", "/archive/sparql", "/archive/sparql/", "/archive/api/v1", "/archive/api/v1/", "/archive/api/v1/sparql"} {
+		e := faces.RemoteEndpoint{Address: srv.URL + form}
+		if err := e.Query(t.Context(), "ASK {}", faces.QueryFormat{Rows: results.JSON}, io.Discard); err != nil {
+			t.Errorf("%s: %v", form, err)
+		}
+	}
+	if err := (faces.RemoteEndpoint{Address: srv.URL + "/other"}).Query(t.Context(), "ASK {}", faces.QueryFormat{Rows: results.JSON}, io.Discard); err == nil || !strings.Contains(err.Error(), "405") {
+		t.Errorf("no endpoint: %v", err)
 	}
 }

@@ -46,7 +46,13 @@ const refusalWait = 10 * time.Second
 func NewRemote(address, token string) *Remote {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ExpectContinueTimeout = refusalWait
-	return &Remote{client: &http.Client{Transport: transport}, base: strings.TrimSuffix(strings.TrimSuffix(address, "/"), "/sparql"), token: token}
+	return &Remote{client: &http.Client{Transport: transport}, base: baseOf(address), token: token}
+}
+
+// baseOf returns the base of an archive, without a slash at its end, by the address of it, of its SPARQL endpoint, or of its API.
+func baseOf(address string) string {
+	address = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(address, "/"), "/sparql"), "/api/v1")
+	return strings.TrimRight(address, "/")
 }
 
 // HolderOf returns a client of the process that serves the socket of a data directory; nil if there is none.
@@ -123,6 +129,8 @@ func (r *Remote) refusal(resp *http.Response, body []byte) error {
 		if problem.Detail != "" {
 			return errors.New(problem.Detail)
 		}
+	case http.StatusUnauthorized:
+		return fmt.Errorf("the server answered %s: give it a token with --token-file FILE, or in ODARCHIVE_TOKEN", resp.Status)
 	}
 	return fmt.Errorf("the server answered %s: %s", resp.Status, reason(resp.Header.Get("Content-Type"), body))
 }
@@ -135,7 +143,7 @@ func (r *Remote) answer(ctx context.Context, method, path, contentType string, b
 	}
 	defer in.Close()
 	if err := json.NewDecoder(in).Decode(into); err != nil {
-		return fmt.Errorf("answer of the server: %w", err)
+		return fmt.Errorf("%s does not answer as an archive does: %w", r.base, err)
 	}
 	return nil
 }
