@@ -167,6 +167,24 @@ func TestWhereTheNpmRegistryDoesNotAnswerThePagesArePlain(t *testing.T) {
 	}
 }
 
+// As where a registry's metadata answers and its packages hang: npm itself then tries each of them for a minute.
+func TestWhereNpmHangsThePagesArePlainAndNothingOfItIsLeft(t *testing.T) {
+	t.Parallel()
+	dir, path := project(t), bare(t, "make", "timeout", "sleep")
+	stub(t, path, "npm", "case \"$*\" in *--offline*) exit 1 ;; ci*) sleep 300 & echo $! >\"$LEFT\"; wait ;; esac\n")
+	stub(t, path, "go", builds)
+	left := filepath.Join(t.TempDir(), "left")
+	cmd := makes(t.Context(), dir, path, "demo")
+	cmd.Env = append(cmd.Env, "PAGES_SECONDS=1", "LEFT="+left)
+	out, err := cmd.CombinedOutput() // returns when all that has its output has ended
+	if err != nil || !strings.Contains(string(out), "the npm registry did not send its packages within 1 s") || !strings.HasSuffix(string(out), "odarchive demo\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(left); err != nil {
+		t.Error("npm ci did not run", err)
+	}
+}
+
 // The build cache and the modules are here: this test was built of them.
 func TestTheDemoRunsWithoutANetworkWhereOnlyGoNodeAndMakeAre(t *testing.T) {
 	t.Parallel()
