@@ -45,7 +45,7 @@ func TestAHarvestThatReadEverythingAndFoundNothingFails(t *testing.T) {
 		"files without an address": {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), dataset(out, "mailto:a@b", "")) }, want: "found nothing to fetch: of 2 listed files, none has an address"},
 		"files that are only counted": {do: func(_ string, out Sink) error {
 			return errors.Join(portal(out, true), out.Dataset(Dataset{IRI: "http://a.example/d", Unaddressed: 3}))
-		}, want: "found nothing to fetch: of 3 listed files, none has an address that can be fetched; in dataset http://a.example/d, 3 files: no address is given; asked: http"},
+		}, want: "found nothing to fetch: of 3 listed files, none has an address that can be fetched; asked: http"},
 		"an address without a scheme": {do: func(_ string, out Sink) error {
 			return errors.Join(portal(out, true), dataset(out, "www.a.example/1.csv"))
 		}},

@@ -10,8 +10,6 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
-
-	"github.com/dustin/go-humanize/english"
 )
 
 // step is the Sink of a Run. It collects until a mark.
@@ -153,11 +151,7 @@ func (s *step) Dataset(d Dataset) error {
 			s.found.listed++
 		}
 	}
-	if n := d.Unaddressed; n > 0 {
-		s.found.listed += n
-		s.report.Invalid += n
-		s.note(fmt.Sprintf("in dataset %s, %s: no address is given", d.IRI, english.Plural(n, "file", "")))
-	}
+	s.found.listed += d.Unaddressed
 	seeds := d.Seeds(s.portal)
 	for i := range seeds {
 		var secret bool
