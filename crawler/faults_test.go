@@ -21,6 +21,7 @@ import (
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
+	"odarchive/testdata/underrace"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )
@@ -249,6 +250,7 @@ func zipped(t *testing.T, members int, body []byte) string {
 // Each of these files once ended the crawl, and every later one.
 func TestFilesOfUnusualShapeAreArchivedAndTheCrawlGoesOn(t *testing.T) {
 	t.Parallel()
+	underrace.Skip(t)
 	var keys strings.Builder
 	for i := range 4000 {
 		fmt.Fprintf(&keys, ",\"k%d\":%d", i, i)

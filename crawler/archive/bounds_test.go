@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/testdata/underrace"
 	"odarchive/triplestore/kv"
 )
 
@@ -134,6 +135,7 @@ func TestARecordOfAnOlderProgramWithAZeroByteInANameIsNoOtherDatasets(t *testing
 
 func TestAURLOfManyDatasetsKeepsAsManyListingsAsARecordHolds(t *testing.T) {
 	t.Parallel()
+	underrace.Skip(t)
 	a := newArchive(t)
 	const n = 600
 	for part := range n / 100 {
@@ -152,6 +154,7 @@ func TestAURLOfManyDatasetsKeepsAsManyListingsAsARecordHolds(t *testing.T) {
 
 func TestInternalFailuresAreBounded(t *testing.T) {
 	t.Parallel()
+	underrace.Skip(t)
 	const maxFailures = 1000 // of package records
 	a := newArchive(t)
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)

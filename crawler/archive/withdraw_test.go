@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
+	"odarchive/testdata/underrace"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
@@ -329,6 +330,7 @@ func TestAWithdrawalForSpaceLetsTheBytesReturn(t *testing.T) {
 
 func TestVersionsThatShareBytesWithWithdrawnOnesSurvive(t *testing.T) {
 	t.Parallel()
+	underrace.Skip(t)
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		a, _ := onDisk(t)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/testdata/underrace"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/bucket/buckettest"
 )
@@ -70,9 +71,7 @@ func overBucket(t *testing.T, mode string) {
 	if os.Getenv(bucketMode) != "" {
 		t.Skip("runs the other tests")
 	}
-	if underRace {
-		t.Skip("only without the race detector, under which it takes minutes")
-	}
+	underrace.Skip(t)
 	args := []string{"-test.short", "-test.timeout=10m", "-test.skip=Fuzz|^TestTheSuiteOver|" + localDamage}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), bucketMode+"="+mode)

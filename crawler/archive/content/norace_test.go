@@ -1,6 +1,0 @@
-//go:build !race
-
-package content
-
-// underRace reports whether the race detector is on.
-const underRace = false

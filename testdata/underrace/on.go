@@ -1,0 +1,5 @@
+//go:build race
+
+package underrace
+
+const on = true
