@@ -23,10 +23,14 @@ import (
 func (a *Archive) view(f func(records.Txn) error) error { return records.View(a.db, f) }
 
 // VersionID returns the id of the version that a name means: its id, or its IRI below any base that the archive has had.
-// The IRI of a column means the version that has it.
+// The IRI of a column means the version that has it, and so does an IRI as people copy it: with a query such as ?format=ttl, or
+// with a slash at its end.
 func (a *Archive) VersionID(name string) (id string, ok bool) {
-	if ref, minted := a.mint.Parse(name); minted {
-		return ref.ID, ref.Kind == ns.KindVersion || ref.Kind == ns.KindColumn
+	copied, _, _ := strings.Cut(name, "?")
+	for _, iri := range []string{name, strings.TrimSuffix(copied, "/")} {
+		if ref, minted := a.mint.Parse(iri); minted {
+			return ref.ID, ref.Kind == ns.KindVersion || ref.Kind == ns.KindColumn
+		}
 	}
 	_, _, ok = ns.SplitVersionID(name)
 	return name, ok

@@ -277,7 +277,7 @@ func (h *Handler) mayUpdate(r *http.Request) error {
 
 func (h *Handler) update(w http.ResponseWriter, r *http.Request, req *request) error {
 	done, err := h.o.Engine.Update(r.Context(), h.o.Store, req.text, sparql.UpdateOptions{
-		Timeout: req.timeout, Base: req.base(r, h.o.Endpoint), Using: req.defaultGraphs, UsingNamed: req.namedGraphs,
+		Timeout: req.timeout, Base: req.base(r, h.o.Endpoint), Using: req.defaultGraphs, UsingNamed: req.namedGraphs, Dialect: h.o.Dialect,
 	})
 	if err != nil {
 		return err

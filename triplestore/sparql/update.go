@@ -18,6 +18,7 @@ type UpdateOptions struct {
 	// Using and UsingNamed, unless both are empty, are the dataset of every WHERE. The request must not contain USING
 	// or WITH then (Protocol §2.2.3).
 	Using, UsingNamed []string
+	Dialect           bool // as in QueryOptions, for patterns and templates
 }
 
 // Updated reports what an update did, in quads. Inserted and Deleted count the quads that operations named, whether or
@@ -102,12 +103,17 @@ func (e *Engine) prepareUpdate(text string, o UpdateOptions) ([]algebra.UpdateOp
 	if err != nil {
 		return nil, fmt.Errorf("sparql: %w", err)
 	}
-	if len(o.Using)+len(o.UsingNamed) == 0 {
-		return ops, nil
-	}
+	set := len(o.Using)+len(o.UsingNamed) > 0
 	for i, op := range ops {
 		m, ok := op.(algebra.Modify)
 		if !ok {
+			continue
+		}
+		if o.Dialect {
+			m = algebra.HistoricalUpdate(m)
+			ops[i] = m
+		}
+		if !set {
 			continue
 		}
 		if m.With != "" || m.Using != nil || m.UsingNamed != nil {

@@ -503,3 +503,35 @@ func TestChangesThatMemoryDoesNotHoldAreLeftToTheStore(t *testing.T) {
 		}
 	}
 }
+
+// The contract reads the historical IRIs of a query as their dct: equivalents, wherever it names them; an update that finds
+// something by them must not silently find nothing. What INSERT DATA says is kept as it is said.
+func TestHistoricalNamesAreReadInValuesAndInUpdates(t *testing.T) {
+	t.Parallel()
+	const prefixes = "PREFIX dc: <http://purl.org/dc/elements/1.1> PREFIX dct: <http://purl.org/dc/terms/> PREFIX e: <http://purl.org/dc/elements/1.1/> "
+	e := sparql.New(sparql.Options{})
+	store := filled(t, "<x:f> <http://purl.org/dc/terms/hasVersion> <x:v>")
+	do := func(text string) {
+		t.Helper()
+		if _, err := e.Update(t.Context(), storeOf(store), prefixes+text, sparql.UpdateOptions{Dialect: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func(pattern string, want int) {
+		t.Helper()
+		if got := ask(t, e, store.Snapshot(), prefixes+"SELECT * { "+pattern+" }", sparql.QueryOptions{Dialect: true}); len(got.Rows) != want {
+			t.Errorf("%s: %d rows, want %d", pattern, len(got.Rows), want)
+		}
+	}
+	count("VALUES ?p { dc:hasVersion UNDEF } <x:f> ?p <x:v>", 2)
+	count("VALUES (?p ?x) { (e:hasVersion 1) } ?f ?p ?v", 1)
+	do("INSERT { ?v <x:of> ?f } WHERE { ?f dc:hasVersion ?v }")
+	count("<x:v> <x:of> <x:f>", 1)
+	do("DELETE { ?f e:hasVersion ?v } INSERT { ?f dc:issued 1 } WHERE { ?f dc:hasVersion ?v }")
+	count("?f dct:hasVersion ?v", 0)
+	count("?f dct:issued 1", 1)
+	do("DELETE WHERE { ?f dc:issued ?d }")
+	count("?f dct:issued ?d", 0)
+	do("INSERT DATA { <x:g> e:creator <x:me> }")
+	count("?f e:creator ?d", 1)
+}

@@ -41,7 +41,7 @@ func readAll(r *sparql.Results) error {
 
 // Update applies a SPARQL update to the store, atomically.
 func (a *Faces) Update(ctx context.Context, text string) (sparql.Updated, error) {
-	return a.Engine.Update(ctx, updatable(a.store.Triples), text, sparql.UpdateOptions{})
+	return a.Engine.Update(ctx, updatable(a.store.Triples), text, sparql.UpdateOptions{Dialect: true})
 }
 
 // updatable makes a store a sparql.Store that can also drop whole graphs and change any number of quads.

@@ -24,7 +24,8 @@ import (
 //     paper apply it to dates that the archive stores as xsd:dateTime, which Virtuoso allowed. Every other STRDT is as
 //     strict as SPARQL requires.
 //
-// Only queries are read this way, not the data of an update, nor what SERVICE sends to other endpoints.
+// Queries are read this way, and the patterns and templates of updates. The data of INSERT DATA and DELETE DATA is not, nor what
+// SERVICE sends to other endpoints.
 
 const (
 	dcElements = "http://purl.org/dc/elements/1.1"
@@ -55,10 +56,27 @@ func set(words string) map[string]bool {
 	return m
 }
 
+func historical() rewriter {
+	return rewriter{node: modernNode, path: modernPath, triple: elementTriple, call: lenientStrdt}
+}
+
+// HistoricalUpdate is Historical for DELETE and INSERT with a pattern.
+func HistoricalUpdate(m Modify) Modify {
+	r := historical()
+	templates := func(in []QuadPattern) (out []QuadPattern) {
+		for _, q := range in {
+			out = append(out, QuadPattern{r.nodes(q.TriplePattern), r.node(q.Graph)})
+		}
+		return out
+	}
+	m.Delete, m.Insert, m.Where = templates(m.Delete), templates(m.Insert), r.op(m.Where)
+	return m
+}
+
 // Historical returns the query with the historical Dublin Core IRIs replaced by their dct: equivalents. It does not
 // change q.
 func Historical(q *Query) *Query {
-	r := rewriter{node: modernNode, path: modernPath, triple: elementTriple, call: lenientStrdt}
+	r := historical()
 	out := *q
 	out.Pattern = r.op(q.Pattern)
 	out.Template = nil

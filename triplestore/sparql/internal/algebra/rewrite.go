@@ -1,10 +1,14 @@
 package algebra
 
-import "slices"
+import (
+	"slices"
+
+	"odarchive/triplestore/term"
+)
 
 // rewriter copies a tree and applies its functions, which must not be nil, to the parts.
 type rewriter struct {
-	node   func(Node) Node                // applied to every position of patterns, name of a graph, and constant
+	node   func(Node) Node                // applied to every position of patterns, name of a graph, constant, and term of VALUES
 	path   func(Path) Path                // applied to every path
 	triple func(TriplePattern) (Op, bool) // if true, the triple becomes this operator
 	call   func(Call) Call                // applied to every function call, after its arguments
@@ -36,6 +40,18 @@ func (r rewriter) op(op Op) Op {
 		for i, a := range op.Aggs {
 			op.Aggs[i].Expr = r.expr(a.Expr)
 		}
+		return op
+	case Values:
+		rows := make([][]term.Key, len(op.Rows))
+		for i, row := range op.Rows {
+			rows[i] = make([]term.Key, len(row))
+			for j, key := range row {
+				if key != "" { // UNDEF stays
+					rows[i][j] = r.node(Node{Term: key}).Term
+				}
+			}
+		}
+		op.Rows = rows
 		return op
 	case OrderBy:
 		op.Keys = slices.Clone(op.Keys)
