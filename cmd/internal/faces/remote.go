@@ -130,7 +130,7 @@ func (r *Remote) refusal(resp *http.Response, body []byte) error {
 			return errors.New(problem.Detail)
 		}
 	case http.StatusUnauthorized:
-		return fmt.Errorf("the server answered %s: give it a token with --token-file FILE, or in ODARCHIVE_TOKEN", resp.Status)
+		return fmt.Errorf("the server answered %s: A token is required: give it with --token-file FILE, or in ODARCHIVE_TOKEN", resp.Status)
 	}
 	return fmt.Errorf("the server answered %s: %s", resp.Status, reason(resp.Header.Get("Content-Type"), body))
 }
