@@ -39,12 +39,12 @@ func (g *Guard) caller(r *http.Request) access.Caller {
 	if c, known := access.Of(r.Context()); known {
 		return c
 	}
-	given, ok := credentials(r)
+	given, inAddress, ok := credentials(r)
 	if !ok {
 		c, _ := g.signedIn(r)
 		return c
 	}
-	if inAddress(r) && r.Method != http.MethodGet && r.Method != http.MethodHead && !g.fromPage(r, true) {
+	if inAddress && r.Method != http.MethodGet && r.Method != http.MethodHead && !g.fromPage(r, true) {
 		return access.Caller{Refused: crossSite()} // a form of any site could guess a token in an address, and no browser would ask first
 	}
 	return g.holder(r, given)
@@ -132,19 +132,13 @@ func (g *Guard) Need(right access.Right) func(http.Handler) http.Handler {
 type secretKey struct{}
 
 // credentials returns the bearer token, or else the value of the paper's ?secret=, which hideSecret has removed from
-// the address.
-func credentials(r *http.Request) (string, bool) {
+// the address: then inAddress is true.
+func credentials(r *http.Request) (token string, inAddress, ok bool) {
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return strings.TrimSpace(token), true
+		return strings.TrimSpace(token), false, true
 	}
-	secret, ok := r.Context().Value(secretKey{}).(string)
-	return secret, ok
-}
-
-// inAddress reports whether the credentials of a request are those of its address.
-func inAddress(r *http.Request) bool {
-	_, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return bearer == "" && r.Context().Value(secretKey{}) != nil
+	token, ok = r.Context().Value(secretKey{}).(string)
+	return token, ok, ok
 }
 
 // hideSecret removes ?secret= from a request's address before anything can log it.

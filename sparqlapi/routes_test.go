@@ -156,7 +156,8 @@ func TestWritingNeedsTheTokenAndTheTokenReachesNoLog(t *testing.T) {
 		}
 	}
 	// Fetch Metadata: https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header. A form of another site needs no preflight.
-	for _, from := range [][]string{{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site", "Origin", "http://a.example"}} {
+	for _, from := range [][]string{{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site", "Origin", "http://a.example"},
+		{"Authorization", "Basic dTpw", "Origin", "http://evil.example"}} {
 		if res := ask(h, "POST", "/post/resource?secret=a+token+that+must+never+reach+a+log", body, from...); res.StatusCode != 403 {
 			t.Errorf("POST with a token in the address, sent by another site (%v): %d", from, res.StatusCode)
 		}
