@@ -8,12 +8,11 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
-	"odarchive/crawler/archive/joining"
-	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/dispatch"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/inspect/packed"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/spool"
 )
@@ -61,12 +60,12 @@ func (e *Elsewhere) Visit(ctx context.Context, job dispatch.Job) (sent *dispatch
 	if kept.Block.SHA256 != [32]byte{} {
 		f.Kept.Head, f.Kept.Block = kept.Block.Head[:], kept.Block.SHA256[:]
 	}
-	packed, err := records.PackInside(kept.Inside, joining.Sample)
+	inside, err := packed.Pack(kept.Inside, packed.Sample)
 	if err != nil {
 		return nil, fmt.Errorf("visit %s: %w", job.URL, err)
 	}
 	if kept.Inside != nil {
-		sent.Inside = packed.AppendTo(nil)
+		sent.Inside = inside.AppendTo(nil)
 	}
 	sent.Parcel = &parcel{told.parcel, told.parcel.Open()}
 	return sent, nil

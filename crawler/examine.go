@@ -18,6 +18,7 @@ import (
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/fetch"
 )
 
@@ -96,7 +97,7 @@ const (
 func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Exchange, visit *archive.Visit) (found detect.Detection, err error) {
 	limited, cancel := context.WithTimeout(ctx, detectTime)
 	defer cancel()
-	err = faults.Contain(func() (err error) {
+	err = supervise.Contain(func() (err error) {
 		if err := p.step("detect", ex.URL); err != nil {
 			return err
 		}
@@ -137,7 +138,7 @@ func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
 		Exchange: wire,
 	}
-	err := faults.Contain(func() (err error) {
+	err := supervise.Contain(func() (err error) {
 		if err := p.step("inspect", ex.URL); err != nil {
 			return err
 		}
@@ -150,7 +151,7 @@ func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before
 		kept.Inside, err = &inspect.Inside{Faults: []string{visit.Fault}}, nil
 	}
 	if err == nil && latest != nil {
-		fault := faults.Contain(func() error { kept.Change = before.change(ctx, *latest, kept, ex); return nil })
+		fault := supervise.Contain(func() error { kept.Change = before.change(ctx, *latest, kept, ex); return nil })
 		if fault != nil {
 			visit.Fault = p.fault("compare with the version before", ex.URL, fault)
 		}
@@ -253,11 +254,6 @@ func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *arc
 
 // sideOf returns the fetched body as one side of a comparison.
 func sideOf(kept *archive.Kept, ex *fetch.Exchange) diff.Side {
-	side := diff.Side{R: ex.Body, Size: ex.Body.Size(), Type: kept.Type, Charset: kept.Charset}
-	if kept.Inside != nil && len(kept.Inside.Tables) > 0 {
-		side.Dialect, side.Schema = archive.DiffDialect(kept.Inside.Tables[0]), archive.DiffSchema(kept.Inside.Tables[0])
-	}
 	file := inspect.Input{Found: detect.Detection{Type: kept.Type, Charset: kept.Charset}, Name: kept.FileName, Size: ex.Body.Size(), Body: ex.Body}
-	side.Tables, side.Whole = archive.DiffTables(file, kept.Inside)
-	return side
+	return diff.SideOf(file, kept.Inside)
 }

@@ -12,6 +12,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore/kv"
@@ -30,9 +31,9 @@ func endsVisit(ctx context.Context, err error) bool {
 func (p *Pipeline) fault(doing, url string, err error) string {
 	p.faults.Add(1)
 	about := []any{"doing", doing, "url", url, "error", err}
-	var panicked *faults.Panic
+	var panicked *supervise.Panic
 	if errors.As(err, &panicked) {
-		about = append(about, "stack", string(panicked.Stack))
+		about = append(about, "stack", panicked.Stack)
 	}
 	p.Log.Error("a fault of this program: please report it with the file", about...)
 	return fmt.Sprintf("%s: %v", doing, err)
@@ -56,7 +57,7 @@ func internal(ex *fetch.Exchange, why string) {
 // at once.
 func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit, following *campaign.Visit) (r Report, err error) {
 	commit := func(v archive.Visit) error {
-		return faults.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v, following); return err })
+		return supervise.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v, following); return err })
 	}
 	if err = commit(found); err == nil || endsVisit(ctx, err) {
 		return r, err
@@ -83,7 +84,7 @@ func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, jo
 	internal(ex, why)
 	now := p.Clock()
 	act := catalog.Activity{URL: job.URL, Start: now, End: now, Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why}
-	err = faults.Contain(func() error {
+	err = supervise.Contain(func() error {
 		result := p.result(job, ex, act)
 		return p.Archive.DB().Update(ctx, func(txn *kv.Txn) error { return p.Frontier.Done(txn, lease, job, result) })
 	})

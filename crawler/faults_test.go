@@ -16,9 +16,9 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
-	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 	"odarchive/testdata/underrace"
@@ -184,12 +184,12 @@ func TestOnlyTheArchivesOwnTroublesEndAVisit(t *testing.T) {
 		triplestore.ErrBadQuad: false,
 		&politeness.Wait{}:     true,
 		&fetch.OwnTrouble{Err: errors.New("no descriptors")}: true,
-		kv.ErrTooBig:               false,
-		context.DeadlineExceeded:   false, // of a step, while the visit goes on
-		context.Canceled:           false,
-		content.ErrDamaged:         false,
-		archive.ErrBadRecord:       false,
-		&faults.Panic{Value: "no"}: false,
+		kv.ErrTooBig:                  false,
+		context.DeadlineExceeded:      false, // of a step, while the visit goes on
+		context.Canceled:              false,
+		content.ErrDamaged:            false,
+		archive.ErrBadRecord:          false,
+		&supervise.Panic{Value: "no"}: false,
 	} {
 		if err != nil {
 			err = fmt.Errorf("archive: commit: %w", err)

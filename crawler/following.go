@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 	"odarchive/ns"
@@ -65,7 +66,7 @@ func (p *Pipeline) follow(ctx context.Context, following *campaign.Visit, ex *fe
 	}
 	limited, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
-	err := faults.Contain(func() error {
+	err := supervise.Contain(func() error {
 		if err := p.step("follow links", ex.URL); err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ const maxSecondWait = 30 * time.Second
 // askForCSV asks a server that answered with a page, where a table was listed, once more for CSV. It returns nil if that
 // brought nothing else.
 func (p *Pipeline) askForCSV(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, following *campaign.Visit) (ex *fetch.Exchange, found archive.Visit, err error) {
-	err = faults.Contain(func() (err error) {
+	err = supervise.Contain(func() (err error) {
 		if ex, err = p.fetch(ctx, job, nil, before, following, maxSecondWait); err != nil {
 			return err
 		}

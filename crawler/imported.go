@@ -10,11 +10,11 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
-	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/crawler/scope"
+	"odarchive/crawler/supervise"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/spool"
 	"odarchive/triplestore/kv"
@@ -136,7 +136,7 @@ func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older,
 		return visit, nil
 	}
 	visit.Past.Next = newer.ID
-	if fault := faults.Contain(func() error { visit.Past.Change = p.changeTo(ctx, *newer, visit.Kept, ex); return nil }); fault != nil {
+	if fault := supervise.Contain(func() error { visit.Past.Change = p.changeTo(ctx, *newer, visit.Kept, ex); return nil }); fault != nil {
 		visit.Fault = p.fault("compare with the version after", ex.URL, fault)
 	}
 	return visit, nil

@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/dispatch"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/inspect/packed"
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/spool"
 	"odarchive/ns"
@@ -220,11 +221,11 @@ func (o *Office) kept(ctx context.Context, s *sight, r *dispatch.Result, open di
 	copy(kept.Block.Head[:], told.Head)
 	copy(kept.Block.SHA256[:], told.Block)
 	if len(r.Inside) > 0 {
-		packed, err := records.ReadPacked(r.Inside)
+		inside, err := packed.Read(r.Inside)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", dispatch.ErrMalformed, err)
 		}
-		kept.Packed, kept.Inside = &packed, packed.Inside
+		kept.Packed, kept.Inside = &inside, inside.Inside
 	}
 	body, err := open(ctx)
 	if err != nil {

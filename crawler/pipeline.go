@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"odarchive/crawler/archive"
-	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
@@ -125,7 +124,7 @@ func (p *Pipeline) release(s sight) {
 // look makes the first half of a visit: it fetches and examines. The caller releases what it returns, also with an error.
 func (p *Pipeline) look(ctx context.Context, job frontier.Job, before before, following *campaign.Visit, wait time.Duration) (s sight, err error) {
 	s.job = job
-	err = faults.Contain(func() (err error) {
+	err = supervise.Contain(func() (err error) {
 		if s.latest, err = before.latest(ctx, job); err != nil {
 			return err
 		}
@@ -140,7 +139,7 @@ func (p *Pipeline) look(ctx context.Context, job frontier.Job, before before, fo
 		s.exchange = &fetch.Exchange{URL: job.URL, Start: now, End: now}
 		internal(s.exchange, p.fault("fetch", job.URL, err))
 	}
-	err = faults.Contain(func() (err error) {
+	err = supervise.Contain(func() (err error) {
 		s.found, err = p.examine(ctx, job, s.latest, before, s.exchange, following)
 		return err
 	})

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/packed"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -62,7 +62,7 @@ func TestNoUserAndNoPasswordOfAURLIsKeptLoggedReportedOrSent(t *testing.T) {
 				if err := txn.Scan(space, nil, nil, func(k, v []byte) (bool, error) {
 					if space == kv.SpaceArchive {
 						var err error
-						if v, err = records.Plain(v); err != nil {
+						if v, err = packed.Plain(v); err != nil {
 							return false, err
 						}
 					}

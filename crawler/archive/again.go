@@ -5,11 +5,11 @@ import (
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/events"
-	"odarchive/crawler/archive/joining"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/packed"
 )
 
 // A visit that finds the bytes of the latest version makes no version. If another archive turns out to have found other
@@ -54,7 +54,7 @@ func (u *update) keptAgain(v catalog.Version) (*Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.packed, err = records.PackInside(in, joining.Sample)
+	k.packed, err = packed.Pack(in, packed.Sample)
 	k.Inside = k.packed.Inside
 	return k, err
 }

@@ -9,7 +9,6 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/diff"
 )
@@ -56,57 +55,6 @@ func (a *Archive) Side(ctx context.Context, v catalog.Version) (diff.Side, *insp
 	if err != nil {
 		return diff.Side{}, nil, nil, fmt.Errorf("version %s: %w", v.ID, err)
 	}
-	side := diff.Side{R: body, Size: body.Size(), Type: v.Type, Charset: v.Charset}
-	if in != nil && len(in.Tables) > 0 {
-		side.Dialect, side.Schema = DiffDialect(in.Tables[0]), DiffSchema(in.Tables[0])
-	}
 	file := inspect.Input{Found: detect.Detection{Type: v.Type, Charset: v.Charset}, Name: v.FileName, Size: body.Size(), Body: body}
-	side.Tables, side.Whole = DiffTables(file, in)
-	return side, in, body, nil
-}
-
-// DiffDialect returns a profile's dialect for package diff, nil if diff has to detect it.
-func DiffDialect(p *csvprofile.Profile) *diff.Dialect {
-	if p == nil || len([]rune(p.Dialect.Delimiter)) != 1 {
-		return nil
-	}
-	d := &diff.Dialect{Delimiter: []rune(p.Dialect.Delimiter)[0], NoHeader: !p.Dialect.Header, Skip: p.Dialect.Preamble}
-	if q := []rune(p.Dialect.QuoteChar); len(q) == 1 {
-		d.Quote = q[0]
-	}
-	if e := []rune(p.Dialect.EscapeChar); len(e) == 1 {
-		d.Escape = e[0]
-	}
-	return d
-}
-
-// DiffSchema returns what a profile knows of a table's columns for package diff, nil if the two may count rows or
-// columns differently.
-func DiffSchema(p *csvprofile.Profile) *diff.Schema {
-	if p == nil || p.Truncated || p.Empty > 0 || p.Ragged > 0 || p.Blank > 0 || p.Dialect.Footer > 0 || p.Dialect.CommentPrefix != "" ||
-		p.Dialect.SkipInitialSpace || p.Dialect.HeaderRows > 1 {
-		return nil
-	}
-	s := &diff.Schema{Rows: p.Rows}
-	for _, c := range p.Columns {
-		s.Columns = append(s.Columns, diff.KnownColumn{Type: diffType(c), Key: c.Key, Sketch: c.Sketch})
-	}
-	return s
-}
-
-func diffType(c csvprofile.Column) string {
-	if c.Distinct == 0 {
-		return "empty"
-	}
-	switch c.Datatype {
-	case "integer", "gYear":
-		return "integer"
-	case "decimal", "double":
-		return "decimal"
-	case "date", "dateTime":
-		return "date"
-	case "boolean":
-		return "boolean"
-	}
-	return "string"
+	return diff.SideOf(file, in), in, body, nil
 }

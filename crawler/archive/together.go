@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/faults"
+	"odarchive/crawler/supervise"
 	"odarchive/triplestore/kv"
 )
 
@@ -239,10 +240,10 @@ func (a *Archive) commitEach(ctx context.Context, batch []*share, err error) {
 // runShares runs the shares that take returns as one transaction. failed is the one that returned the error, or -1.
 func (a *Archive) runShares(ctx context.Context, take func() []*share) (failed int, err error) {
 	failed = -1
-	err = faults.Contain(func() error {
+	err = supervise.Contain(func() error {
 		return a.update(ctx, func(u *update) error {
 			for i, s := range take() {
-				if err := faults.Contain(func() error { return s.run(u) }); err != nil {
+				if err := supervise.Contain(func() error { return s.run(u) }); err != nil {
 					failed = i
 					return err
 				}

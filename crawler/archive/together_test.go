@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/content"
-	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/supervise"
 	"odarchive/triplestore/kv"
 )
 
@@ -78,7 +78,7 @@ func TestVisitsThatWaitAreOneTransactionAndTheArchiveIsTheSame(t *testing.T) {
 		return nil
 	}
 	check := func(i int, err error) {
-		var panicked *faults.Panic
+		var panicked *supervise.Panic
 		switch {
 		case i == 7 && !errors.Is(err, refused), i == 11 && !errors.As(err, &panicked), i != 7 && i != 11 && err != nil:
 			t.Errorf("visit %d: %v", i, err)
@@ -95,7 +95,7 @@ func TestVisitsThatWaitAreOneTransactionAndTheArchiveIsTheSame(t *testing.T) {
 
 	one, all := fill()
 	for i, v := range all {
-		check(i, faults.Contain(func() error {
+		check(i, supervise.Contain(func() error {
 			_, err := one.CommitWith(t.Context(), v, func(Txn, catalog.Activity) error { return also(i) })
 			return err
 		}))

@@ -2,12 +2,12 @@ package archive
 
 import (
 	"odarchive/crawler/archive/content"
-	"odarchive/crawler/archive/joining"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/inspect/packed"
 )
 
 // Visit is one finished fetch on its way into the archive.
@@ -49,9 +49,9 @@ type Kept struct {
 	Block        BlockDigest       // of the version's record in a WARC file, without Version; zero if it is not known
 	Inside       *inspect.Inside   // nil if nothing is known
 
-	Packed *records.PackedInside // Inside as it was encoded elsewhere, to spare encoding it again; nil if it was not
-	Change *diff.Summary         // against the version before; nil for the first
-	Former Former                // the version before, if the caller has read it, to spare reading it again
+	Packed *packed.Inside // Inside as it was encoded elsewhere, to spare encoding it again; nil if it was not
+	Change *diff.Summary  // against the version before; nil for the first
+	Former Former         // the version before, if the caller has read it, to spare reading it again
 
 	// Withdrawn says that another archive withdrew the bytes. Only the record of a version is made, and Ref has the digests
 	// and the size. From then on the bytes are refused, unless another version has them, or retention took them away.
@@ -65,8 +65,8 @@ type Kept struct {
 	head      [32]byte // digest of the head, for the transparency log
 	leafFlags byte     // of the leaf there
 
-	packed   records.PackedInside // Inside
-	exchange []byte               // Exchange, encoded
+	packed   packed.Inside // Inside
+	exchange []byte        // Exchange, encoded
 	draft    draft
 }
 
@@ -88,7 +88,7 @@ func (v Visit) bounded() (Visit, error) {
 	if kept.Packed != nil && kept.Packed.Inside == kept.Inside {
 		kept.packed = *kept.Packed
 	} else {
-		kept.packed, err = records.PackInside(kept.Inside, joining.Sample)
+		kept.packed, err = packed.Pack(kept.Inside, packed.Sample)
 	}
 	kept.Inside, v.Kept = kept.packed.Inside, &kept
 	if err == nil {

@@ -181,7 +181,7 @@ type Result struct {
 	Age      time.Duration           `json:"age"`                // since the fetch ended
 	Finding  Finding                 `json:"finding"`
 
-	Inside []byte `json:"-"` // as records.PackedInside writes it; empty for none
+	Inside []byte `json:"-"` // as packed.Inside writes it; empty for none
 	Parcel []byte `json:"-"` // as content.Wrapper writes it; empty for none, or if Object is set
 	Object string `json:"object,omitempty"`
 	Size   int64  `json:"object_size,omitempty"` // of the object: the parcel

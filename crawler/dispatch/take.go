@@ -9,6 +9,7 @@ import (
 
 	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/supervise"
 )
 
 // Parcel opens the parcel of a result.
@@ -106,7 +107,7 @@ func (d *Desk) Commit(ctx context.Context, c Claimed, parcel Parcel) Verdict {
 		<-c.after // its commit began earlier, and ends
 	}
 	d.takeBack(l, r.Passages, r.Robots, r.Last)
-	err := faults.Contain(func() error { return d.o.Office.Commit(ctx, l.lease, c.job, r, parcel) })
+	err := supervise.Contain(func() error { return d.o.Office.Commit(ctx, l.lease, c.job, r, parcel) })
 	v := Committed
 	switch {
 	case err == nil:

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/sitemap"
+	"odarchive/crawler/supervise"
 	"odarchive/triplestore/kv"
 )
 
@@ -123,7 +123,7 @@ func (h *Hints) Check(ctx context.Context, group string) (entries, moved int, er
 	var failed error
 	for _, address := range s.Sitemaps {
 		var tag string
-		err := faults.Contain(func() (err error) { // no document may keep the others from being read
+		err := supervise.Contain(func() (err error) { // no document may keep the others from being read
 			tag, err = sitemap.WalkUnless(reading, doer, address, s.Tags[address], sitemap.Place{}, c.entry, func(string) {})
 			return err
 		})

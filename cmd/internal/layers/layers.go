@@ -65,6 +65,7 @@ var floors = [][]string{
 		"crawler/web/hosts",
 		"crawler/web/ranges",
 		"crawler/inspect",
+		"crawler/inspect/packed",
 		"crawler/web/webtest",
 		"crawler/preserve/...",
 		"crawler/warc/...",

@@ -1,12 +1,10 @@
-// Package faults tells the archive's own faults from those of one URL's bytes, and turns panics into errors.
+// Package faults tells the archive's own faults from those of one URL's bytes.
 package faults
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"runtime/debug"
 	"syscall"
 
 	"odarchive/triplestore"
@@ -31,22 +29,4 @@ func IsOwn(ctx context.Context, err error) bool {
 		return number != syscall.ENAMETOOLONG && number != syscall.EILSEQ && number != syscall.EINVAL
 	}
 	return false
-}
-
-// Panic is a recovered panic as an error.
-type Panic struct {
-	Value any
-	Stack []byte // of the goroutine that panicked
-}
-
-func (p *Panic) Error() string { return fmt.Sprintf("a fault of this program: %v", p.Value) }
-
-// Contain runs f and returns its error, or its panic as a *Panic.
-func Contain(f func() error) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = &Panic{fault, debug.Stack()}
-		}
-	}()
-	return f()
 }

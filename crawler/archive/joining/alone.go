@@ -9,6 +9,7 @@ import (
 	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/supervise"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
@@ -17,7 +18,7 @@ import (
 // fails too, it gives the version up, so that the versions after it do not wait.
 func (q *Queue) joinAlone(ctx context.Context, mark []byte, err error) error {
 	if errors.Is(err, kv.ErrTooBig) {
-		err = faults.Contain(func() error { return q.joinApart(ctx, mark) })
+		err = supervise.Contain(func() error { return q.joinApart(ctx, mark) })
 	}
 	if err == nil || faults.IsOwn(ctx, err) {
 		return err

@@ -20,6 +20,7 @@ import (
 	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/supervise"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -125,7 +126,7 @@ func (q *Queue) joinSome(ctx context.Context) (done int, err error) {
 		return 0, err
 	}
 	p := newPass()
-	if err := faults.Contain(func() (err error) { marks, err = q.readAhead(ctx, p, marks); return err }); err != nil {
+	if err := supervise.Contain(func() (err error) { marks, err = q.readAhead(ctx, p, marks); return err }); err != nil {
 		if faults.IsOwn(ctx, err) {
 			return 0, err
 		}
@@ -149,7 +150,7 @@ func (q *Queue) joinNext(ctx context.Context, p *pass, marks [][]byte) (int, err
 			*p = *newPass()
 		}
 		var done int
-		err := faults.Contain(func() (err error) { done, err = q.joinMarks(ctx, p, marks[:limit]); return err })
+		err := supervise.Contain(func() (err error) { done, err = q.joinMarks(ctx, p, marks[:limit]); return err })
 		if err == nil || faults.IsOwn(ctx, err) {
 			return done, err
 		}

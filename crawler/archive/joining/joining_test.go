@@ -9,12 +9,12 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
-	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/archive/joining"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/supervise"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -154,7 +154,7 @@ func TestAVersionThatCannotBeJoinedIsGivenUpAndListed(t *testing.T) {
 	w := newWorld(t)
 	w.visit("http://data.example/a.csv", "code\nA\nB\nC\n", day)
 	q := w.restart()
-	if err := joining.JoinAlone(q, t.Context(), w.onlyMark(q), &faults.Panic{Value: "index out of range"}); err != nil {
+	if err := joining.JoinAlone(q, t.Context(), w.onlyMark(q), &supervise.Panic{Value: "index out of range"}); err != nil {
 		t.Fatal(err)
 	}
 	list, total, err := w.InternalFailures(t.Context(), 0)

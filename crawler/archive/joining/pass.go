@@ -8,7 +8,7 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/inspect/packed"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
@@ -141,21 +141,6 @@ func (s *sketches) in(t records.Txn) joins.Samples {
 	}
 }
 
-// keySample is the number of hashes that are kept of a column that is not indexed but may be a key: as many as
-// comparing two versions needs (diff.KnownColumn).
-const keySample = diff.KnownSketch
-
-// Sample returns what is kept of a column's sketch.
-func Sample(c csvprofile.Column) csvprofile.Sketch {
-	switch {
-	case joins.Eligible(c):
-		return c.Sketch
-	case c.Key:
-		return c.Sketch[:min(len(c.Sketch), keySample)]
-	}
-	return nil
-}
-
 // columnsOf returns the columns of a version's tables that can be joined with others.
 func columnsOf(version string, in *inspect.Inside) (all []joins.Column) {
 	if in == nil {
@@ -166,7 +151,7 @@ func columnsOf(version string, in *inspect.Inside) (all []joins.Column) {
 		for i, t := range tables {
 			for j, c := range t.Columns {
 				at++
-				if joins.Eligible(c) {
+				if packed.Joinable(c) {
 					all = append(all, joins.Column{Place: joins.Place{Version: version, Member: member, Table: i, Column: j}, At: at - 1, Name: c.Name, Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
 				}
 			}

@@ -16,7 +16,6 @@ package joins
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"odarchive/crawler/inspect/csvprofile"
 )
@@ -66,40 +65,12 @@ func (m Match) reversed() Match {
 }
 
 const (
-	minValues  = 3  // a column with fewer distinct values is not indexed
 	manyValues = 8  // with fewer, a match requires that one of the two columns is a key
 	fewValues  = 20 // with fewer, and without a key, a match is weak
 	minSample  = 4  // an estimate needs this many hashes
 	maxError   = .05
-	maxChance  = .3 // see chance
 	shareUnit  = 1e4
 )
-
-// Eligible reports whether a column is worth indexing: it has several values, of a kind that rarely coincides by
-// chance, as small numbers, row numbers, dates and booleans do.
-func Eligible(c csvprofile.Column) bool {
-	if c.Distinct < minValues || len(c.Sketch) < minValues || c.MaxLen == 0 {
-		return false
-	}
-	switch c.Datatype {
-	case "string", "anyURI":
-		return true
-	case "integer":
-		return (c.Key || c.Distinct >= 20) && (c.Key || c.MinLen >= 3 || c.MaxLen >= 5) && chance(c) <= maxChance
-	}
-	return false
-}
-
-// chance returns the share of the integers of a column's magnitude that the column contains: 1 for row numbers from 1,
-// little for codes with gaps or for a narrow range far from zero.
-func chance(c csvprofile.Column) float64 {
-	low, err1 := strconv.ParseFloat(c.Min, 64)
-	high, err2 := strconv.ParseFloat(c.Max, 64)
-	if err1 != nil || err2 != nil {
-		return 1
-	}
-	return float64(c.Distinct) / (1 + max(math.Abs(high), math.Abs(low), high-low))
-}
 
 // Compare estimates the overlap of two columns from their sketches, and reports whether they match. Up to the lower of
 // the two sketches' greatest hashes, both are complete samples.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/packed"
 	"odarchive/triplestore/kv"
 )
 
@@ -105,7 +106,7 @@ func columnsOf(t testing.TB, version string, columns ...[]string) (all []Column)
 		t.Fatal(err)
 	}
 	for i, c := range p.Columns {
-		if Eligible(c) {
+		if packed.Joinable(c) {
 			all = append(all, Column{Place: Place{Version: version, Column: i}, Name: c.Name, Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
 		}
 	}
@@ -280,7 +281,7 @@ func TestOnlyTellingColumnsAreEligible(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{false, true, true, false, false, false, true, false} {
-		if got := Eligible(p.Columns[i]); got != want {
+		if got := packed.Joinable(p.Columns[i]); got != want {
 			t.Errorf("%s: %v, want %v (%+v)", p.Columns[i].Name, got, want, p.Columns[i])
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/packed"
 	"odarchive/ns"
 )
 
@@ -202,7 +203,7 @@ func BenchmarkRecord(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	former, err := pack(text)
+	former, err := packed.JSON(text)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func BenchmarkRecord(b *testing.B) {
 	b.Run("write-JSON", func(b *testing.B) {
 		for b.Loop() {
 			text, _ := json.Marshal(r)
-			if _, err := pack(text); err != nil {
+			if _, err := packed.JSON(text); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -16,19 +16,20 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/packed"
 	"odarchive/ns"
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
 )
 
-// The archive's keyspace, by first byte. Values are JSON, mostly packed (packed.go), except those of tableResource and
-// tableVersion (binary.go), tableInside (inside.go), tableSketches, tableExchange, tableBlock, and of the indexes, which
+// The archive's keyspace, by first byte. Values are JSON, mostly packed (package packed), except those of tableResource and
+// tableVersion (binary.go), tableInside, tableSketches (package packed), tableExchange, tableBlock, and of the indexes, which
 // are empty. Package joining owns 'j', package tallies 'c', and package diary 'a', 'b', 'u', 'w' and 'y'.
 const (
 	tableResource  = 'r' // resource id                           -> Resource
 	tableVersion   = 'v' // resource id, N (4 bytes)              -> catalog.Version
 	tableInside    = 'p' // resource id, N (4 bytes)              -> inspect.Inside; with a number (4 bytes): a piece of it
-	tableSketches  = 'q' // resource id, N (4 bytes)              -> sketches of the columns (sketches.go)
+	tableSketches  = 'q' // resource id, N (4 bytes)              -> sketches of the columns (package packed)
 	tableChange    = 'x' // resource id, N (4 bytes)              -> diff.Summary, against the version before
 	tableExchange  = 'z' // resource id, N (4 bytes)              -> catalog.Exchange (exchange.go)
 	tableByDigest  = 'd' // SHA-256, resource id, N               -> index of versions
@@ -136,7 +137,7 @@ func decode(k, raw []byte, value any) error {
 		}
 		return decodeBinary(k, raw, value)
 	}
-	text, err := Plain(raw)
+	text, err := packed.Plain(raw)
 	if err == nil {
 		err = json.Unmarshal(text, value)
 	}
@@ -171,7 +172,7 @@ func encode(k []byte, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pack(raw)
+	return packed.JSON(raw)
 }
 
 func (t Txn) mark(k []byte) error { return t.Set(kv.SpaceArchive, k, nil) }

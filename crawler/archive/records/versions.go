@@ -8,6 +8,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/inspect/packed"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
@@ -83,16 +84,16 @@ func PackVersion(v catalog.Version, change *diff.Summary) (p PackedVersion, err 
 }
 
 // AddVersion writes a new version, its packed records, and what is inside it.
-func (t Txn) AddVersion(v catalog.Version, packed PackedVersion, inside PackedInside) error {
+func (t Txn) AddVersion(v catalog.Version, record PackedVersion, inside packed.Inside) error {
 	resource, n, _ := ns.SplitVersionID(v.ID)
-	if err := t.Set(kv.SpaceArchive, VersionKey(tableVersion, resource, n), packed.version); err != nil {
+	if err := t.Set(kv.SpaceArchive, VersionKey(tableVersion, resource, n), record.version); err != nil {
 		return err
 	}
 	if err := t.saveInside(resource, n, inside); err != nil {
 		return err
 	}
-	if packed.change != nil {
-		if err := t.Set(kv.SpaceArchive, VersionKey(tableChange, resource, n), packed.change); err != nil {
+	if record.change != nil {
+		if err := t.Set(kv.SpaceArchive, VersionKey(tableChange, resource, n), record.change); err != nil {
 			return err
 		}
 	}
@@ -119,7 +120,7 @@ func (t Txn) Inside(versionID string) (in *inspect.Inside, err error) {
 	resource, n, _ := ns.SplitVersionID(versionID)
 	k := VersionKey(tableInside, resource, n)
 	_, err = t.Read(kv.SpaceArchive, k, func(raw []byte) (err error) {
-		if in, err = unpackInside(raw, t.insidePiecesOf(resource, n)); err != nil {
+		if in, err = packed.Unpack(raw, t.insidePiecesOf(resource, n)); err != nil {
 			return badRecord(k, err)
 		}
 		return nil

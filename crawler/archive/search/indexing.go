@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"odarchive/crawler/archive/faults"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/supervise"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -125,7 +125,7 @@ func (x *Index) readTexts(ctx context.Context, todo []*marked, statements Statem
 					return err
 				}
 			}
-			err = faults.Contain(func() error {
+			err = supervise.Contain(func() error {
 				if !known {
 					c = contentsOf(in)
 				}

@@ -1,4 +1,4 @@
-package records
+package packed
 
 import (
 	"encoding/json"
@@ -57,7 +57,7 @@ func fill(v reflect.Value) {
 func complete() *inspect.Inside {
 	in := &inspect.Inside{}
 	fill(reflect.ValueOf(in).Elem())
-	for c := range sketched(in) {
+	for c := range Columns(in) {
 		c.Sketch = csvprofile.Sketch{64, 1 << 20}
 	}
 	return in

@@ -1,4 +1,4 @@
-package records
+package packed
 
 import (
 	"odarchive/crawler/inspect"

@@ -1,10 +1,9 @@
-package records
+package packed
 
 import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -37,18 +36,6 @@ func insides(t testing.TB) []*inspect.Inside {
 // whole keeps all sketches.
 func whole(c csvprofile.Column) csvprofile.Sketch { return c.Sketch }
 
-// newDB returns a database in memory.
-func newDB(t testing.TB) *kv.DB {
-	db, err := kv.Open("", kv.Options{InMemory: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
-const resource = "0123456789abcdef01234567"
-
 func TestWhatIsInsideAVersionIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	for _, in := range insides(t) {
@@ -56,80 +43,32 @@ func TestWhatIsInsideAVersionIsReadAsItWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		packed, err := PackInside(in, whole)
+		packed, err := Pack(in, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
-		db := newDB(t)
-		if err := db.Update(t.Context(), func(txn *kv.Txn) error { return Txn{txn}.saveInside(resource, 0, packed) }); err != nil {
-			t.Fatal(err)
-		}
-		var got *inspect.Inside
-		if err := View(db, func(txn Txn) (err error) { got, err = txn.InsideSketched(resource + "_0"); return err }); err != nil {
+		got, err := Read(packed.AppendTo(nil))
+		if err != nil {
 			t.Fatal(err)
 		}
 		want := &inspect.Inside{}
-		if err := json.Unmarshal(before, want); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("from the record:\n%+v\nwritten:\n%+v, %v", got, want, err)
+		if err := json.Unmarshal(before, want); err != nil || !reflect.DeepEqual(got.Inside, want) {
+			t.Errorf("from the record:\n%+v\nwritten:\n%+v, %v", got.Inside, want, err)
 		}
 		if after, err := json.Marshal(in); err != nil || string(after) != string(before) {
 			t.Errorf("writing has changed it: %s, %v", after, err)
 		}
-		for i := range packed.record {
-			if _, err := decodeInside(packed.record[:i]); err == nil {
-				t.Errorf("%d of %d bytes are a record, too", i, len(packed.record))
+		for i := range packed.Record {
+			if _, err := decodeInside(packed.Record[:i]); err == nil {
+				t.Errorf("%d of %d bytes are a record, too", i, len(packed.Record))
 			}
 		}
 	}
-	for _, unknown := range [][]byte{nil, {4, 0}, {packed}, {packed, 1, 2, 3}} {
+	for _, unknown := range [][]byte{nil, {4, 0}, {format}, {format, 1, 2, 3}} {
 		if _, err := decodeInside(unknown); err == nil {
 			t.Errorf("%x was read", unknown)
 		}
 	}
-}
-
-func TestTheSketchOfOneColumnIsReadAlone(t *testing.T) {
-	t.Parallel()
-	in := wideInside(20, 40)
-	packed, err := PackInside(in, func(c csvprofile.Column) csvprofile.Sketch {
-		if c.Name == "column 7" {
-			return nil
-		}
-		return c.Sketch
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := newDB(t)
-	if err := db.Update(t.Context(), func(txn *kv.Txn) error { return Txn{txn}.saveInside(resource, 3, packed) }); err != nil {
-		t.Fatal(err)
-	}
-	check := func(at int, want csvprofile.Sketch) {
-		t.Helper()
-		err := View(db, func(txn Txn) error {
-			all, err := txn.Sketches(resource, 3)
-			if err != nil {
-				return err
-			}
-			s, err := all.Column(at)
-			if !slices.Equal(s, want) {
-				t.Errorf("column %d: %v, want %v", at, s, want)
-			}
-			return err
-		})
-		if err != nil {
-			t.Errorf("column %d: %v", at, err)
-		}
-	}
-	for _, at := range []int{0, 6, 8, 19} {
-		check(at, in.Tables[0].Columns[at].Sketch)
-	}
-	check(7, nil)
-	check(20, nil)
-	if err := db.Update(t.Context(), func(txn *kv.Txn) error { return Txn{txn}.DropSketches(resource, 3) }); err != nil {
-		t.Fatal(err)
-	}
-	check(0, nil)
 }
 
 // wideInside returns a table of columns that each have a sketch of some values.
@@ -160,11 +99,11 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 		"few columns": wideInside(10, 5), "20,000 columns": wideInside(20_000, 3), "columns of many values": wideInside(5000, 1000),
 		"members": members, "long texts": long,
 	} {
-		packed, err := PackInside(in, whole)
+		packed, err := Pack(in, whole)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		kept, record, pieces := packed.Inside, packed.record, packed.pieces
+		kept, record, pieces := packed.Inside, packed.Record, packed.Pieces
 		total := len(record)
 		for _, p := range pieces {
 			total += len(p)
@@ -175,7 +114,7 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 		if len(record) > kv.MaxValue || total > maxInside+100 {
 			t.Errorf("%s: %d bytes altogether, %d in the first record", name, total, len(record))
 		}
-		got, err := unpackInside(record, func(i int) ([]byte, error) { return pieces[i], nil })
+		got, err := Unpack(record, func(i int) ([]byte, error) { return pieces[i], nil })
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -184,8 +123,8 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 		if string(a) != string(b) {
 			t.Errorf("%s: what is read is not what was written", name)
 		}
-		if len(packed.sketches) > kv.MaxValue {
-			t.Errorf("%s: sketches of %d bytes", name, len(packed.sketches))
+		if len(packed.Sketches) > kv.MaxValue {
+			t.Errorf("%s: sketches of %d bytes", name, len(packed.Sketches))
 		}
 		if had, has := countColumns(in), countColumns(got); has+got.ColumnsOmitted != had {
 			t.Errorf("%s: %d of %d columns, and %d are said to be omitted", name, has, had, got.ColumnsOmitted)
@@ -206,7 +145,7 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 				}
 				return pieces[j], nil
 			}
-			if _, err := unpackInside(record, cut); err == nil {
+			if _, err := Unpack(record, cut); err == nil {
 				t.Errorf("%s: half a piece is no error", name)
 			}
 		}
@@ -215,8 +154,8 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 
 func FuzzDecodeInside(f *testing.F) {
 	for _, in := range insides(f) {
-		if packed, err := PackInside(in, whole); err == nil {
-			f.Add(packed.record)
+		if packed, err := Pack(in, whole); err == nil {
+			f.Add(packed.Record)
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -224,11 +163,11 @@ func FuzzDecodeInside(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := PackInside(in, whole)
+		again, err := Pack(in, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := unpackInside(again.record, func(i int) ([]byte, error) { return again.pieces[i], nil })
+		back, err := Unpack(again.Record, func(i int) ([]byte, error) { return again.Pieces[i], nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,13 +180,13 @@ func FuzzDecodeInside(f *testing.F) {
 
 func FuzzSketchRecord(f *testing.F) {
 	for _, in := range insides(f) {
-		if packed, err := PackInside(in, whole); err == nil {
-			f.Add(packed.sketches)
+		if packed, err := Pack(in, whole); err == nil {
+			f.Add(packed.Sketches)
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		last := -1
-		err := eachSketch(raw, func(at int, packed []byte) (bool, error) {
+		err := EachSketch(raw, func(at int, packed []byte) (bool, error) {
 			if at <= last {
 				t.Fatalf("column %d after %d", at, last)
 			}

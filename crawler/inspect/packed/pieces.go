@@ -1,4 +1,4 @@
-package records
+package packed
 
 import (
 	"encoding/binary"
@@ -11,62 +11,61 @@ import (
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/kv"
 )
 
-// PackedInside is the encoded description of a version's contents. Its zero value is empty.
-type PackedInside struct {
+// Inside is the encoded description of a version's contents. Its zero value is empty.
+type Inside struct {
 	Inside   *inspect.Inside // what the record holds; nil if there is none
-	record   []byte
-	pieces   [][]byte // of the record, if it is long
-	sketches []byte   // the record of the sketches; nil if there are none
+	Record   []byte
+	Pieces   [][]byte // of the record, if it is long
+	Sketches []byte   // the record of the sketches; nil if there are none
 }
 
 // Size returns the number of bytes that the description takes.
-func (p PackedInside) Size() int {
-	n := len(p.record) + len(p.sketches)
-	for _, piece := range p.pieces {
+func (p Inside) Size() int {
+	n := len(p.Record) + len(p.Sketches)
+	for _, piece := range p.Pieces {
 		n += len(piece)
 	}
 	return n
 }
 
-// PackInside encodes what is inside a version, and of the sketches of its columns what sample returns. What exceeds the
+// Pack encodes what is inside a version, and of the sketches of its columns what sample returns. What exceeds the
 // bounds of a record is left out and counted as omitted: Inside of the result is what was kept. in may be nil and does
 // not change.
-func PackInside(in *inspect.Inside, sample Sample) (PackedInside, error) {
+func Pack(in *inspect.Inside, sample Sampler) (Inside, error) {
 	if in == nil {
-		return PackedInside{}, nil
+		return Inside{}, nil
 	}
 	sketches, omitted := encodeSketches(in, sample)
 	if len(omitted) > 0 {
 		in = withoutSome(in, omitted)
 	}
 	p, err := packBare(in)
-	p.sketches = sketches
+	p.Sketches = sketches
 	return p, err
 }
 
 // packBare encodes what is inside a version, without sketches.
-func packBare(in *inspect.Inside) (PackedInside, error) {
+func packBare(in *inspect.Inside) (Inside, error) {
 	raw, err := encodeInside(in)
 	if err != nil {
-		return PackedInside{}, err
+		return Inside{}, err
 	}
 	if len(raw) <= insideWhole {
-		record, err := pack(raw)
-		return PackedInside{Inside: in, record: record}, err
+		record, err := JSON(raw)
+		return Inside{Inside: in, Record: record}, err
 	}
 	kept := fewer(in, countColumns(in), len(in.Members)) // copies the columns
 	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 	if err != nil {
-		return PackedInside{}, err
+		return Inside{}, err
 	}
 	defer w.Close()
 	columns, members := countColumns(kept), len(kept.Members)
 	for {
 		if raw, err = encodeInside(kept); err != nil {
-			return PackedInside{}, err
+			return Inside{}, err
 		}
 		packed := []byte{}
 		share := float64(maxInsideRaw) / float64(len(raw))
@@ -77,7 +76,7 @@ func packBare(in *inspect.Inside) (PackedInside, error) {
 		if share >= 1 {
 			record := binary.AppendUvarint([]byte{insidePieces}, uint64((len(packed)+insidePiece-1)/insidePiece))
 			record = binary.AppendUvarint(binary.AppendUvarint(record, uint64(len(packed))), uint64(len(raw)))
-			return PackedInside{Inside: kept, record: record, pieces: slices.Collect(slices.Chunk(packed, insidePiece))}, nil
+			return Inside{Inside: kept, Record: record, Pieces: slices.Collect(slices.Chunk(packed, insidePiece))}, nil
 		}
 		if columns == 0 && members == 0 {
 			kept = bareInside(in)
@@ -88,8 +87,8 @@ func packBare(in *inspect.Inside) (PackedInside, error) {
 	}
 }
 
-// unpackInside decodes a record; piece returns its pieces by number.
-func unpackInside(record []byte, piece func(i int) ([]byte, error)) (*inspect.Inside, error) {
+// Unpack decodes a record; piece returns its pieces by number, or ErrPiece. Columns have no sketches.
+func Unpack(record []byte, piece func(i int) ([]byte, error)) (*inspect.Inside, error) {
 	if len(record) == 0 || record[0] != insidePieces {
 		return decodeInside(record)
 	}
@@ -121,37 +120,8 @@ func unpackInside(record []byte, piece func(i int) ([]byte, error)) (*inspect.In
 	return decodeInside(raw)
 }
 
-// errPiece is in the chain of the error about a record that lacks a piece.
-var errPiece = errors.New("a piece is missing")
-
-// insidePiecesOf returns a function that reads the pieces of a version's record.
-func (t Txn) insidePiecesOf(resource string, n int) func(i int) ([]byte, error) {
-	return func(i int) ([]byte, error) {
-		part, ok, err := t.Get(kv.SpaceArchive, key(tableInside, id(resource), n, i))
-		if err == nil && !ok {
-			err = errPiece
-		}
-		return part, err
-	}
-}
-
-func (t Txn) saveInside(resource string, n int, inside PackedInside) error {
-	if inside.Inside == nil {
-		return nil
-	}
-	if err := t.Set(kv.SpaceArchive, VersionKey(tableInside, resource, n), inside.record); err != nil {
-		return err
-	}
-	for i, part := range inside.pieces {
-		if err := t.Set(kv.SpaceArchive, key(tableInside, id(resource), n, i), part); err != nil {
-			return err
-		}
-	}
-	if inside.sketches == nil {
-		return nil
-	}
-	return t.Set(kv.SpaceArchive, VersionKey(tableSketches, resource, n), inside.sketches)
-}
+// ErrPiece is in the chain of the error about a record that lacks a piece.
+var ErrPiece = errors.New("a piece is missing")
 
 // fewer returns a copy with the first columns and members only. It counts what it leaves out and shares no columns with
 // in.
@@ -196,7 +166,7 @@ func bareInside(in *inspect.Inside) *inspect.Inside {
 }
 
 func countColumns(in *inspect.Inside) (n int) {
-	for range sketched(in) {
+	for range Columns(in) {
 		n++
 	}
 	return n

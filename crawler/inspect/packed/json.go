@@ -1,4 +1,6 @@
-package records
+// Package packed is the form in which what is inside a version is kept, and in which it travels between processes: packed JSON with
+// the sketches of its columns beside it, within bounds. What it reads may come from a process that cannot be trusted.
+package packed
 
 import (
 	"bytes"
@@ -11,10 +13,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A value of the archive's keyspace is a JSON text, or a byte packed and a zstd frame of one, without the frame's magic
+// A value of the archive's keyspace is a JSON text, or a byte format and a zstd frame of one, without the frame's magic
 // number. The frame was compressed with the dictionary, whose number it names: records are short, and most of each is
 // in the others, too.
-const packed = 3 // JSON begins with a brace or bracket; 1 and 2 are formats of what is inside a version
+const format = 3 // JSON begins with a brace or bracket; 1 and 2 are formats of what is inside a version
 
 // dictionary is part of the format: no byte of it may ever change. A better one needs another number, and this one
 // stays for reading.
@@ -48,8 +50,8 @@ var loadPackers = sync.OnceValue(func() (p packers) {
 	return p
 })
 
-// pack returns the value that stands for a JSON text.
-func pack(text []byte) ([]byte, error) {
+// JSON returns the value that stands for a JSON text.
+func JSON(text []byte) ([]byte, error) {
 	if len(text) < minPacked {
 		return text, nil
 	}
@@ -62,14 +64,14 @@ func pack(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	value := frame[len(zstdMagic)-1:] // the last byte of the magic number becomes the first of the value
-	value[0] = packed
+	value[0] = format
 	return value, nil
 }
 
 // Plain returns the JSON text that a value of the archive's keyspace stands for. It returns a value that is not packed
 // as it is. The result may be part of the value.
 func Plain(value []byte) ([]byte, error) {
-	if len(value) == 0 || value[0] != packed {
+	if len(value) == 0 || value[0] != format {
 		return value, nil
 	}
 	p := loadPackers()
