@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -64,8 +65,13 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 				ctx, cancel = context.WithTimeout(ctx, limit)
 				defer cancel()
 			}
-			ctx, stop := signal.NotifyContext(ctx, syscall.SIGPIPE) // whoever reads the output may have seen enough
+			// Whoever reads the output may have seen enough: then a write fails. The signal is no sign of that, because a visitor of
+			// the server who hangs up brings it, too.
+			signal.Ignore(syscall.SIGPIPE)
+			defer signal.Reset(syscall.SIGPIPE)
+			ctx, stop := context.WithCancel(ctx)
 			defer stop()
+			c.stdout = &untilUnread{c.stdout, stop}
 			kept := cmd.Flags().Changed("data")
 			if !kept {
 				dir, err := os.MkdirTemp("", "odarchive-demo-")
@@ -87,6 +93,20 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 	f.StringVar(&address, "listen", "127.0.0.1:8080", "address to serve on; port 0 is any free port, which is also taken where 8080 is in use")
 	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
 	return cmd
+}
+
+// An untilUnread writer calls stop when nobody reads what is written any more.
+type untilUnread struct {
+	io.Writer
+	stop func()
+}
+
+func (w *untilUnread) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		w.stop()
+	}
+	return n, err
 }
 
 // demoListener listens on an address, or unless it was given, where an archive with a base was served before, or on any port.
