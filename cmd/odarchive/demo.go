@@ -65,8 +65,8 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 				ctx, cancel = context.WithTimeout(ctx, limit)
 				defer cancel()
 			}
-			// Whoever reads the output may have seen enough: then a write fails. The signal is no sign of that, because a visitor of
-			// the server who hangs up brings it, too.
+			// Whoever reads the output may have seen enough: then a write fails. The signal is no sign of that,
+			// because a visitor of the server who hangs up brings it, too.
 			signal.Ignore(syscall.SIGPIPE)
 			defer signal.Reset(syscall.SIGPIPE)
 			ctx, stop := context.WithCancel(ctx)
@@ -90,7 +90,8 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&address, "listen", "127.0.0.1:8080", "address to serve on; port 0 is any free port, which is also taken where 8080 is in use")
+	f.StringVar(&address, "listen", "127.0.0.1:8080",
+		"address to serve on; port 0 is any free port, which is also taken where 8080 is in use")
 	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
 	return cmd
 }
@@ -109,7 +110,8 @@ func (w *untilUnread) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// demoListener listens on an address, or unless it was given, where an archive with a base was served before, or on any port.
+// demoListener listens on an address, or unless it was given, where an archive with a base was served before,
+// or on any port.
 func demoListener(address, base string, given bool) (net.Listener, error) {
 	if given {
 		return listen.TCP(address)

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// The system sends the signal of a closed pipe for a connection, too: only the reader of the output ends a demo by going away.
+// The system sends the signal of a closed pipe for a connection, too: only the reader of the output ends a demo
+// by going away.
 func TestTheDemoEndsWhenNobodyReadsItAndNotWhenAVisitorHangsUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -25,7 +26,8 @@ func TestTheDemoEndsWhenNobodyReadsItAndNotWhenAVisitorHangsUp(t *testing.T) {
 	read, written := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"demo", "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "archive")}, strings.NewReader(""), written, io.Discard)
+		args := []string{"demo", "--listen", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "archive")}
+		ended <- run(ctx, args, strings.NewReader(""), written, io.Discard)
 	}()
 	lines, address := bufio.NewScanner(read), ""
 	for address == "" && lines.Scan() {
