@@ -142,6 +142,11 @@ func (in *Intake) Listed(ctx context.Context, _ harvest.Report, portal string) (
 	return in.Ledger.Listed(ctx, portal)
 }
 
+// Lacking implements harvest.Keeper.
+func (in *Intake) Lacking(ctx context.Context, _ harvest.Report, portal string, names []string) (catalog.Figure, error) {
+	return in.Ledger.Lacking(ctx, portal, names)
+}
+
 // Keep implements harvest.Keeper.
 func (in *Intake) Keep(ctx context.Context, step harvest.Step) (added int, err error) {
 	for i := range step.Seeds { // a malformed name must not stop the other datasets

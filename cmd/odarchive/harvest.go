@@ -43,9 +43,10 @@ BASEgraph/PORTAL, which is replaced as a whole when the portal has been read com
 are marked as withdrawn; nothing is deleted. If these are more than a third of its datasets, and more than one, the
 harvest asks first: what it found is kept, and 'harvest withdraw PORTAL' or 'harvest keep PORTAL' says what becomes of the
 others, unless a later harvest finds them again. An interrupted harvest continues where it stopped. Later harvests ask
-only for changes, if the source supports that, and for the number of datasets that it lists: if that is not the number
-that is known, the whole portal is read in the same harvest. Otherwise removals are "not looked for" (absent in --json):
-as many may have been added. Once a week, all of it is read. If a server holds the archive, or with --endpoint, that server harvests,
+only for changes, if the source supports that, and for the number of datasets that it lists, and CKAN for their names: if
+the number is not the one that is known, or a dataset that is known is no longer named, the whole portal is read in the
+same harvest. Where the number agrees and no names came, removals are "not looked for" (absent in --json): as many may
+have been added. Once a week, all of it is read. If a server holds the archive, or with --endpoint, that server harvests,
 with its own settings of what fetches; the command ends with the harvest, and Ctrl-C stops both.
 
 With --every or --at, the harvest is planned: the server runs it at its times ('harvest list').

@@ -9,9 +9,10 @@
 // it or nothing (package ledger). If a harvest fails, the datasets it brought are listed, none is withdrawn, and the
 // next harvest starts at the last mark.
 //
-// A harvest of changes does not see what its portal has ceased to list. Run asks for the number of datasets (Counter) and
-// reads the portal whole if that is another one than the Keeper knows. Otherwise its Report says that removals were not
-// looked for.
+// A harvest of changes does not see what its portal has ceased to list. Run asks for the number of datasets (Counter),
+// and for their names where one request brings them (Namer). It reads the portal whole if it lists another number than
+// the Keeper knows, or no longer names what is known. If it names all that is known, nothing was removed. Otherwise the
+// Report says that removals were not looked for.
 //
 // Harvesters send requests only through the Doer they are given, which is the crawler's: one User-Agent, one set of
 // politeness rules, one guard against private addresses. They never write to the store.
@@ -40,6 +41,13 @@ type Harvester interface {
 // does not say, or lists others beside those that are harvested.
 type Counter interface {
 	Count(ctx context.Context) (n int, ok bool)
+}
+
+// Namer is a Counter that can also ask, with one request, for the IRIs of all datasets that its source lists now, and
+// maybe of others. ok is false if the source does not say. A list that is shorter than Count is not believed.
+type Namer interface {
+	Counter
+	Names(ctx context.Context) (datasets []string, ok bool)
 }
 
 // Sink receives what a Harvester finds. If a method returns an error, the Harvester must stop and return it.
@@ -105,6 +113,10 @@ type Keeper interface {
 	// Listed returns the number of datasets that a portal can be expected to list, if a harvest of changes has brought all
 	// of them: those that are kept, with those that this harvest brought and without those that it reported as gone.
 	Listed(ctx context.Context, r Report, portal string) (int, error)
+	// Lacking returns how many datasets of a portal are not among names: those that are kept, without those that this
+	// harvest brought or reported as gone. It is not known if the portal names its datasets otherwise, or if no more are
+	// lacking than did when all of the portal was read because of that (Ending.Names).
+	Lacking(ctx context.Context, r Report, portal string, names []string) (catalog.Figure, error)
 	// Keep keeps one step, all of it or nothing, and returns the number of new URLs.
 	Keep(ctx context.Context, step Step) (added int, err error)
 	// Commit makes what was kept of a portal visible, as one change. After a whole harvest, the rest of the portal is
@@ -148,6 +160,7 @@ type Ending struct {
 	Whole bool           // every dataset of the portal was brought
 	Sure  bool           // the others are withdrawn without asking, however many they are
 	Total catalog.Figure // datasets that the portal says that it lists, if it was read whole because of that
+	Names []string       // those that it names then, nil if it does not
 }
 
 // Options configures a Run.

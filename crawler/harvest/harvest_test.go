@@ -19,6 +19,7 @@ type memory struct {
 	commits []string // "portal whole"
 	mark    string
 	listed  int
+	lacking catalog.Figure
 	ending  Ending // of the last commit
 	report  Report // of the last harvest
 	steps   int
@@ -37,6 +38,10 @@ func (m *memory) Begin(_ context.Context, _ Report, fresh bool) (string, error) 
 func (m *memory) Open(context.Context, Report, string, bool, bool) error { return nil }
 
 func (m *memory) Listed(context.Context, Report, string) (int, error) { return m.listed, nil }
+
+func (m *memory) Lacking(context.Context, Report, string, []string) (catalog.Figure, error) {
+	return catalog.Counted(m.lacking.N()), nil
+}
 
 func (m *memory) Keep(_ context.Context, step Step) (int, error) {
 	m.steps++

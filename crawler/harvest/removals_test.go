@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"odarchive/crawler/catalog"
 )
 
 // counting is a portal that selects changes: mark "changes" brings those alone. totals are its answers to Count, -1 for none.
@@ -76,6 +78,54 @@ func TestAHarvestOfChangesLooksForRemovalsByAskingHowManyDatasetsAreListed(t *te
 		if strings.Contains(report.Change(), "not looked for (the portal lists 10 datasets, as many as are known)") != agrees {
 			t.Errorf("%s: %s", c.about, report.Change())
 		}
+	}
+}
+
+// naming is a portal that also lists names: names are its answers, nil for none.
+type naming struct {
+	counting
+	names [][]string
+}
+
+func (n *naming) Names(context.Context) ([]string, bool) {
+	names := n.names[0]
+	n.names = n.names[1:]
+	return names, names != nil
+}
+
+func TestAHarvestOfChangesComparesNamesWhereTheNumbersAgree(t *testing.T) {
+	t.Parallel()
+	names := func(n int) (list []string) {
+		for i := range n {
+			list = append(list, fmt.Sprint("http://a.example/", i))
+		}
+		return list
+	}
+	for _, c := range []struct {
+		about  string
+		portal naming
+		reads  []string
+		looked bool
+		agreed bool
+		named  int // by the commit
+	}{
+		{"all that are known, and others", naming{counting{totals: []int{10}}, [][]string{names(12)}}, []string{"changes"}, true, true, 0},
+		{"it does not say", naming{counting{totals: []int{10}}, [][]string{nil}}, []string{"changes"}, false, true, 0},
+		{"the list is cut off", naming{counting{totals: []int{10}}, [][]string{names(9)}}, []string{"changes"}, false, true, 0},
+		{"the numbers differ", naming{counting{totals: []int{9, 9}, all: 9}, [][]string{names(9)}}, []string{"changes", ""}, true, false, 9},
+	} {
+		m := &memory{mark: "changes", listed: 10}
+		report, err := Run(t.Context(), "src", &c.portal, m, Options{})
+		if err != nil || !slices.Equal(c.portal.reads, c.reads) || len(m.ending.Names) != c.named || report.Withdrawn.Known() != c.looked || report.Agreed.Known() != c.agreed {
+			t.Errorf("%s: %v, read from %q, %d names, %+v", c.about, err, c.portal.reads, len(m.ending.Names), report)
+		}
+	}
+	m := &memory{mark: "changes", listed: 11} // one of which is not among eleven names
+	portal := &naming{counting{totals: []int{11, 11}, all: 10}, [][]string{append(names(10), "http://a.example/new"), names(11)}}
+	m.lacking = catalog.Counted(1)
+	report, err := Run(t.Context(), "src", portal, m, Options{})
+	if err != nil || !slices.Equal(portal.reads, []string{"changes", ""}) || report.Agreed.Known() || len(m.ending.Names) != 11 || !report.Withdrawn.Known() {
+		t.Errorf("%v, read from %q, %+v, ending %+v", err, portal.reads, report, m.ending)
 	}
 }
 

@@ -32,6 +32,8 @@ type step struct {
 	again  bool           // the source was read again (read)
 	agreed catalog.Figure // datasets that the portal lists, as many as are known
 	total  catalog.Figure // of Ending
+	names  []string       // of Ending
+	named  bool           // the portal names all datasets that are known, so that none was removed
 	blind  string         // why nobody can tell what the portal no longer lists
 	found  found
 	broken error // the keeper's
@@ -76,14 +78,15 @@ func (s *step) endPortal(whole bool) error {
 		return err
 	}
 	if never {
-		s.entries, s.portal, s.agreed, s.total = s.entries[:0], Portal{}, catalog.Figure{}, catalog.Figure{}
+		s.entries = s.entries[:0]
+		s.leavePortal()
 		clear(s.subject)
 		return s.keep(s.mark)
 	}
 	if err := s.keep(s.mark); err != nil || s.portal.IRI == "" {
 		return err
 	}
-	changes, err := s.keeper.Commit(s.ctx, s.report, s.portal.IRI, Ending{Whole: whole, Sure: s.opts.Sure, Total: s.total})
+	changes, err := s.keeper.Commit(s.ctx, s.report, s.portal.IRI, Ending{Whole: whole, Sure: s.opts.Sure, Total: s.total, Names: s.names})
 	if err != nil {
 		s.broken = err
 		return err
@@ -97,7 +100,7 @@ func (s *step) endPortal(whole bool) error {
 		s.found.brought += left
 	}
 	if !s.report.NotModified {
-		s.report.add(changes, whole && !changes.Blind || s.portal.TellsGone)
+		s.report.add(changes, whole && !changes.Blind || s.named || s.portal.TellsGone)
 	}
 	if changes.Blind {
 		s.report.Blind = cmp.Or(s.report.Blind, s.blind)
@@ -107,9 +110,14 @@ func (s *step) endPortal(whole bool) error {
 	if changes.Waiting > 0 && len(s.report.Asks) < maxAsks {
 		s.report.Asks = append(s.report.Asks, s.portal.IRI)
 	}
-	s.portal, s.agreed, s.total, s.blind = Portal{}, catalog.Figure{}, catalog.Figure{}, ""
+	s.leavePortal()
 	s.found.ofPortal = 0
 	return nil
+}
+
+func (s *step) leavePortal() {
+	s.portal, s.blind = Portal{}, ""
+	s.agreed, s.total, s.names, s.named = catalog.Figure{}, catalog.Figure{}, nil, false
 }
 
 // neverListed reports whether neither this harvest nor an earlier one has found anything in the current portal.

@@ -36,6 +36,10 @@ func (k *filesOnly) Open(context.Context, harvest.Report, string, bool, bool) er
 
 func (k *filesOnly) Listed(context.Context, harvest.Report, string) (int, error) { return 0, nil }
 
+func (k *filesOnly) Lacking(context.Context, harvest.Report, string, []string) (catalog.Figure, error) {
+	return catalog.Figure{}, nil
+}
+
 func (k *filesOnly) Keep(ctx context.Context, step harvest.Step) (int, error) {
 	var list []catalog.Seed
 	for _, s := range step.Seeds {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/discover"
 	"odarchive/crawler/scope"
@@ -82,6 +83,10 @@ func (forgetful) Begin(context.Context, harvest.Report, bool) (string, error) { 
 func (forgetful) Open(context.Context, harvest.Report, string, bool, bool) error { return nil }
 
 func (forgetful) Listed(context.Context, harvest.Report, string) (int, error) { return 0, nil }
+
+func (forgetful) Lacking(context.Context, harvest.Report, string, []string) (catalog.Figure, error) {
+	return catalog.Figure{}, nil
+}
 
 func (forgetful) Keep(_ context.Context, s harvest.Step) (int, error) { return len(s.Seeds), nil }
 

@@ -25,6 +25,10 @@ func (k *keeper) Open(context.Context, harvest.Report, string, bool, bool) error
 
 func (k *keeper) Listed(context.Context, harvest.Report, string) (int, error) { return 0, nil }
 
+func (k *keeper) Lacking(context.Context, harvest.Report, string, []string) (catalog.Figure, error) {
+	return catalog.Figure{}, nil
+}
+
 func (k *keeper) Keep(_ context.Context, s harvest.Step) (int, error) {
 	k.mark = s.Mark
 	return len(s.Seeds), nil

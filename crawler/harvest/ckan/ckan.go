@@ -4,7 +4,7 @@
 // a package that changes meanwhile moves to the end and pushes no other off its page, an interrupted harvest continues
 // where it ended, and the next one asks for changes only. If a portal does not keep that order, pages are counted. If it
 // refuses searches, all packages are listed: with their resources, by name, or through the REST API of the first
-// versions. Deletions are found by the number of packages, and by a weekly whole harvest.
+// versions. Deletions are found by the number of packages, by their names, and by a weekly whole harvest.
 //
 // https://docs.ckan.org/en/latest/api/ describes the API; the tests show what portals make of it.
 package ckan
@@ -28,7 +28,7 @@ import (
 // name of a list), top (the latest change so far), whole (when the last whole harvest began).
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
-		Kind: "ckan", Name: "CKAN", Paths: []string{"/api", "/dataset", "/organization", "/group"}, Rows: 200, Run: run, Count: count,
+		Kind: "ckan", Name: "CKAN", Paths: []string{"/api", "/dataset", "/organization", "/group"}, Rows: 200, Run: run, Count: count, Names: names,
 	}, s)
 }
 
@@ -60,6 +60,19 @@ func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
 	names, err := c.names(ctx)
 	return len(names), err == nil
 }
+
+// names asks for the list of names, which also has packages that searches leave out, such as sources of harvests.
+func names(ctx context.Context, h *portalapi.Harvest) ([]string, bool) {
+	c := &client{Harvest: h}
+	list, err := c.action(ctx, "package_list", nil)
+	found := list.Texts()
+	for i, name := range found {
+		found[i] = datasetIRI(c.Root, name)
+	}
+	return found, err == nil
+}
+
+func datasetIRI(root, name string) string { return root + "/dataset/" + url.PathEscape(name) }
 
 // position is a mark's position in a harvest.
 type position struct {

@@ -157,6 +157,22 @@ func TestAnIncrementalHarvestBringsWhatChangedAndSomethingIsDeletedForGood(t *te
 	}
 }
 
+// In CKAN's logic/action/get.py, package_list selects the names of all active packages that are not private, of each type;
+// the second version of the interface has their IDs instead.
+func TestTheNamesOfAPortalAreTheIRIsOfItsPackages(t *testing.T) {
+	t.Parallel()
+	f := &fake{packages: append(packages(2), parse(`{"id":"3","name":"Übersicht 1"}`))}
+	whole, err := portaltest.Harvest(t, f.source(), "")
+	names, ok := f.source().Names(t.Context())
+	if err != nil || !ok || !slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(whole.IRIs()))) {
+		t.Errorf("%v, %v: %q, and packages %q", err, ok, names, whole.IRIs())
+	}
+	f.wrong = map[string]string{"package_list": `403 {"success":false,"error":{"__type":"Authorization Error","message":"Access denied"}}`}
+	if names, ok := f.source().Names(t.Context()); ok {
+		t.Errorf("a portal that refuses its list: %q", names)
+	}
+}
+
 func TestPackagesThatChangeMeanwhileAreNeitherLostNorPushOthersOut(t *testing.T) {
 	t.Parallel()
 	f := &fake{packages: packages(30)}

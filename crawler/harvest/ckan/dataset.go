@@ -70,7 +70,7 @@ func (p pack) texts(names ...string) []harvest.Text { return portalapi.Texts(p.f
 func dataset(root string, v loosejson.Value) harvest.Dataset {
 	p := packOf(v)
 	d := harvest.Dataset{
-		IRI:         root + "/dataset/" + url.PathEscape(cmp.Or(p.First("name", "id").Text(), "?")),
+		IRI:         datasetIRI(root, cmp.Or(p.First("name", "id").Text(), "?")),
 		Title:       p.texts("title_translated", "title", "name"),
 		Description: p.texts("notes_translated", "notes", "description"),
 		Keywords:    keywords(p),

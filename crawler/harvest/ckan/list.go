@@ -152,7 +152,7 @@ func (c *client) reportFailed(name string, why error) error {
 		c.Out.Skip(sentence)
 		return nil
 	}
-	iri := c.Root + "/dataset/" + url.PathEscape(name)
+	iri := datasetIRI(c.Root, name)
 	if len(name) == 36 && strings.Count(name, "-") == 4 {
 		iri = "" // the list has IDs, and datasets are named after their names
 	}

@@ -50,7 +50,7 @@ func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, e harv
 	changes, err := l.finish(ctx, p, todo)
 	changes.Blind = e.Whole && record.faults.blind(record.Campaign)
 	if err == nil {
-		err = l.noteTotal(ctx, portalIRI, e.Total)
+		err = l.noteListed(ctx, portalIRI, e)
 	}
 	return changes, err
 }

@@ -102,6 +102,7 @@ type portal struct {
 	Whole    bool   `json:",omitempty"`
 	Owned    bool   `json:",omitempty"` // one source has kept all of the portal
 	Beyond   int    `json:",omitempty"` // datasets that the portal counts beside those that it returned
+	Unnamed  int    `json:",omitempty"` // datasets that it returned and does not name in its list
 	faults
 	Harvest string // ID of the activity that commits, or committed last
 	At      time.Time

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/harvest"
 	"odarchive/triplestore/kv"
 )
 
@@ -45,16 +46,68 @@ func (l *Ledger) Listed(ctx context.Context, portalIRI string) (n int, err error
 // listed reports whether a portal lists the dataset of a current row: it is neither withdrawn nor missing there.
 func (r row) listed() bool { return r.dataset() != "" && !r.Gone && r.Asked == "" }
 
-// noteTotal notes by how many datasets a portal's own count differs from what a whole harvest brought.
-func (l *Ledger) noteTotal(ctx context.Context, portalIRI string, total catalog.Figure) error {
-	if !total.Known() {
+// Lacking implements harvest.Keeper.Lacking. A dataset that was removed is known and no longer named, whatever else the
+// list names: some portals also list what is no dataset there.
+func (l *Ledger) Lacking(ctx context.Context, portalIRI string, names []string) (catalog.Figure, error) {
+	record, err := l.record(idOf(portalIRI))
+	if err != nil {
+		return catalog.Figure{}, err
+	}
+	lacking, known, err := l.unnamed(ctx, portalIRI, names, record.Campaign)
+	if lacking > known/2 || lacking > 0 && lacking <= record.Unnamed { // other names, such as numbers; or as before
+		return catalog.Figure{}, err
+	}
+	return catalog.Counted(lacking), err
+}
+
+// unnamed returns how many datasets are known to be listed, and how many of them are not among names, without those that
+// the campaign has staged: 0 for no campaign.
+func (l *Ledger) unnamed(ctx context.Context, portalIRI string, names []string, campaign int64) (lacking, known int, err error) {
+	named := make(map[entryID]struct{}, len(names))
+	for _, name := range names {
+		named[hash16("d"+name)] = struct{}{}
+	}
+	p := idOf(portalIRI)
+	err = l.db.View(func(txn *kv.Txn) error {
+		return eachRow(ctx, txn, tableCurrent, p, nil, func(id entryID, r row) (bool, error) {
+			if !r.listed() {
+				return true, nil
+			}
+			known++
+			if _, found := named[id]; found {
+				return true, nil
+			}
+			staged, ok, err := getRecord[row](txn, rowKey(tableStaged, p, id))
+			if !ok || campaign == 0 || staged.Campaign != campaign {
+				lacking++
+			}
+			return true, err
+		})
+	})
+	return lacking, known, err
+}
+
+// noteListed notes how a portal's own count and names differ from what a whole harvest brought.
+func (l *Ledger) noteListed(ctx context.Context, portalIRI string, e harvest.Ending) error {
+	if !e.Total.Known() && e.Names == nil {
 		return nil
 	}
 	n, err := l.Listed(ctx, portalIRI)
 	if err != nil {
 		return err
 	}
+	unnamed, _, err := l.unnamed(ctx, portalIRI, e.Names, 0)
+	if err != nil {
+		return err
+	}
 	return l.db.Update(ctx, func(txn *kv.Txn) error {
-		return changePortal(txn, idOf(portalIRI), func(r *portal) { r.Beyond += total.N() - n })
+		return changePortal(txn, idOf(portalIRI), func(r *portal) {
+			if e.Total.Known() {
+				r.Beyond += e.Total.N() - n
+			}
+			if e.Names != nil {
+				r.Unnamed = unnamed
+			}
+		})
 	})
 }

@@ -50,6 +50,55 @@ func TestAPortalThatCountsOthersThanItReturnsIsNotReadWholeEachTime(t *testing.T
 	w.listed("with a new one", 13)
 }
 
+// lacking tests how many of the datasets that are known are not among names; -1 means that nobody can tell.
+func (w *world) lacking(when string, names []harvest.Entry, want int) {
+	w.t.Helper()
+	var iris []string
+	for _, e := range names {
+		iris = append(iris, e.Dataset)
+	}
+	n, err := w.ledger.Lacking(context.Background(), w.portal, iris)
+	if err != nil || n.Known() != (want >= 0) || n.Known() && n.N() != want {
+		w.t.Fatalf("%s: %v are lacking, want %d; %v", when, n, want, err)
+	}
+}
+
+func TestADatasetThatAPortalNoLongerNamesIsFoundThoughAnotherWasAdded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ask(true, datasets(1, 9)...)
+	w.begin()
+	w.lacking("all", datasets(1, 9), 0)
+	w.lacking("all and a source of harvests", append(datasets(1, 9), about("source")), 0)
+	w.lacking("one removed, one added", append(datasets(2, 9), about("old")), 1)
+	w.lacking("other names", []harvest.Entry{about("1-2-3"), about("4-5-6")}, -1)
+	w.stage(about("new"), datasets(1, 1)[0], gone("none"), harvest.Entry{Dataset: datasets(2, 2)[0].Dataset, Gone: true})
+	w.lacking("one that the harvest brought, and one that it reported as gone", datasets(3, 9), 0)
+	w.commit(false)
+	w.end()
+}
+
+func TestAPortalThatDoesNotNameAllThatItReturnsIsNotReadWholeEachTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ask(true, datasets(1, 9)...)
+	w.begin()
+	w.stage(datasets(1, 9)...)
+	var names []string
+	for _, e := range datasets(3, 9) {
+		names = append(names, e.Dataset)
+	}
+	if _, err := w.ledger.Commit(t.Context(), "harvest-9", w.portal, harvest.Ending{Whole: true, Total: catalog.Counted(9), Names: names}, w.now()); err != nil {
+		t.Fatal(err)
+	}
+	w.end()
+	w.begin()
+	w.lacking("the same two", datasets(3, 9), -1)
+	w.lacking("and a third", datasets(4, 9), 3)
+	w.lacking("none", datasets(1, 9), 0)
+	w.end()
+}
+
 // TestAHarvestThatCannotTellWhatWasRemovedSaysSo: a portal that says that it lists five more than it returns may have lost
 // any of those that it returned before. When it fails in the same way again, what it no longer returns is withdrawn.
 func TestAHarvestThatCannotTellWhatWasRemovedSaysSo(t *testing.T) {

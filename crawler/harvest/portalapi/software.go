@@ -37,6 +37,8 @@ type Software struct {
 	Read func(ctx context.Context, h *Harvest, id string, v loosejson.Value) (Entry, error)
 	// Count asks how many datasets the portal lists, as harvest.Counter does. It may be nil.
 	Count func(context.Context, *Harvest) (n int, ok bool)
+	// Names asks for the IRIs of all datasets, as harvest.Namer does. It may be nil.
+	Names func(context.Context, *Harvest) (datasets []string, ok bool)
 	// Run replaces Harvest.Run.
 	Run func(context.Context, *Harvest) error
 }
@@ -54,7 +56,10 @@ type Harvester struct {
 	software Software
 }
 
-var _ harvest.Selective = Harvester{}
+var (
+	_ harvest.Selective = Harvester{}
+	_ harvest.Namer     = Harvester{}
+)
 
 // New returns the harvester of a portal that runs the software.
 func New(software Software, source Source) Harvester { return Harvester{source, software} }
@@ -86,6 +91,18 @@ func (s Harvester) Count(ctx context.Context) (n int, ok bool) {
 		return 0, false
 	}
 	return s.software.Count(ctx, h)
+}
+
+// Names implements harvest.Namer.
+func (s Harvester) Names(ctx context.Context) (datasets []string, ok bool) {
+	if s.software.Names == nil || s.Since != "" {
+		return nil, false
+	}
+	h, err := s.begin("", nil)
+	if err != nil {
+		return nil, false
+	}
+	return s.software.Names(ctx, h)
 }
 
 func (s Harvester) harvest(ctx context.Context, from string, out harvest.Sink) error {
