@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 )
 
