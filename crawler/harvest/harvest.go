@@ -114,8 +114,8 @@ type Keeper interface {
 	// of them: those that are kept, with those that this harvest brought and without those that it reported as gone.
 	Listed(ctx context.Context, r Report, portal string) (int, error)
 	// Lacking returns how many datasets of a portal are not among names: those that are kept, without those that this
-	// harvest brought or reported as gone. It is not known if the portal names its datasets otherwise, or if no more are
-	// lacking than did when all of the portal was read because of that (Ending.Names).
+	// harvest brought or reported as gone. The figure is not known if the portal has other names for its datasets, or
+	// if no more are lacking than were when all of the portal was read because of that (Ending.Names).
 	Lacking(ctx context.Context, r Report, portal string, names []string) (catalog.Figure, error)
 	// Keep keeps one step, all of it or nothing, and returns the number of new URLs.
 	Keep(ctx context.Context, step Step) (added int, err error)

@@ -3,10 +3,10 @@ package harvest
 import "odarchive/crawler/catalog"
 
 // read reads the source. A harvest of changes cannot see what its portal has ceased to list. Therefore it ends with a
-// question: how many datasets are listed now. If these are more than are known, the changes are read once more, for what
-// was added meanwhile. If the numbers still differ, the whole portal is read, in the same harvest. That they agree does not
-// mean that nothing was removed: as many may have been added, with an old date. The names of all tell, where the source
-// says them; otherwise the report only says that the numbers agree.
+// question: how many datasets are listed now. If these are more than are known, the changes are read once more, for
+// what was added meanwhile. If the numbers still differ, the whole portal is read, in the same harvest. That they agree
+// does not mean that nothing was removed: as many may have been added, with an old date. The names of all tell, where
+// the source says them; otherwise the report only says that the numbers agree.
 func (s *step) read(h Harvester, from string) error {
 	err := h.Harvest(s.ctx, from, s)
 	counter, counts := h.(Counter)
@@ -57,7 +57,7 @@ func (s *step) read(h Harvester, from string) error {
 	return s.ctx.Err()
 }
 
-// lacks reports whether the source no longer names a dataset that is known. If it names them all, removals were looked for.
+// lacks reports whether the source no longer names a dataset that is known. If it names them all, nothing was removed.
 func (s *step) lacks(h Harvester, total int) (bool, error) {
 	names, ok := s.namesOf(h, total)
 	if !ok {

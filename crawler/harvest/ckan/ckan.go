@@ -28,7 +28,8 @@ import (
 // name of a list), top (the latest change so far), whole (when the last whole harvest began).
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
-		Kind: "ckan", Name: "CKAN", Paths: []string{"/api", "/dataset", "/organization", "/group"}, Rows: 200, Run: run, Count: count, Names: names,
+		Kind: "ckan", Name: "CKAN", Paths: []string{"/api", "/dataset", "/organization", "/group"}, Rows: 200,
+		Run: run, Count: count, Names: names,
 	}, s)
 }
 

@@ -157,8 +157,8 @@ func TestAnIncrementalHarvestBringsWhatChangedAndSomethingIsDeletedForGood(t *te
 	}
 }
 
-// In CKAN's logic/action/get.py, package_list selects the names of all active packages that are not private, of each type;
-// the second version of the interface has their IDs instead.
+// In CKAN's logic/action/get.py, package_list selects the names of all active packages that are not private, of each
+// type; the second version of the interface has their IDs instead.
 func TestTheNamesOfAPortalAreTheIRIsOfItsPackages(t *testing.T) {
 	t.Parallel()
 	f := &fake{packages: append(packages(2), parse(`{"id":"3","name":"Übersicht 1"}`))}

@@ -60,8 +60,8 @@ func (l *Ledger) Lacking(ctx context.Context, portalIRI string, names []string) 
 	return catalog.Counted(lacking), err
 }
 
-// unnamed returns how many datasets are known to be listed, and how many of them are not among names, without those that
-// the campaign has staged: 0 for no campaign.
+// unnamed returns how many datasets are known to be listed, and how many of them are not among names, without those
+// that the campaign has staged: 0 for no campaign.
 func (l *Ledger) unnamed(ctx context.Context, portalIRI string, names []string, campaign int64) (lacking, known int, err error) {
 	named := make(map[entryID]struct{}, len(names))
 	for _, name := range names {

@@ -88,7 +88,8 @@ func TestAPortalThatDoesNotNameAllThatItReturnsIsNotReadWholeEachTime(t *testing
 	for _, e := range datasets(3, 9) {
 		names = append(names, e.Dataset)
 	}
-	if _, err := w.ledger.Commit(t.Context(), "harvest-9", w.portal, harvest.Ending{Whole: true, Total: catalog.Counted(9), Names: names}, w.now()); err != nil {
+	ending := harvest.Ending{Whole: true, Total: catalog.Counted(9), Names: names}
+	if _, err := w.ledger.Commit(t.Context(), "harvest-9", w.portal, ending, w.now()); err != nil {
 		t.Fatal(err)
 	}
 	w.end()
