@@ -30,7 +30,7 @@ type Waits struct {
 type HostWait struct {
 	Host     string    `json:"host"`
 	Door     string    `json:"door,omitempty"` // scheme, host and port if only files there wait; "" for all of the host
-	Due      int       `json:"due"`            // files that are due
+	Due      int       `json:"due,omitempty"`  // files that are due; 0 where they were not counted
 	Until    time.Time `json:"until"`          // when it may be asked again
 	Why      string    `json:"why"`            // politeness, robots, retry-after, back-off, rate-limit, daily, paused, network, proxy
 	Failures int       `json:"failures,omitempty"`
@@ -86,25 +86,17 @@ func (p *Pipeline) hostWait(w frontier.Wait) HostWait {
 	return h
 }
 
-// WaitOf returns what holds up one URL. ok is false if its host may be asked.
+// WaitOf returns what holds up one URL, without how many others are due. ok is false if its host may be asked.
 func (p *Pipeline) WaitOf(url string) (w HostWait, ok bool, err error) {
 	u, err := address.Parse(url)
 	if err != nil {
 		return HostWait{}, false, err
 	}
-	info, known, err := p.Frontier.Host(u.Group())
-	if err != nil || !known {
+	held, ok, err := p.Frontier.Wait(u.Group(), u.Authority())
+	if err != nil || !ok {
 		return HostWait{}, false, err
 	}
-	for _, d := range info.Closed {
-		if d.Door == u.Authority() && d.NotBefore.After(info.NotBefore) {
-			return p.hostWait(frontier.Wait{Host: info.Group, Door: d.Door, Due: d.Due, Until: d.NotBefore, Why: d.Wait}), true, nil
-		}
-	}
-	if !info.NotBefore.IsZero() {
-		return HostWait{Host: info.Group, Due: info.Due, Until: info.NotBefore, Why: info.Wait}, true, nil
-	}
-	return HostWait{}, false, nil
+	return p.hostWait(held), true, nil
 }
 
 // whyWaits says why a host must not be asked, in words.

@@ -240,6 +240,7 @@ func (c *cli) showFailed(ctx context.Context, n *app.Node, t thing, limit int) e
 			return nil
 		}
 		f, err := fileOf(ctx, n, r)
+		f.resource = catalog.Resource{} // which is large, and not printed
 		listed[cause] = append(listed[cause], f)
 		return err
 	})

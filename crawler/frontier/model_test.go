@@ -237,6 +237,17 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 				if err != nil || s.URLs != len(m.due) || s.Leased != len(leased) {
 					t.Fatalf("stats %+v, %v; want %d URLs, %d leases", s, err, len(m.due), len(leased))
 				}
+				for u := range m.due {
+					g, until := groupOf(u), m.notBefore[groupOf(u)]
+					if door := m.closed[doorOfURL(u)]; door.After(until) {
+						until = door
+					}
+					w, waits, err := f.Wait(g, doorOfURL(u))
+					if err != nil || waits != until.After(c.now) || waits && !w.Until.Equal(until) {
+						t.Fatalf("%s waits: %v, %v, %v; want until %v", u, w, waits, err, until)
+					}
+					break // of any
+				}
 				if steps++; steps%10 == 0 {
 					if err := inconsistency(f); err != nil {
 						t.Fatal(err)

@@ -25,7 +25,7 @@ type Queue struct {
 type Wait struct {
 	Host  string
 	Door  string // scheme, host and port if only its URLs wait; "" for the host
-	Due   int    // URLs that are due
+	Due   int    // URLs that are due; 0 where they were not counted
 	Until time.Time
 	Why   string
 }
@@ -83,6 +83,31 @@ func (f *Frontier) Queue(limit int) (q Queue, err error) {
 	})
 	q.Hosts, q.Waits = len(waits), waits[:min(limit, len(waits))]
 	return q, nil
+}
+
+// Wait returns what holds up the URLs behind a door of a group, and does not count them: a caller may ask it of many URLs.
+// ok is false if they may be asked for.
+func (f *Frontier) Wait(group, door string) (w Wait, ok bool, err error) {
+	now := ms(f.opts.Now())
+	err = f.db.View(func(txn *kv.Txn) error {
+		h, err := f.readHost(txn, group)
+		if err != nil {
+			return err
+		}
+		if h.notBefore > now {
+			w, ok = Wait{Host: group, Until: fromMS(h.notBefore), Why: h.wait}, true
+		}
+		for _, d := range h.doors {
+			if d.notBefore > max(now, h.notBefore) && doorName(group, d.door) == door {
+				w, ok = Wait{Host: group, Door: door, Until: fromMS(d.notBefore), Why: d.wait}, true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Wait{}, false, fmt.Errorf("frontier: host %s: %w", group, err)
+	}
+	return w, ok, nil
 }
 
 // add adds what a group has queued.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"sync/atomic"
+	"sync"
 
 	"odarchive/crawler/catalog"
 )
@@ -14,23 +14,37 @@ import (
 // behind a connection.
 var ErrUnreached = errors.New("nothing answers there")
 
-// Reaching returns a Doer whose requests are not tried again as long as the source has not answered. Whoever has
-// other sources to read may try again later; after the first answer, failures of the network are passed on as they are.
-func Reaching(d Doer) Doer { return &reaching{doer: d} }
+// Reaching returns a Doer whose requests are not tried again as long as the source has not answered: a scheme, host and
+// port that did not answer is not asked a second time, at this address or another. Whoever has other sources to read may
+// try again later, with another Doer; after the first answer, failures of the network are passed on as they are.
+func Reaching(d Doer) Doer { return &reaching{doer: d, silent: map[string]error{}} }
 
 type reaching struct {
 	doer    Doer
-	reached atomic.Bool
+	mu      sync.Mutex
+	reached bool
+	silent  map[string]error // by scheme and host with port: the error of its only request
 }
 
 func (r *reaching) Do(req *http.Request) (*http.Response, error) {
+	door := req.URL.Scheme + "://" + req.URL.Host
+	r.mu.Lock()
+	err := r.silent[door]
+	r.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
 	resp, err := r.doer.Do(req)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if err == nil {
-		r.reached.Store(true)
+		r.reached = true
+		clear(r.silent)
 		return resp, nil
 	}
-	if !r.reached.Load() && req.Context().Err() == nil && isUnanswered(err) {
+	if !r.reached && req.Context().Err() == nil && isUnanswered(err) {
 		err = unreached{err}
+		r.silent[door] = err
 	}
 	return nil, err
 }

@@ -63,6 +63,25 @@ func TestASourceThatHasNeverAnsweredIsAskedOnce(t *testing.T) {
 	}
 }
 
+// As CKAN's harvest does, which asks for its list in several ways.
+func TestAnotherAddressOfASilentSourceIsNotAsked(t *testing.T) {
+	t.Parallel()
+	l := &line{errs: []error{timeout{}, timeout{}, nil}}
+	d := Reaching(l)
+	for i, at := range []string{"a.example/api/1", "a.example/api/2", "a.example:8080/api/3", "a.example/api/4"} {
+		url := "http://" + at
+		_, err := Ask(t.Context(), d, Request{URL: url})
+		if asked := []int{1, 1, 2, 2}[i]; !errors.Is(err, ErrUnreached) || l.asked != asked {
+			t.Errorf("%s: %v after %d requests", url, err, l.asked)
+		}
+	}
+	for _, url := range []string{"http://b.example/", "http://a.example/api/1"} { // an answer ends that, at another door too
+		if _, err := Ask(t.Context(), d, Request{URL: url}); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
 type timeout struct{}
 
 func (timeout) Error() string { return "i/o timeout" }

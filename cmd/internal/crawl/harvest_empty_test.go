@@ -2,11 +2,16 @@ package crawl
 
 import (
 	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/fingerprint"
 )
 
 // empty returns, for each kind, portals of that kind that answer well and list nothing.
@@ -83,6 +88,37 @@ func TestAPortalOfAnyKindThatListsNothingIsSaidToListNothing(t *testing.T) {
 	for _, kind := range HarvestKinds() {
 		if !tried[kind] {
 			t.Errorf("the kind %s was not tried with an empty portal", kind)
+		}
+	}
+}
+
+// silent is a source that never answers.
+type silent struct{ asked map[string]int }
+
+func (s *silent) Do(req *http.Request) (*http.Response, error) {
+	s.asked[req.URL.Scheme+"://"+req.URL.Host]++
+	return nil, &url.Error{Op: "Get", URL: req.URL.String(), Err: os.ErrDeadlineExceeded}
+}
+
+func TestASilentSourceOfAnyKindIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	ask := map[string]func(harvest.Doer) error{Recognised: func(d harvest.Doer) error {
+		_, err := fingerprint.Recognise(t.Context(), d, "http://portal.example/", nil)
+		return err
+	}}
+	for _, h := range harvesters() {
+		ask[h.kind] = func(d harvest.Doer) error {
+			asked := &harvest.Asked{Doer: d}
+			source := h.make(HarvestSource{Kind: h.kind, Address: "http://portal.example/", HTTP: asked})
+			_, err := harvest.Run(t.Context(), h.kind, source, &keeper{}, harvest.Options{Kind: h.kind, Asked: asked.String})
+			return err
+		}
+	}
+	for kind, ask := range ask {
+		s := &silent{asked: map[string]int{}}
+		err := ask(harvest.Reaching(s))
+		if !errors.Is(err, harvest.ErrUnreached) || len(s.asked) != 1 || s.asked["http://portal.example"] != 1 {
+			t.Errorf("%s: %v, asked %v", kind, err, s.asked)
 		}
 	}
 }
