@@ -36,9 +36,6 @@ token that has the right admin.`,
   odarchive audit --endpoint https://archive.example.org/ --token-file admin.token`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 || limit > 1000 {
-				return usagef("--limit %d: expected 1 to 1000", limit)
-			}
 			if verify {
 				return c.verifyAudit(cmd.Context())
 			}
@@ -55,7 +52,7 @@ token that has the right admin.`,
 			return c.printAudit(list)
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", limit, "how many")
+	number(cmd.Flags(), &limit, "limit", 1, 1000, "how many")
 	cmd.Flags().BoolVar(&verify, "verify", false, "check that no line was changed or removed")
 	c.remoteFlags(cmd)
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")

@@ -82,10 +82,11 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.Once, "once", false, "end when nothing is due")
-	f.DurationVar(&opts.Wait, "wait", time.Minute, "with --once: wait for retries that are due within this time")
+	opts.Wait = time.Minute
+	span(f, &opts.Wait, "wait", "with --once: wait for retries that are due within this time")
 	f.StringArrayVar(&opts.URLs, "url", nil, "fetch only this URL, due or not (repeatable)")
-	f.IntVar(&opts.MaxFetches, "max-fetches", 0, "end after this many fetches, 0 for no limit")
-	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
+	number(f, &opts.MaxFetches, "max-fetches", 0, unbounded, "end after this many fetches, 0 for no limit")
+	span(f, &limit, "for", "end after this time, 0 for no limit")
 	f.StringVar(&at, "at", "", "set the archive's clock, as 2026-11-21T06:00:00Z")
 	f.StringVar(&report, "report", "", "write a JSON line for each fetch to this file")
 	f.BoolVar(&c.json, "json", false, "machine-readable summary")

@@ -92,7 +92,7 @@ themselves, with the last state of every file, and another 'odarchive demo' goes
 	f := cmd.Flags()
 	f.StringVar(&address, "listen", "127.0.0.1:8080",
 		"address to serve on; port 0 is any free port, which is also taken where 8080 is in use")
-	f.DurationVar(&limit, "for", 0, "end after this time, 0 for no limit")
+	span(f, &limit, "for", "end after this time, 0 for no limit")
 	return cmd
 }
 

@@ -64,7 +64,7 @@ latest version is compared with the one before; with VERSION-IRI, that version i
 	f.StringVar(&from, "from", "", "older version, by number, id or IRI")
 	f.StringVar(&to, "to", "", "newer version, by number, id or IRI")
 	f.StringSliceVar(&opts.Key, "key", nil, "columns that identify a row; found automatically by default")
-	f.IntVar(&opts.List, "list", 0, "number of changes to list, 0 for 100; counts are always complete")
+	number(f, &opts.List, "list", 0, unbounded, "number of changes to list, 0 for 100; counts are always complete")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.readOnlyFlag(cmd)
 	return c.beside(cmd, besideOptions{})

@@ -79,7 +79,8 @@ Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wr
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&d.Options.Budget, "budget", discover.DefaultBudget, "requests, at most, of every kind")
+	d.Options.Budget = discover.DefaultBudget
+	number(f, &d.Options.Budget, "budget", 1, discover.MaxBudget, "requests, at most, of every kind")
 	f.StringArrayVar(&d.Options.Keywords, "keyword", nil, "a word that makes links more promising, besides those for data (repeatable)")
 	f.BoolVar(&d.Options.Whole, "whole", false, "go on until the budget is spent, even if hardly a file is expected any more")
 	f.BoolVar(&d.Explain, "explain", false, "print the pages that led to each file, and why")

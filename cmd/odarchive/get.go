@@ -16,7 +16,7 @@ import (
 )
 
 func (c *cli) get() *cobra.Command {
-	var version int
+	version := -1
 	var at, out string
 	cmd := &cobra.Command{
 		Use:   "get URL|VERSION-IRI|MEMBER-IRI",
@@ -44,7 +44,7 @@ func (c *cli) get() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&version, "version", -1, "number of the version, 0 for the first; the latest by default")
+	number(f, &version, "version", 0, unbounded, "number of the version, 0 for the first; the latest by default")
 	f.StringVar(&at, "at", "", "the version that was current at this time")
 	f.StringVarP(&out, "output", "o", "-", "file to write, - for standard output")
 	c.readOnlyFlag(cmd)
@@ -54,6 +54,9 @@ func (c *cli) get() *cobra.Command {
 // chosen returns a function that writes the bytes the arguments name: of a version, or of a member of one.
 func chosen(ctx context.Context, n *app.Node, name string, version int, at time.Time) (func(io.Writer) error, error) {
 	if ref, ok := n.Mint.Parse(name); ok && ref.Kind == ns.KindMember {
+		if version >= 0 || !at.IsZero() {
+			return nil, notOfAFile(name)
+		}
 		m, err := n.Archive.Member(ctx, ref.ID, ref.Path)
 		return func(w io.Writer) error { return n.Archive.Extract(ctx, m, w) }, err
 	}
@@ -71,9 +74,17 @@ func chosen(ctx context.Context, n *app.Node, name string, version int, at time.
 	}, nil
 }
 
+// notOfAFile is the error for a version, or a file inside one, of which the arguments choose a version.
+func notOfAFile(name string) error {
+	return usagef("%s is of one version: --version and --at choose a version of a file, by the URL of the file", printable(name))
+}
+
 // wanted returns the version that the arguments name.
 func wanted(ctx context.Context, n *app.Node, name string, version int, at time.Time) (catalog.Version, error) {
 	if _, ok := n.Archive.VersionID(name); ok {
+		if version >= 0 || !at.IsZero() {
+			return catalog.Version{}, notOfAFile(name)
+		}
 		return n.Archive.Latest(ctx, name)
 	}
 	switch {

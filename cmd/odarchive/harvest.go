@@ -118,7 +118,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	}
 	f := cmd.Flags()
 	f.BoolVar(&opts.Graphs, "graphs", false, "keep the statements of the portal's files in named graphs from now on: a setting of the portal, which later harvests leave as it is")
-	f.IntVar(&opts.Limit, "limit", 0, "stop after this many listings, 0 for all")
+	number(f, &opts.Limit, "limit", 0, unbounded, "stop after this many listings, 0 for all")
 	f.BoolVar(&opts.Fresh, "fresh", false, "read the whole portal, instead of what changed or what an interrupted harvest has left, and look for removals; replace the harvest of a portal by another kind of source")
 	f.BoolVar(&opts.Sure, "withdraw", false, "withdraw what a portal lists no longer without asking, however much that is")
 	f.StringVar(&source.Portal, "portal", "", "harvest only this portal of a list of portals; for a single portal, its IRI")
@@ -129,7 +129,7 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	f.BoolVar(&opts.Part.ByOne, "by-identifier", false, "request each record of an oai repository separately")
 	f.BoolVar(&dry, "dry-run", false, "with kind auto: print what the portal is, and harvest nothing")
 	f.StringVar(&list, "list", "", "harvest the sources listed in this file, one address on each line; those that nothing answers for are tried once more at the end")
-	f.IntVar(&parallel, "parallel", parallel, "number of sources of a list to harvest at the same time, never two of one host")
+	number(f, &parallel, "parallel", 1, 1000, "number of sources of a list to harvest at the same time, never two of one host")
 	f.StringVar(&queryFile, "query", "", "file with the SPARQL query whose ?url is harvested (kind sparql)")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
 	c.cfg.FetchFlags(f)

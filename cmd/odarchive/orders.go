@@ -271,9 +271,6 @@ order that was not carried out to its end says so. The last thousand are kept.`,
   odarchive orders --limit 100 --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if limit < 1 || limit > 1000 {
-				return usagef("--limit %d: expected 1 to 1000", limit)
-			}
 			if r := c.remote(cmd.Context()); r != nil {
 				notes, err := r.Orders(cmd.Context(), limit)
 				if err != nil {
@@ -290,7 +287,7 @@ order that was not carried out to its end says so. The last thousand are kept.`,
 			})
 		},
 	}
-	cmd.Flags().IntVar(&limit, "limit", limit, "how many")
+	number(cmd.Flags(), &limit, "limit", 1, 1000, "how many")
 	c.remoteFlags(cmd)
 	c.readOnlyFlag(cmd)
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")

@@ -22,7 +22,7 @@ import (
 
 func (c *cli) prove() *cobra.Command {
 	var out, checkpoint string
-	var version int
+	version := -1
 	cmd := &cobra.Command{
 		Use:   "prove VERSION-IRI|URL",
 		Short: "Write the proof that the archive held a version",
@@ -45,7 +45,7 @@ that holds the archive is asked, or that of --endpoint. The proof of a version t
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
 				id, isID := n.Archive.VersionID(args[0])
-				if !isID {
+				if !isID || version >= 0 {
 					v, err := wanted(cmd.Context(), n, args[0], version, time.Time{})
 					if err != nil {
 						return err
@@ -71,7 +71,7 @@ that holds the archive is asked, or that of --endpoint. The proof of a version t
 	f := cmd.Flags()
 	f.StringVarP(&out, "output", "o", "-", "file to write, - for standard output")
 	f.StringVar(&checkpoint, "checkpoint", "", "file with the checkpoint that the proof is for (default the latest)")
-	f.IntVar(&version, "version", -1, "with URL: number of the version, 0 for the first; the latest by default")
+	number(f, &version, "version", 0, unbounded, "with URL: number of the version, 0 for the first; the latest by default")
 	c.cfg.LogKeyFlag(f)
 	c.readOnlyFlag(cmd)
 	return c.beside(cmd, besideOptions{inputs: func([]string) []string {

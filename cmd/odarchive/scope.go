@@ -69,7 +69,8 @@ are archived already stay; they are not visited any more.
 	f := cmd.Flags()
 	f.StringVar(&o.file, "file", "", "allow, deny, remove: file with further rules, one a line, - for standard input")
 	f.StringVar(&o.why, "why", "", "allow, deny: reason, for people")
-	f.IntVar(&o.limit, "limit", 1000, "list: how many rules besides those of the settings")
+	o.limit = 1000
+	number(f, &o.limit, "limit", 1, 100_000, "list: how many rules besides those of the settings")
 	f.StringVar(&o.typ, "type", "", "test: media type of the file")
 	f.StringVar(&o.size, "size", "", "test: size of the file, as 10MiB")
 	f.StringVar(&o.area, "for", "crawl", "test: crawl, campaign, harvest or keep")
@@ -91,9 +92,6 @@ func (o *scopeFlags) check(args []string) error {
 	case "list", "refused":
 		if rest > 0 {
 			return usagef("scope %s takes no argument", what)
-		}
-		if o.limit < 1 || o.limit > 100_000 {
-			return usagef("--limit %d: expected 1 to 100000", o.limit)
 		}
 	case "allow", "deny", "remove":
 		if rest == 0 && o.file == "" {

@@ -19,7 +19,7 @@ import (
 
 func (c *cli) search() *cobra.Command {
 	by := map[string]*string{"type": new(string), "portal": new(string), "host": new(string), "dataset": new(string), "licence": new(string), "publisher": new(string), "since": new(string), "sort": new(string), "after": new(string)}
-	var limit int
+	limit := 25
 	cmd := &cobra.Command{
 		Use:   "search WORDS...",
 		Short: "Find files by words, as the search page does",
@@ -59,7 +59,7 @@ such as "a phrase", -without, type:csv, since:30d; without words, the files that
 	f.StringVar(by["since"], "since", "", "the latest version is not older, as 30d or 2026-01-31")
 	f.StringVar(by["sort"], "sort", "", "changed, versions, size, rows or title; by default what fits best")
 	f.StringVar(by["after"], "after", "", "the value of next, for more")
-	f.IntVar(&limit, "limit", 25, "files, at most 100")
+	number(f, &limit, "limit", 1, 100, "files, at most 100")
 	f.BoolVar(&c.json, "json", false, "machine-readable output, as of /api/v1/search")
 	c.readOnlyFlag(cmd)
 	return c.beside(cmd, besideOptions{})

@@ -60,7 +60,7 @@ again; of one thing, or of the whole archive.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&failed, "failed", false, "list the files that failed at their last visit, by cause")
-	f.IntVar(&limit, "limit", limit, "with --failed: files of each cause to list, 0 for all")
+	number(f, &limit, "limit", 0, unbounded, "with --failed: files of each cause to list, 0 for all")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	c.readOnlyFlag(cmd)
 	return c.beside(cmd, besideOptions{})

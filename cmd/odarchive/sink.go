@@ -93,7 +93,7 @@ Virtuoso has no default graph to write to: give --graph.`,
 	cmd.Flags().StringVar(&passwordFile, "password-file", "", "file with the password of --user, or a bearer token")
 	cmd.Flags().StringVar(&o.Graph, "graph", "", "IRI of the endpoint's graph that takes the default graph; by default the endpoint's default graph")
 	cmd.Flags().BoolVar(&o.Replace, "replace", false, "empty that graph first if it has triples that no sink wrote")
-	cmd.Flags().IntVar(&o.BatchQuads, "batch", 0, "triples in one update; 2000 by default")
+	number(cmd.Flags(), &o.BatchQuads, "batch", 1, unbounded, "triples in one update; 2000 by default")
 	return cmd
 }
 

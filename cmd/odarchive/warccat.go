@@ -26,7 +26,7 @@ func (c *cli) warcCat() *cobra.Command {
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			one := cmd.Flags().Changed("offset")
-			if offset < 0 || one && len(args) > 1 {
+			if one && len(args) > 1 {
 				return usagef("--offset takes the place of a record in one file")
 			}
 			found := &faults{out: c.stderr}
@@ -48,7 +48,7 @@ func (c *cli) warcCat() *cobra.Command {
 			return found.err()
 		},
 	}
-	cmd.Flags().Int64Var(&offset, "offset", 0, "write only the record that begins here")
+	number(cmd.Flags(), &offset, "offset", 0, unbounded, "write only the record that begins here")
 	return cmd
 }
 

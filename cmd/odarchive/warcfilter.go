@@ -79,7 +79,7 @@ copied unchanged. If FILE.cdxj, the output of 'warc index', is next to a file an
 	fl.StringSliceVar(&f.MIME, "mime", nil, "media types: text/csv, or text/*")
 	fl.StringVar(&from, "from", "", "first time: 2026, 2026-01-31, 2026-01-31T12:00:00Z or 20260131120000")
 	fl.StringVar(&to, "to", "", "last time, included")
-	fl.IntVar(&limit, "limit", 0, "copy at most so many records; 0 for no limit")
+	number(fl, &limit, "limit", 0, unbounded, "copy at most so many records; 0 for no limit")
 	fl.StringVarP(&out, "output", "o", "-", "file to write, compressed if it ends in .gz; - for standard output, compressed as the source")
 	return cmd
 }

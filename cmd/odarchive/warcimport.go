@@ -73,7 +73,7 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 			}
 			part := cmd.Flags().Changed("offset") || cmd.Flags().Changed("length")
 			switch {
-			case part && (span.Offset < 0 || span.Length <= 0):
+			case part && span.Length == 0:
 				return usagef("--offset and --length name a part of a file: give both")
 			case part && index != "":
 				return usagef("--cdx has the places of records; leave --offset and --length out")
@@ -139,8 +139,8 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&dry, "dry-run", false, "only count what could be imported")
-	fl.Int64Var(&span.Offset, "offset", 0, "import a part of the file that begins here; with --length")
-	fl.Int64Var(&span.Length, "length", 0, "bytes of the part")
+	number(fl, &span.Offset, "offset", 0, unbounded, "import a part of the file that begins here; with --length")
+	number(fl, &span.Length, "length", 1, unbounded, "bytes of the part")
 	fl.StringVar(&index, "cdx", "", "import the captures that this index lists")
 	fl.BoolVar(&asRows, "records", false, "also describe every record, in a named graph of the file")
 	fl.BoolVar(&c.json, "json", false, "machine-readable output")
