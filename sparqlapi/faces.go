@@ -130,24 +130,38 @@ func (o Options) ready(w http.ResponseWriter, r *http.Request) error {
 	return writeLine(w, state)
 }
 
-// notFound redirects an IRI below a former base that had a path to where it is now, and answers 404 to all else.
+// notFound redirects an IRI below a former base that had a path to where it is now, and an address with a '/' too many at its
+// end to the route without it. It answers 404 to all else.
 func (o Options) notFound(w http.ResponseWriter, r *http.Request) error {
+	answer := problem.Newf(http.StatusNotFound, "No such route", "there is no route %s; /openapi.json lists all routes", r.URL.Path)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return answer
+	}
+	asked := r.URL.EscapedPath()
+	moved := func(path string) error {
+		to := "/" + strings.TrimLeft(path, "/") // a second '/' would make the next word a host
+		if r.URL.RawQuery != "" {
+			to += "?" + r.URL.RawQuery
+		}
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusPermanentRedirect)
+		return nil
+	}
 	for _, base := range o.Former {
 		former, err := url.Parse(base)
 		if err != nil || former.Path == "/" {
 			continue
 		}
-		if rest, below := strings.CutPrefix(r.URL.EscapedPath(), former.EscapedPath()); below && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-			to := "/" + strings.TrimLeft(rest, "/") // a second '/' would make the next word a host
-			if r.URL.RawQuery != "" {
-				to += "?" + r.URL.RawQuery
-			}
-			w.Header().Set("Location", to)
-			w.WriteHeader(http.StatusPermanentRedirect)
-			return nil
+		if rest, below := strings.CutPrefix(asked, former.EscapedPath()); below {
+			return moved(rest)
 		}
 	}
-	return problem.Newf(http.StatusNotFound, "No such route", "there is no route %s; /openapi.json lists all routes", r.URL.Path)
+	if c := chi.RouteContext(r.Context()); strings.HasSuffix(asked, "/") && c != nil && c.Routes != nil {
+		if without := "/" + strings.Trim(asked, "/"); c.Routes.Match(chi.NewRouteContext(), http.MethodGet, without) {
+			return moved(without)
+		}
+	}
+	return answer
 }
 
 // notAllowed lists the methods that the route accepts in Allow (RFC 9110 §15.5.6).

@@ -113,6 +113,30 @@ func TestIRIsBelowAFormerBaseWithAPathAreRedirected(t *testing.T) {
 	}
 }
 
+func TestASlashTooManyLeadsToTheRoute(t *testing.T) {
+	t.Parallel()
+	h, _ := server(t, nil)
+	for path, want := range map[string]string{
+		"/openapi.json/?x=1":             "/openapi.json?x=1",
+		"/api/v1/stats/basic//":          "/api/v1/stats/basic",
+		"//openapi.json/":                "/openapi.json",
+		"//elsewhere.example/":           "",
+		"/%2Felsewhere.example/":         "",
+		"/graph/http://a.example/":       "", // a name that ends so
+		"/nothing/":                      "",
+		"/get/dataset/http://a.example/": "",
+		"/feed.atom/":                    "/feed.atom",
+	} {
+		res := ask(h, "GET", path, "")
+		if got := res.Header.Get("Location"); got != want || (res.StatusCode == 308) != (want != "") {
+			t.Errorf("%s: %d, to %q, want %q", path, res.StatusCode, got, want)
+		}
+	}
+	if res := ask(h, "POST", "/openapi.json/", ""); res.StatusCode != 404 {
+		t.Errorf("POST: %d", res.StatusCode)
+	}
+}
+
 func TestAVersionHasThreeFaces(t *testing.T) {
 	t.Parallel()
 	h, a := server(t, nil)

@@ -178,7 +178,7 @@ func onlySample(ctx context.Context, n *app.Node) error {
 		return err
 	}
 	sample := map[string]bool{}
-	for _, host := range append(sampleweb.Names(), "portalwatch") {
+	for _, host := range sampleweb.All() {
 		sample[sampleweb.Name(host)] = true
 	}
 	for _, h := range known {
@@ -201,7 +201,7 @@ func (c *cli) say(format string, args ...any) {
 // The archive is served at base.
 func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleHosts, base string) error {
 	c.say("ODArchive demo: a sample web of open-data hosts, on this machine only\n")
-	for _, host := range web.all() {
+	for _, host := range sampleweb.All() {
 		c.say("  %-28s at %s", web.Base(host), web.At(host))
 	}
 	source := crawl.HarvestSource{Kind: "portalwatch", Address: web.Base("portalwatch") + "sparql"}

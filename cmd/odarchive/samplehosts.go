@@ -79,9 +79,6 @@ func (s *sampleHosts) close() error {
 	return s.endpoint.Close()
 }
 
-// all returns the names of all hosts.
-func (s *sampleHosts) all() []string { return append(s.Hosts(), "portalwatch") }
-
 // keyPlaces is the setting of an archive of the demo that has where the sample hosts were last, by name, as JSON.
 const keyPlaces = "demo/places"
 
@@ -98,7 +95,7 @@ func (s *sampleHosts) keep(ctx context.Context, n *app.Node) error {
 		}
 	}
 	now := map[string]string{}
-	for _, host := range s.all() {
+	for _, host := range sampleweb.All() {
 		now[host] = s.At(host)
 		values, rule := map[string]string{}, rules[sampleweb.Name(host)]
 		if own := rule.Resolve == nil || rule.Resolve.String() == before[host]; own && (rule.Resolve == nil || rule.Resolve.String() != now[host]) {

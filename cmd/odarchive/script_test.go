@@ -99,7 +99,7 @@ func (s *scriptWeb) start(ts *testscript.TestScript) {
 	catalog, err := web.Catalog()
 	ts.Check(err)
 	ts.Check(endpoint.Load(context.Background(), catalog))
-	for _, host := range append(web.Hosts(), "portalwatch") {
+	for _, host := range sampleweb.All() {
 		base := strings.TrimSuffix(web.Base(host), "/")
 		ts.Setenv(strings.ToUpper(host), base)
 		ts.Setenv(strings.ToUpper(host)+"HOST", strings.TrimPrefix(base, "http://"))

@@ -107,13 +107,14 @@ func parseResources(body []byte) (list []Resource, err error) {
 }
 
 func (p Resource) seed(i int) (catalog.Seed, error) {
+	given := "href"
 	if p.Href == "" {
-		p.Href = p.URL
+		p.Href, given = p.URL, "url"
 	} else if p.URL != "" && p.URL != p.Href {
 		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Two addresses", "resource %d has href %q and url %q: give one of them", i, p.Href, p.URL)
 	}
 	if _, err := address.Parse(p.Href); err != nil {
-		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad address", "resource %d: href: %v", i, err)
+		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad address", "resource %d: %s: %v", i, given, err)
 	}
 	portal := p.Portal
 	if portal == "" {

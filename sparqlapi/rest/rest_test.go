@@ -243,7 +243,9 @@ func TestBadRequestsAreProblems(t *testing.T) {
 		{"GET", "/get/file/dsid/0", "", 404, "resource 0"}, {"GET", "/get/file/url/x", "", 400, "absolute"},
 		{"GET", "/get/datasets/nowhere.example", "", 404, "nowhere.example"}, {"GET", "/get/dataset/type/nonsense", "", 404, "nonsense"}, {"GET", "/get/dataset/type/png", "", 404, "image/png"},
 		{"GET", "/get/datasets/many.example?limit=1001", "", 400, "1000"}, {"GET", "/stats/datasetCountPerHost?limit=x", "", 400, "limit"},
-		{"POST", "/post/resource", "", 400, "expected"}, {"POST", "/post/resource", `{"href":"mailto:x"}`, 400, "resource 0"}, {"POST", "/post/resource", `{"href":"http://a.example/","source":[[]]}`, 400, "source"},
+		{"POST", "/post/resource", "", 400, "expected"}, {"POST", "/post/resource", `{"href":"mailto:x"}`, 400, "resource 0: href: "},
+		{"POST", "/post/resource", `{"url":"mailto:x"}`, 400, "resource 0: url: "}, {"POST", "/post/resource", `{}`, 400, "resource 0: url: "},
+		{"POST", "/post/resource", `{"href":"http://a.example/","source":[[]]}`, 400, "source"},
 		{"POST", "/post/resource", `{"href":"http://a.example/","portal":"x:\n"}`, 400, "portal"}, {"POST", "/post/resource", "[" + strings.Repeat("{},", 100_000) + "{}]", 413, "100000"},
 		{"POST", "/crawl", "", 400, "domain="}, {"POST", "/crawl?id=0", "", 404, `\"0\"`}, {"POST", "/crawl?domain=nowhere.example", "", 404, "nowhere.example"},
 	} {

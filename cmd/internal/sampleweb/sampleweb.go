@@ -9,11 +9,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net"
 	"net/http"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,7 +72,7 @@ func Start(opts Options) (*Web, error) {
 			age = func() int { return 0 }
 		}
 	}
-	for i, name := range append(Names(), "portalwatch") {
+	for i, name := range All() {
 		h := &host{name: name, age: age, files: map[string][]state{}}
 		if err := h.read(testdata.Demo); err != nil {
 			return nil, fmt.Errorf("sample web: host %s: %w", name, err)
@@ -93,6 +91,9 @@ func Start(opts Options) (*Web, error) {
 	}
 	return w, nil
 }
+
+// All returns the names of all hosts: those that serve files, and "portalwatch", which lists these.
+func All() []string { return append(Names(), "portalwatch") }
 
 // Names returns the names of the hosts that serve files, sorted.
 func Names() (names []string) {
@@ -159,11 +160,6 @@ func Name(host string) string { return host + ".example" }
 
 // At returns the address and port on which a host listens.
 func (w *Web) At(name string) string { return w.hosts[name].at }
-
-// Hosts returns the names of the hosts that serve files, sorted.
-func (w *Web) Hosts() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.hosts)), func(n string) bool { return n == "portalwatch" })
-}
 
 // States returns the bytes of all states of a file such as "city/environment/trees.csv".
 func (w *Web) States(file string) [][]byte {

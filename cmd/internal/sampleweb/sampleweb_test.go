@@ -62,7 +62,7 @@ func TestTheCatalogNamesTheAddressesOfThisRun(t *testing.T) {
 	if strings.Contains(catalog[strings.Index(catalog, "@prefix"):], "{{") {
 		t.Error("a placeholder was left in the catalog")
 	}
-	for _, host := range web.Hosts() {
+	for _, host := range Names() {
 		if host == "town" { // which has no catalog
 			continue
 		}
