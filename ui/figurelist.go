@@ -36,6 +36,9 @@ const (
 	published = "GRAPH ?graph { ?dataset dct:publisher/<http://xmlns.com/foaf/0.1/name> ?publisher ; dcat:distribution/(dcat:downloadURL|dcat:accessURL)? ?file }\n  FILTER (!STRENDS(STR(?graph), \"#withdrawn\"))"
 )
 
+// stillListed is the part of a query that leaves out files that no portal lists any more.
+func stillListed(file string) string { return "FILTER NOT EXISTS { " + file + " arc:delisted ?since }" }
+
 // figureList has the tables and figures of the ODArchive paper and of Portal Watch, each computed from this archive's own
 // triples.
 func figureList() []figure {
@@ -48,9 +51,9 @@ func figureList() []figure {
 			Query: "SELECT ?type (SUM(?size) AS ?bytes) WHERE {\n  ?version dct:isVersionOf ?resource ; dcat:mediaType ?type ; dcat:byteSize ?size .\n}\nGROUP BY ?type\nORDER BY DESC(?bytes)\nLIMIT 15"},
 		{ID: "sizes", Title: "Sizes by quantile", About: "From the smallest version to the largest; half of all versions are smaller than the middle.", Kind: "quantiles", Size: true,
 			Query: "SELECT ?size WHERE {\n  ?version dcat:byteSize ?size .\n}\nLIMIT 200000"},
-		{Part: "Where it comes from", ID: "portals", Title: "Files by portal", About: "Files that each portal lists, or listed before.", Kind: "bars", Files: "page",
-			Query: "SELECT ?portal ?resources ?name WHERE {\n  { SELECT ?portal (COUNT(DISTINCT ?resource) AS ?resources) WHERE { ?resource a dcat:Distribution ; arc:hasPortal ?portal } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?resources)\nLIMIT 15"},
-		{ID: "portalbytes", Title: "Bytes by portal", About: "Total size of the versions of the files that each portal lists.", Kind: "bars", Size: true, Files: "page",
+		{Part: "Where it comes from", ID: "portals", Title: "Files by portal", About: "Files by the portals that list them, without those that no portal lists any more.", Kind: "bars", Files: "page",
+			Query: "SELECT ?portal ?resources ?name WHERE {\n  { SELECT ?portal (COUNT(DISTINCT ?resource) AS ?resources) WHERE { ?resource a dcat:Distribution ; arc:hasPortal ?portal . " + stillListed("?resource") + " } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?resources)\nLIMIT 15"},
+		{ID: "portalbytes", Title: "Bytes by portal", About: "Total size of the versions of the files that each portal lists, or listed before.", Kind: "bars", Size: true, Files: "page",
 			Query: "SELECT ?portal ?bytes ?name WHERE {\n  { SELECT ?portal (SUM(?size) AS ?bytes) WHERE { ?resource arc:hasPortal ?portal ; dct:hasVersion ?version . ?version dcat:byteSize ?size } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?bytes)\nLIMIT 15"},
 		{ID: "hosts", Title: "Files by host", About: "The servers that the files come from.", Kind: "bars", Files: "host",
 			Query: "SELECT ?host (COUNT(?resource) AS ?resources) WHERE {\n  ?resource arc:host ?host .\n}\nGROUP BY ?host\nORDER BY DESC(?resources)\nLIMIT 15"},
@@ -62,11 +65,11 @@ func figureList() []figure {
 		{ID: "statuses", Title: "Status of dead links", About: "HTTP status of the fetches that kept nothing.", Kind: "bars",
 			Files: "SELECT DISTINCT ?file WHERE {\n  ?fetch arc:outcome \"no-version\" ; arc:httpStatus %s ; prov:used ?file .\n}\nLIMIT 1000",
 			Query: "SELECT ?status (SUM(COALESCE(?visits, 1)) AS ?fetches) WHERE {\n  ?fetch arc:outcome \"no-version\" ; arc:httpStatus ?status .\n  OPTIONAL { ?fetch arc:visits ?visits }\n}\nGROUP BY ?status\nORDER BY DESC(?fetches)\nLIMIT 15"},
-		{ID: "never", Title: "Files never had, by portal", About: "Files that a portal lists, or listed before, and of which no fetch ever brought a version.", Kind: "bars", Files: "SELECT ?file WHERE {\n  ?file arc:hasPortal %s ; arc:host ?host .\n  FILTER NOT EXISTS { ?file dct:hasVersion ?version }\n}\nLIMIT 1000",
-			Query: "SELECT ?portal ?files ?name WHERE {\n  { SELECT ?portal (COUNT(DISTINCT ?file) AS ?files) WHERE { ?file arc:hasPortal ?portal ; arc:host ?host . FILTER NOT EXISTS { ?file dct:hasVersion ?version } } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?files)\nLIMIT 15"},
-		{ID: "failing", Title: "Failed fetches by portal", About: "Fetches that kept nothing, of the files that each portal lists.", Kind: "bars", Files: "page",
+		{ID: "never", Title: "Files never had, by portal", About: "Files that a portal lists, and of which no fetch ever brought a version; without those that no portal lists any more.", Kind: "bars", Files: "SELECT ?file WHERE {\n  ?file arc:hasPortal %s ; arc:host ?host .\n  FILTER NOT EXISTS { ?file dct:hasVersion ?version }\n  " + stillListed("?file") + "\n}\nLIMIT 1000",
+			Query: "SELECT ?portal ?files ?name WHERE {\n  { SELECT ?portal (COUNT(DISTINCT ?file) AS ?files) WHERE { ?file arc:hasPortal ?portal ; arc:host ?host . FILTER NOT EXISTS { ?file dct:hasVersion ?version } " + stillListed("?file") + " } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?files)\nLIMIT 15"},
+		{ID: "failing", Title: "Failed fetches by portal", About: "Fetches that kept nothing, of the files that each portal lists, or listed before.", Kind: "bars", Files: "page",
 			Query: "SELECT ?portal ?fetches ?name WHERE {\n  { SELECT ?portal (SUM(COALESCE(?visits, 1)) AS ?fetches) WHERE { ?fetch arc:outcome \"no-version\" ; prov:used ?file . ?file arc:hasPortal ?portal . OPTIONAL { ?fetch arc:visits ?visits } } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?fetches)\nLIMIT 15"},
-		{ID: "deadportals", Title: "Dead links by portal", About: "Files whose last fetch kept nothing, by the portals that list them.", Kind: "bars", Files: "dead portal",
+		{ID: "deadportals", Title: "Dead links by portal", About: "Files whose last fetch kept nothing, by the portals that list them, or listed them before.", Kind: "bars", Files: "dead portal",
 			Query: "SELECT ?portal ?files ?name WHERE {\n  { SELECT ?portal (COUNT(DISTINCT ?file) AS ?files) WHERE {" + dead + "  ?file arc:hasPortal ?portal } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?files)\nLIMIT 15"},
 		{ID: "deadpublishers", Title: "Dead links by publisher", About: "Files whose last fetch kept nothing, by the publishers that portals name.", Kind: "bars", Files: "dead publisher",
 			Query: "SELECT ?publisher (COUNT(DISTINCT ?file) AS ?files) WHERE {" + dead + "  " + published + "\n}\nGROUP BY ?publisher\nORDER BY DESC(?files)\nLIMIT 15"},
@@ -79,7 +82,7 @@ func figureList() []figure {
 			Query: "SELECT ?versions (COUNT(?resource) AS ?resources) WHERE {\n  { SELECT ?resource (COUNT(?version) AS ?versions) WHERE { ?resource dct:hasVersion ?version } GROUP BY ?resource }\n}\nGROUP BY ?versions\nORDER BY ?versions\nLIMIT 100"},
 		{ID: "rates", Title: "Changes per file, by type", About: "How often a file of each type has changed so far, on average.", Kind: "bars", Mean: true, Files: "type",
 			Query: "SELECT ?type (AVG(?versions - 1) AS ?changes) WHERE {\n  { SELECT ?file (COUNT(?version) AS ?versions) WHERE { ?file dct:hasVersion ?version } GROUP BY ?file }\n  ?file dcat:mediaType ?type .\n}\nGROUP BY ?type\nORDER BY DESC(?changes)\nLIMIT 15"},
-		{ID: "portalrates", Title: "Changes per file, by portal", About: "How often a file that a portal lists has changed so far, on average.", Kind: "bars", Mean: true, Files: "page",
+		{ID: "portalrates", Title: "Changes per file, by portal", About: "How often a file that a portal lists, or listed before, has changed so far, on average.", Kind: "bars", Mean: true, Files: "page",
 			Query: "SELECT ?portal ?changes ?name WHERE {\n  { SELECT ?portal (AVG(?versions - 1) AS ?changes) WHERE {" + changed + "  ?file arc:hasPortal ?portal } GROUP BY ?portal }" + title + "}\nORDER BY DESC(?changes)\nLIMIT 15"},
 		{ID: "publisherrates", Title: "Changes per file, by publisher", About: "How often a file of a publisher has changed so far, on average.", Kind: "bars", Mean: true, Files: "publisher",
 			Query: "SELECT ?publisher (AVG(?versions - 1) AS ?changes) WHERE {" + changed + "  { SELECT DISTINCT ?publisher ?file WHERE { " + published + " } }\n}\nGROUP BY ?publisher\nORDER BY DESC(?changes)\nLIMIT 15"},

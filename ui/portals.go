@@ -128,10 +128,10 @@ func (u *UI) renderPortals(w http.ResponseWriter, r *http.Request, status int, p
 		if _, counted := failing[p.IRI]; !counted && !all {
 			l.Failing = -1
 		}
-		if p.Resources > 0 {
-			l.Percent = 100 * l.Failing / p.Resources
+		if p.Known() > 0 {
+			l.Percent = 100 * l.Failing / p.Known()
 		}
-		l.Broken = isBroken(l.Failing, p.Resources)
+		l.Broken = isBroken(l.Failing, p.Known())
 		page.Portals = append(page.Portals, l)
 		page.Largest = max(page.Largest, p.Resources)
 	}

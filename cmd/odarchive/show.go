@@ -77,6 +77,7 @@ type thing struct {
 
 	Datasets  int       `json:"datasets,omitempty"` // of a portal
 	Resources int       `json:"files"`
+	Former    int       `json:"former_files,omitempty"` // that a portal listed before
 	Versions  int       `json:"versions"`
 	Bytes     int64     `json:"bytes"`
 	Withdrawn time.Time `json:"withdrawn,omitzero"` // of a dataset that its portal lists no longer
@@ -163,7 +164,8 @@ func findPortal(ctx context.Context, n *app.Node, name string) (thing, bool, err
 	all, err := n.Archive.Portals(ctx)
 	for _, p := range all {
 		if p.IRI == name {
-			return thing{Kind: "portal", Name: p.IRI, Title: p.Title, Datasets: p.Datasets, Resources: p.Resources, Versions: p.Versions, Bytes: p.Bytes}, true, nil
+			return thing{Kind: "portal", Name: p.IRI, Title: p.Title, Datasets: p.Datasets, Resources: p.Resources, Former: p.Former,
+				Versions: p.Versions, Bytes: p.Bytes}, true, nil
 		}
 	}
 	return thing{}, false, err

@@ -51,7 +51,11 @@ func (c *cli) printThing(t thing) error {
 	if !t.Withdrawn.IsZero() {
 		row("withdrawn", inUTC(t.Withdrawn)+": its portal lists it no longer")
 	}
-	row("files", humanize.Comma(int64(t.Resources)))
+	files := humanize.Comma(int64(t.Resources))
+	if t.Former > 0 {
+		files += ", and " + humanize.Comma(int64(t.Former)) + " that it listed before"
+	}
+	row("files", files)
 	row("versions", fmt.Sprintf("%s, %s", humanize.Comma(int64(t.Versions)), humanize.IBytes(uint64(t.Bytes))))
 	if h := t.Host; h != nil {
 		state := h.State

@@ -89,6 +89,11 @@ func (u *update) delist(id string, d Delisting) (was bool, err error) {
 	after := before
 	after.Sources = slices.Clone(before.Sources)
 	after.Sources[i].Delisted = d.At.UTC()
+	if d.Portal != "" && !after.ListedByPortal(d.Portal) {
+		if err := u.tallies.AddDelisted(d.Portal, 1); err != nil {
+			return true, err
+		}
+	}
 	if err := u.saveResource(before, after); err != nil {
 		return true, err
 	}

@@ -80,7 +80,7 @@ func (u registering) register(ctx context.Context, now time.Time, seed catalog.S
 			return false, err
 		}
 	}
-	if err := u.countSource(before.Resource, r.Resource, source, isListed, known); err != nil {
+	if err := u.countSource(before.Resource, r.Resource, seed.Portal, known); err != nil {
 		return false, err
 	}
 	if err := u.titlePortal(seed.Portal, seed.PortalTitle); err != nil {
@@ -129,17 +129,18 @@ func addSource(r *catalog.Resource, s catalog.Source) bool {
 	return true
 }
 
-func (u registering) countSource(before, after catalog.Resource, s catalog.Source, isListed, known bool) error {
+func (u registering) countSource(before, after catalog.Resource, portal string, known bool) error {
 	if !known {
 		if err := u.tallies.AddResource(after.Host); err != nil {
 			return err
 		}
 	}
-	if !isListed {
-		return nil
-	}
-	if s.Portal != "" && !slices.Contains(before.Portals, s.Portal) {
-		return u.tallies.AddToPortal(s.Portal, after)
+	was := slices.Contains(before.Portals, portal)
+	switch {
+	case !was && slices.Contains(after.Portals, portal):
+		return u.tallies.AddToPortal(portal, after)
+	case was && !before.ListedByPortal(portal) && after.ListedByPortal(portal):
+		return u.tallies.AddDelisted(portal, -1)
 	}
 	return nil
 }

@@ -63,12 +63,28 @@ func (a *Archive) ChangeStats(ctx context.Context, limit int) (tallies.ChangeSta
 	return a.tallies.ChangeStats(ctx, limit)
 }
 
+// CheckFigures compares the numbers of files and datasets with those of the records, and returns what differs. If mend
+// is set, it corrects them.
+func (a *Archive) CheckFigures(ctx context.Context, mend bool) (faults []tallies.Difference, err error) {
+	err = a.view(func(t records.Txn) error {
+		faults, err = tallies.Recount(ctx, t)
+		return err
+	})
+	if err != nil || !mend || len(faults) == 0 {
+		return faults, err
+	}
+	return faults, a.update(ctx, func(u *update) error { return u.tallies.Correct(faults) })
+}
+
 // Portals returns the sources, those with the most resources first.
 func (a *Archive) Portals(ctx context.Context) ([]catalog.Portal, error) {
 	var all []catalog.Portal
 	err := a.view(func(t records.Txn) error {
 		return tallies.Each(ctx, t.Txn, tallies.ByPortal, func(iri string, n tallies.Tally) error {
-			all = append(all, catalog.Portal{IRI: iri, Title: n.Title, Datasets: n.Datasets, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes, Outcomes: n.Outcomes})
+			all = append(all, catalog.Portal{
+				IRI: iri, Title: n.Title, Datasets: n.Datasets, Resources: n.Resources - n.Delisted, Former: n.Delisted,
+				Versions: n.Versions, Bytes: n.Bytes, Outcomes: n.Outcomes,
+			})
 			return nil
 		})
 	})

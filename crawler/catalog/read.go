@@ -59,12 +59,16 @@ func (r Resource) LatestN() int {
 type Portal struct {
 	IRI       string
 	Title     string
-	Datasets  int
-	Resources int
-	Versions  int
+	Datasets  int // that it lists now
+	Resources int // that it lists now
+	Former    int // resources that it listed before
+	Versions  int // of both, as what follows
 	Bytes     int64
-	Outcomes  map[Outcome]int // of all visits of its resources
+	Outcomes  map[Outcome]int // of all visits
 }
+
+// Known returns the number of resources that the portal lists or listed before.
+func (p Portal) Known() int { return p.Resources + p.Former }
 
 // DatasetEntry is a dataset of a portal.
 type DatasetEntry struct {
@@ -94,6 +98,11 @@ func (r Resource) Delisted() time.Time {
 // ListedBy reports whether a portal lists the resource under a dataset.
 func (r Resource) ListedBy(portal, dataset string) bool {
 	return slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Portal == portal && s.Dataset == dataset && s.Delisted.IsZero() })
+}
+
+// ListedByPortal reports whether a portal lists the resource under any dataset.
+func (r Resource) ListedByPortal(portal string) bool {
+	return slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Portal == portal && s.Delisted.IsZero() })
 }
 
 // HostHealth is the state of the crawl of one host.

@@ -144,7 +144,9 @@ func (c *Checker) examine(ctx context.Context, since time.Time, progress Progres
 		run  func(context.Context, *found, func(done, total int64)) error
 	}{
 		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"bucket", c.checkBucket}, {"packs", c.checkPacks},
-		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"activities", c.checkActivities}, {"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"transparency log", c.checkLeaves}, {"frontier", c.checkFrontier}, {"dumps", c.checkDumps},
+		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"activities", c.checkActivities},
+		{"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"transparency log", c.checkLeaves},
+		{"figures", c.checkFigures}, {"frontier", c.checkFrontier}, {"dumps", c.checkDumps},
 	} {
 		if err := f.failed(stage.name, stage.run(ctx, f, progress.stage(stage.name))); err != nil {
 			return f, err
@@ -316,6 +318,16 @@ func (c *Checker) checkEvents(ctx context.Context, f *found, _ func(done, total 
 func (c *Checker) checkLeaves(ctx context.Context, f *found, _ func(done, total int64)) error {
 	report, err := c.Store.Archive.CheckLeaves(ctx)
 	addUnsound(f, "transparency log", report.Faults, report.Found)
+	return err
+}
+
+// maxFigures is how many figures that differ from the records are listed.
+const maxFigures = 20
+
+// checkFigures compares the numbers of files and datasets with the records.
+func (c *Checker) checkFigures(ctx context.Context, f *found, _ func(done, total int64)) error {
+	faults, err := c.Store.Archive.CheckFigures(ctx, false)
+	addUnsound(f, "figures", faults[:min(len(faults), maxFigures)], len(faults))
 	return err
 }
 

@@ -77,6 +77,9 @@ func (c *Checker) mend(ctx context.Context, f *found) (lost []string, err error)
 	if _, err := c.Store.Archive.MendLeaves(ctx); err != nil {
 		return nil, err
 	}
+	if _, err := c.Store.Archive.CheckFigures(ctx, true); err != nil {
+		return nil, err
+	}
 	report, err := c.Frontier.Check(ctx, true)
 	for _, fault := range report.Faults {
 		if fault.Lost {

@@ -24,6 +24,7 @@ import (
 type Tally struct {
 	Datasets  int `json:",omitempty"` // that list a resource
 	Resources int `json:",omitempty"`
+	Delisted  int `json:",omitempty"` // of a portal: of those, the resources that it no longer lists
 	Crawled   int `json:",omitempty"` // resources with a version that is no error page
 	Versions  int `json:",omitempty"` // without error pages
 	Visits    int `json:",omitempty"`
@@ -249,6 +250,11 @@ func (u *Update) AddToPortal(portal string, r catalog.Resource) error {
 		n.Resources++
 		n.Versions += r.Versions - r.ErrorPages
 	})
+}
+
+// AddDelisted counts n resources that a portal has ceased to list, or lists again (-1).
+func (u *Update) AddDelisted(portal string, n int) error {
+	return u.change([]tallyID{{ByPortal, portal}}, func(t *Tally) { t.Delisted += n })
 }
 
 // SetPortalTitle keeps the title of a portal with its counts, since thousands of resources share it, and returns the
