@@ -14,6 +14,7 @@ import (
 	"odarchive/crawler/inspect/diff"
 	"odarchive/sparqlapi/about"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 	"odarchive/ui/plot"
 )
 
@@ -57,7 +58,7 @@ const (
 // Dataset answers GET /dataset?url= with the page of a crawled URL, of a portal's dataset, or of a portal. With a day as the
 // parameter on, it redirects to the version of a URL that was there on that day.
 func (u *UI) Dataset(w http.ResponseWriter, r *http.Request) error {
-	address := r.URL.Query().Get("url")
+	address := target.Parameter(r, "url")
 	if address == "" {
 		return problem.New(http.StatusBadRequest, "No address given", "expected /dataset?url= followed by the URL of a file or a dataset")
 	}

@@ -12,6 +12,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/problem"
+	"odarchive/sparqlapi/target"
 )
 
 // Archive lists captures.
@@ -37,7 +38,7 @@ const portion = 1000
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 	asked := r.URL.Query()
 	if h.URLOf != nil {
-		asked.Set("url", h.URLOf(asked.Get("url")))
+		asked.Set("url", h.URLOf(target.Parameter(r, "url")))
 	}
 	q, err := parse(asked)
 	if err != nil {

@@ -132,9 +132,8 @@ func (a *API) format(r *http.Request) (string, error) {
 
 // pair returns the versions that the parameters name.
 func (a *API) pair(r *http.Request) (from, to catalog.Version, err error) {
-	q := r.URL.Query()
 	var all []catalog.Version
-	if url := q.Get("url"); url != "" {
+	if url := target.Parameter(r, "url"); url != "" {
 		if all, err = a.Archive.Versions(r.Context(), url); err != nil {
 			return from, to, err
 		}
@@ -148,7 +147,7 @@ func (a *API) pair(r *http.Request) (from, to catalog.Version, err error) {
 
 // one returns the version that a parameter names, or version n of all if the parameter is empty.
 func (a *API) one(r *http.Request, all []catalog.Version, parameter string, n int) (catalog.Version, error) {
-	value := r.URL.Query().Get(parameter)
+	value := target.Parameter(r, parameter)
 	if _, isID := a.Archive.VersionID(value); isID {
 		return a.Archive.Version(r.Context(), value)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"odarchive/sparqlapi/conneg"
+	"odarchive/sparqlapi/target"
 )
 
 // API serves citations at the addresses of what they cite.
@@ -59,7 +60,7 @@ func (a *API) Version(w http.ResponseWriter, r *http.Request, id, format string)
 
 // Dataset answers with the citation of the file or dataset in ?url=.
 func (a *API) Dataset(w http.ResponseWriter, r *http.Request, format string) error {
-	work, err := a.Collector.Dataset(r.Context(), r.URL.Query().Get("url"))
+	work, err := a.Collector.Dataset(r.Context(), target.Parameter(r, "url"))
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (a *API) version(r *http.Request) (catalog.Version, error) {
 	case q.Get("id") != "":
 		return a.Archive.Version(r.Context(), q.Get("id"))
 	case q.Get("url") != "":
-		return a.Archive.Latest(r.Context(), q.Get("url"))
+		return a.Archive.Latest(r.Context(), target.Parameter(r, "url"))
 	}
 	return catalog.Version{}, problem.New(http.StatusBadRequest, "No file given", "expected /joins?url= followed by the URL of a file, or /joins?id= followed by a version's id")
 }

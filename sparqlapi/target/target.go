@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 
 	"github.com/go-chi/chi/v5"
@@ -35,7 +36,8 @@ func Value(r *http.Request, name string) string {
 	return raw
 }
 
-// URL returns the web address in the path parameter "*", and the query parameters that belong to this server.
+// URL returns the web address in the path parameter "*", or what it names (Named), and the query parameters that belong
+// to this server.
 //
 // The address may be raw (/get/file/http://a.example/x.csv?y=1): then it includes the request's query string, and own is
 // empty. Or it may be percent-encoded (/get/file/http%3A%2F%2Fa.example%2Fx.csv%3Fy%3D1): then the query string is this
@@ -56,12 +58,33 @@ func URL(r *http.Request) (address string, own url.Values, err error) {
 		address = address[:i] + "/" + address[i:]
 	}
 	if !raw {
-		return address, r.URL.Query(), nil
+		return Named(r, address), r.URL.Query(), nil
+	}
+	if id := Named(r, address); id != address { // a version of this archive has no other query than this server's
+		return id, r.URL.Query(), nil
 	}
 	if r.URL.RawQuery != "" || r.URL.ForceQuery {
 		address += "?" + r.URL.RawQuery
 	}
 	return address, url.Values{}, nil
+}
+
+// Parameter returns the web address in a query parameter, as Named does.
+func Parameter(r *http.Request, name string) string { return Named(r, r.URL.Query().Get(name)) }
+
+// Named returns what an address names: the id of a version, if it is the version's address at the host that was asked,
+// and else the address. So what people copy from their browser is found at another name or port than the base's.
+func Named(r *http.Request, address string) string {
+	plain, _, _ := strings.Cut(address, "?")
+	plain = strings.TrimSuffix(plain, "/")
+	base, ok := ns.BaseOf(plain)
+	if !ok {
+		return address
+	}
+	if u, err := url.Parse(base); err != nil || !strings.EqualFold(u.Host, r.Host) {
+		return address
+	}
+	return plain[strings.LastIndexByte(plain, '/')+1:]
 }
 
 func hasScheme(s string) bool {

@@ -1,9 +1,11 @@
 package target_test
 
 import (
+	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 
 	"odarchive/sparqlapi/problem"
@@ -96,6 +98,37 @@ func TestANumberHasALimitOnEachSide(t *testing.T) {
 	for _, value := range []string{"0", "11", "-1", "x", "1.5", " 1"} {
 		if n, err := target.Int(url.Values{"n": {value}}, "n", 7, 1, 10); problem.Table(nil).Find(err).Status != 400 {
 			t.Errorf("%q: %d, %v", value, n, err)
+		}
+	}
+}
+
+// As people copy it from the address bar, whatever the base of the archive is.
+func TestAVersionAtTheHostThatWasAskedIsNamedByItsID(t *testing.T) {
+	t.Parallel()
+	const id = "0123456789abcdef01234567_2"
+	for address, want := range map[string]string{
+		"http://Archive.example:9090/api/v1/get/file/id/" + id:              id,
+		"https://archive.example:9090/below/api/v1/get/file/id/" + id + "/": id,
+		"http://archive.example:9090/api/v1/get/file/id/" + id + "?f=html":  id,
+		"http://archive.example/api/v1/get/file/id/" + id:                   "", // another host
+		"http://archive.example:9090/api/v1/get/file/id/nothing":            "",
+		"http://archive.example:9090/data.csv":                              "",
+	} {
+		want = cmp.Or(want, address)
+		for _, in := range []string{address, url.PathEscape(address)} {
+			r := httptest.NewRequest("GET", "/get/file/x", nil)
+			r.Host = "archive.example:9090"
+			path, query, _ := strings.Cut(in, "?")
+			r.URL.RawQuery = query
+			r.SetPathValue("*", path)
+			if got, _, err := target.URL(r); got != want || err != nil {
+				t.Errorf("%s: %s, %v, want %s", in, got, err, want)
+			}
+		}
+		r := httptest.NewRequest("GET", "/cdx?url="+url.QueryEscape(address), nil)
+		r.Host = "archive.example:9090"
+		if got := target.Parameter(r, "url"); got != want {
+			t.Errorf("%s as a parameter: %s, want %s", address, got, want)
 		}
 	}
 }
