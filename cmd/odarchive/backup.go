@@ -77,7 +77,9 @@ the writer of its backup still, --detach if it goes its own way.`,
 				if st, err := n.Content.Stats(); err == nil && since == "" {
 					bar.of(st.Bytes+n.DB.Size(), nil)
 				}
-				info, err := backup.ToFile(cmd.Context(), n.BackupSource(), out, since, progress)
+				src := n.BackupSource()
+				src.Rest = func(bytes int64) { bar.of(written+bytes, nil) }
+				info, err := backup.ToFile(cmd.Context(), src, out, since, progress)
 				if err != nil {
 					return err
 				}

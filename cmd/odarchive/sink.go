@@ -15,6 +15,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/triplestore/term"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 )
 
@@ -76,9 +77,6 @@ Virtuoso has no default graph to write to: give --graph.`,
 				}
 				o.Password = strings.TrimRight(string(b), "\r\n")
 			}
-			bar := c.progress(-1, "triples")
-			defer bar.done()
-			o.Progress = func(r sink.Round) { bar.set(r.Added+r.Removed, "writing") }
 			t, err := sink.NewSPARQL(o)
 			if err != nil {
 				return usageError{err}
@@ -155,12 +153,41 @@ func (c *cli) runSink(cmd *cobra.Command, t sink.Target, f sinkFlags, every time
 		return usagef("--once and --follow exclude each other")
 	}
 	return sink.Run(cmd.Context(), t, sink.Options{
-		Follow: f.follow, Every: every, Open: c.sinkSource,
+		Follow: f.follow, Every: every, Open: c.watchedSource,
 		Report: c.sinkReport,
 		Trouble: func(err error, wait time.Duration) {
 			fmt.Fprintf(c.stderr, "odarchive: %s; again in %s\n", sentence(err), wait.Round(100*time.Millisecond))
 		},
 	})
+}
+
+// watchedSource is sinkSource with a bar, which begins with the first progress of a round: before, the round may only wait.
+func (c *cli) watchedSource(ctx context.Context) (sink.Source, func() error, error) {
+	s, end, err := c.sinkSource(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var b *bar
+	told := func(p sink.Progress) {
+		if b == nil {
+			b = c.progress(-1, "triples")
+		}
+		note, rest := "", (func(time.Duration) time.Duration)(nil)
+		if p.Commits > 0 && p.Total < 0 {
+			note = fmt.Sprintf("change %s of %s", humanize.Comma(int64(p.Commits)), humanize.Comma(int64(p.AllCommits)))
+			rest = func(elapsed time.Duration) time.Duration {
+				return time.Duration(float64(elapsed) / float64(p.Commits) * float64(p.AllCommits-p.Commits))
+			}
+		}
+		b.of(p.Total, rest)
+		b.set(p.Quads, note)
+	}
+	return sink.Watched(s, told), func() error {
+		if b != nil {
+			b.done()
+		}
+		return end()
+	}, nil
 }
 
 // sinkSource returns the server of --endpoint or the one that holds the directory, or else opens the directory.

@@ -89,10 +89,10 @@ func (t Files) all(ctx context.Context, s Source, round *Round) (Position, error
 		written[fileOf(g)] = true
 		return t.write(ctx, s, g, round)
 	}
-	if err := one(""); err != nil {
+	if err := s.Graphs(ctx, one); err != nil {
 		return at, err
 	}
-	if err := s.Graphs(ctx, one); err != nil {
+	if err := one(""); err != nil {
 		return at, err
 	}
 	return at, filepath.WalkDir(t.Dir, func(path string, d fs.DirEntry, err error) error {

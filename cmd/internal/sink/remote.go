@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -74,6 +75,20 @@ func (s RemoteSource) Position(ctx context.Context) (p Position, err error) {
 	}
 	resp.Body.Close()
 	return positionOf(resp, changelog.HeaderNewest)
+}
+
+// Quads implements Source.
+func (s RemoteSource) Quads(ctx context.Context) (int64, error) {
+	resp, err := s.get(ctx, "/api/v1/stats/basic", "")
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	var stats struct {
+		Triples int64 `json:"tripleCount"`
+	}
+	err = json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&stats)
+	return stats.Triples, err
 }
 
 // Dump implements Source.

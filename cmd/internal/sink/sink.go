@@ -42,6 +42,8 @@ var ErrGone = errors.New("the log of changes does not reach back to the position
 type Source interface {
 	// Position returns the newest position.
 	Position(ctx context.Context) (Position, error)
+	// Quads returns the number of quads, which may be a little old.
+	Quads(ctx context.Context) (int64, error)
 	// Dump calls begin once with the position of a snapshot, and then f with each quad of the snapshot.
 	Dump(ctx context.Context, begin func(Position) error, f func(term.Quad) error) error
 	// Graphs calls f with the name of each named graph.

@@ -21,6 +21,16 @@ func (s StoreSource) Position(context.Context) (Position, error) {
 	return Position{s.Log, s.Store.Position()}, nil
 }
 
+// Quads implements Source.
+func (s StoreSource) Quads(ctx context.Context) (n int64, err error) {
+	err = s.Store.View(ctx, func(sn *triplestore.Snapshot) error {
+		all, err := sn.Quads()
+		n = int64(all)
+		return err
+	})
+	return n, err
+}
+
 // Dump implements Source.
 func (s StoreSource) Dump(ctx context.Context, begin func(Position) error, f func(term.Quad) error) error {
 	return s.Store.View(ctx, func(sn *triplestore.Snapshot) error {

@@ -34,8 +34,6 @@ type SPARQLOptions struct {
 	BatchQuads, BatchBytes int
 	// Pause is the pause before a failed request is sent again; one second by default. It doubles with each try.
 	Pause time.Duration
-	// Progress is called after each update with what the round has done so far; may be nil.
-	Progress func(Round)
 }
 
 // SPARQL is a target: a SPARQL endpoint.
@@ -78,9 +76,6 @@ func NewSPARQL(o SPARQLOptions) (*SPARQL, error) {
 	}
 	if o.Pause <= 0 {
 		o.Pause = firstWait
-	}
-	if o.Progress == nil {
-		o.Progress = func(Round) {}
 	}
 	return &SPARQL{o: o, http: &authenticated{client: o.Client, user: o.User, password: o.Password}, state: term.IRI(o.Base + "sink")}, nil
 }
@@ -298,7 +293,6 @@ func (w *sparqlRound) flush(next standing) error {
 	w.requests++
 	w.round.Added += added
 	w.round.Removed += removed
-	w.t.o.Progress(*w.round)
 	return nil
 }
 

@@ -51,6 +51,8 @@ type Source struct {
 	Dir     string       // the data directory; only Files are read from it
 	Files   []string     // names of small files in Dir to be copied
 	Log     *slog.Logger // logs damaged packs; may be nil
+	// Rest is called once it is known how many bytes of packs follow what is written; may be nil.
+	Rest func(bytes int64)
 }
 
 // Info describes a backup.
@@ -140,8 +142,18 @@ func (out *writer) packs(src Source, since *Info, info *Info) error {
 	if err != nil {
 		return err
 	}
+	there := func(p content.Pack) bool { return since != nil && p.Closed && since.hasSound(p.Name) }
+	if src.Rest != nil {
+		rest := int64(0)
+		for _, p := range list {
+			if !there(p) {
+				rest += p.Size
+			}
+		}
+		src.Rest(rest)
+	}
 	for _, p := range list {
-		if since != nil && p.Closed && since.hasSound(p.Name) {
+		if there(p) {
 			info.Packs = append(info.Packs, Pack{Name: p.Name, Size: p.Size})
 			continue
 		}

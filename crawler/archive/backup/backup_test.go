@@ -198,11 +198,16 @@ func TestAnIncrementIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.put(1)
-	if _, err := ToFile(t.Context(), a.source(), part, full, nil); err != nil {
+	src, written, total := a.source(), int64(0), int64(0)
+	src.Rest = func(bytes int64) { total = written + bytes }
+	if _, err := ToFile(t.Context(), src, part, full, func(n int64) { written += n }); err != nil {
 		t.Fatal(err)
 	}
 	x, _ := os.Stat(full)
 	y, _ := os.Stat(part)
+	if more := written - total; total == 0 || more < 0 || more > y.Size()/10 { // what describes the backup is small
+		t.Errorf("%d bytes were announced, %d written", total, written)
+	}
 	if y.Size() > x.Size()/3 {
 		t.Errorf("the full one has %d bytes, the increment %d", x.Size(), y.Size())
 	}
