@@ -23,6 +23,7 @@ import (
 
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/sampleweb"
+	"odarchive/testdata"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -106,11 +107,22 @@ func (s *scriptWeb) start(ts *testscript.TestScript) {
 	}
 	ts.Setenv("WEB", ts.MkAbs("web"))
 	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv", "city/transport/stops.tsv", "library/loans/branches.csv"} {
-		for n, bytes := range web.States(file) {
+		for n, bytes := range sampleStates(file) {
 			name := ts.MkAbs("web/" + file + "." + strconv.Itoa(n))
 			ts.Check(os.MkdirAll(filepath.Dir(name), 0o755))
 			ts.Check(os.WriteFile(name, bytes, 0o644))
 		}
+	}
+}
+
+// sampleStates returns the bytes of all states of a file of the sample web, such as "city/environment/trees.csv".
+func sampleStates(file string) (all [][]byte) {
+	for {
+		state, err := testdata.Demo.ReadFile(fmt.Sprintf("demo/%s.%d", file, len(all)))
+		if err != nil {
+			return all
+		}
+		all = append(all, state)
 	}
 }
 

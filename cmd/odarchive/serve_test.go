@@ -186,7 +186,7 @@ func (s served) thePapersQueryFindsVersionsAndDownloadsThemByteForByte(t *testin
 	versions := s.selected(t, query)
 	var want [][]byte
 	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv"} {
-		want = append(want, s.web.States(file)[:2]...)
+		want = append(want, sampleStates(file)[:2]...)
 	}
 	if len(versions) != len(want) {
 		t.Fatalf("the query finds %q, want %d versions", versions, len(want))
@@ -226,7 +226,7 @@ func (s served) thePapersQueryFindsVersionsAndDownloadsThemByteForByte(t *testin
 func (s served) aVersionsAddressGivesBytesTurtleOrAPage(t *testing.T) {
 	iri := s.selected(t, `SELECT ?v { <`+s.web.Base("city")+`bevoelkerung/bezirke.csv> <http://purl.org/dc/terms/hasVersion> ?v }`)[1]
 	path := strings.TrimPrefix(iri, "http://archive.example")
-	bytesWanted := string(s.web.States("city/bevoelkerung/bezirke.csv")[1])
+	bytesWanted := string(sampleStates("city/bevoelkerung/bezirke.csv")[1])
 	for _, c := range []struct{ accept, kind, holds string }{
 		{"", "text/csv", bytesWanted},
 		{"*/*", "text/csv", bytesWanted},
@@ -251,7 +251,7 @@ func (s served) aMembersAddressGivesItsBytesTurtleOrAPage(t *testing.T) {
 	of := "<" + s.web.Base("region") + "traffic/accidents.zip> <http://purl.org/dc/terms/hasVersion> ?v . ?v <http://purl.org/dc/terms/hasPart> ?m"
 	members := s.selected(t, "SELECT DISTINCT ?m { "+of+" }")
 	version := strings.TrimPrefix(s.selected(t, "SELECT DISTINCT ?v { "+of+" }")[0], "http://archive.example")
-	packed := s.web.States("region/traffic/accidents.zip")[0]
+	packed := sampleStates("region/traffic/accidents.zip")[0]
 	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
 		t.Fatal(err)

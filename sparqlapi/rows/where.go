@@ -175,15 +175,6 @@ func shortened(s string) string {
 	return s
 }
 
-// holds reports whether a row fulfils a comparison.
-func (c *clause) holds(columns []column, cells []string) bool {
-	cell := ""
-	if c.at < len(cells) {
-		cell = cells[c.at]
-	}
-	return c.fits(&columns[c.at], cell)
-}
-
 // fits reports whether a cell of the clause's column fulfils it. A cell without a value equals only "", and is neither
 // less nor greater than anything.
 func (c *clause) fits(col *column, cell string) bool {

@@ -161,16 +161,6 @@ func Name(host string) string { return host + ".example" }
 // At returns the address and port on which a host listens.
 func (w *Web) At(name string) string { return w.hosts[name].at }
 
-// States returns the bytes of all states of a file such as "city/environment/trees.csv".
-func (w *Web) States(file string) [][]byte {
-	name, p, _ := strings.Cut(file, "/")
-	var all [][]byte
-	for _, s := range w.hosts[name].files["/"+p] {
-		all = append(all, s.bytes)
-	}
-	return all
-}
-
 // Catalog returns the TriG document that lists the files of the web as Portal Watch would, with the addresses of this
 // run.
 func (w *Web) Catalog() (string, error) { return w.document("catalog") }

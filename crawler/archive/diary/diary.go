@@ -34,11 +34,6 @@ const (
 // Txn reads and writes the diary within one transaction.
 type Txn struct{ *kv.Txn }
 
-// View runs f over one unchanging state of the diary.
-func View(db *kv.DB, f func(Txn) error) error {
-	return db.View(func(txn *kv.Txn) error { return f(Txn{txn}) })
-}
-
 func appendTime(k []byte, ms int64) []byte { return binary.BigEndian.AppendUint64(k, ^uint64(ms)) }
 
 func timeAt(k []byte) int64 { return int64(^binary.BigEndian.Uint64(k)) }

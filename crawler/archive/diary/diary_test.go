@@ -27,6 +27,11 @@ type book struct {
 	listed  []catalog.Activity // in the order of writing
 }
 
+// view runs f over one unchanging state of the diary.
+func view(db *kv.DB, f func(Txn) error) error {
+	return db.View(func(txn *kv.Txn) error { return f(Txn{txn}) })
+}
+
 func newBook(t testing.TB, resources int) *book {
 	t.Helper()
 	db, err := kv.Open("", kv.Options{InMemory: true})
@@ -113,7 +118,7 @@ func lines(acts []catalog.Activity) []string {
 // read returns all visits before a time that are wanted.
 func (b *book) read(before time.Time, wanted Wanted) (all []catalog.Activity) {
 	b.t.Helper()
-	err := View(b.db, func(t Txn) error {
+	err := view(b.db, func(t Txn) error {
 		return t.Each(context.Background(), before, wanted, func(a catalog.Activity) (bool, error) { all = append(all, a); return true, nil })
 	})
 	if err != nil {
@@ -127,7 +132,7 @@ func (b *book) read(before time.Time, wanted Wanted) (all []catalog.Activity) {
 
 func (b *book) of(i int, before time.Time) (all []catalog.Activity) {
 	b.t.Helper()
-	err := View(b.db, func(t Txn) (err error) {
+	err := view(b.db, func(t Txn) (err error) {
 		all, err = t.Of(context.Background(), b.ids[i], fmt.Sprintf("http://data.example/%d.csv", i), before)
 		return err
 	})
@@ -139,7 +144,7 @@ func (b *book) of(i int, before time.Time) (all []catalog.Activity) {
 
 func (b *book) stretches() (all []Stretch) {
 	b.t.Helper()
-	err := View(b.db, func(t Txn) error {
+	err := view(b.db, func(t Txn) error {
 		return t.Stretches(context.Background(), func(s Stretch) error { all = append(all, s); return nil })
 	})
 	if err != nil {
@@ -382,7 +387,7 @@ func TestManyVisitsAtOneMomentCostNoMoreThanOthers(t *testing.T) {
 		b.add(i, unchanged(day))
 	}
 	pages := 0
-	err := View(b.db, func(tx Txn) error {
+	err := view(b.db, func(tx Txn) error {
 		return tx.eachPage(t.Context(), tableFirst, day.Add(time.Hour).UnixMilli(), func(_ []byte, points []point) (bool, error) {
 			if len(points) > maxPage {
 				t.Errorf("a page of %d", len(points))
@@ -459,7 +464,7 @@ func TestAVisitIsKnownAtItsMomentHoweverManyTheStretchHas(t *testing.T) {
 	}
 	known := func(at time.Time) (has, forgotten bool) {
 		t.Helper()
-		err := View(b.db, func(txn Txn) (err error) {
+		err := view(b.db, func(txn Txn) (err error) {
 			has, forgotten, err = txn.HasFound(t.Context(), id, at, time.Second, func(int) bool { return true })
 			return err
 		})

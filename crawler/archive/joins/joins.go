@@ -72,11 +72,8 @@ const (
 	shareUnit  = 1e4
 )
 
-// Compare estimates the overlap of two columns from their sketches, and reports whether they match. Up to the lower of
-// the two sketches' greatest hashes, both are complete samples.
-func Compare(a, b Column) (m Match, ok bool) { return compare(a, b, overlapOf(a.Sketch, b.Sketch)) }
-
-// compare is Compare of columns whose sketches overlap so.
+// compare estimates the overlap of two columns from that of their sketches, and reports whether they match. Up to the lower
+// of the two sketches' greatest hashes, both are complete samples.
 func compare(a, b Column, o overlap) (m Match, ok bool) {
 	m = Match{Column: a.Place, Name: a.Name, Other: b.Place, OtherName: b.Name}
 	if o.both == 0 {

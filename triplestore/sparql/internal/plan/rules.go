@@ -26,9 +26,6 @@ var rules = []Rule{
 	{"counts", "COUNT over one pattern is answered from the index's statistics", countsFromIndex},
 }
 
-// Rules returns the rewrites in the order in which they are applied.
-func Rules() []Rule { return slices.Clone(rules) }
-
 // distinctFirst finds Distinct(Project(Sort)) if equal rows have equal sort keys.
 func distinctFirst(b *builder, root Node) Node {
 	return rewrite(root, func(n Node) Node {
