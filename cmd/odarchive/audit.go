@@ -26,7 +26,7 @@ client, what was asked, status of the answer, and the beginning of what an order
 Commands without a server are not recorded; who runs them may change the files anyway.
 
 Each line of the log has the digest of the line before it. --verify checks that: lines that were changed or removed later are
-named (exit status 1). The digest that it prints shows later, if it was noted elsewhere, that the end was not cut off.
+named (exit status 1). Keep the digest that it prints in another place: it shows later that the end of the log was not cut off.
 
 The log is in DATA/audit, at most 256 MiB; the oldest entries go first. With --endpoint the command asks that server, with a
 token that has the right admin.`,

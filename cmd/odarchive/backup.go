@@ -30,9 +30,10 @@ status 1.
 With --list and --verify, the command looks at the continuous backup that a server makes ('odarchive serve --backup-to'): which moments
 can be restored from it, and whether everything that a restore needs is there and matches its checksums.
 
-A directory remembers the continuous backup that it writes, asks it before it is written, and copies what commands commit. One that
-was copied, or moved to another disk, does not know which of the two it is, and is not written until it is told: --attach if it is
-the writer of its backup still, --detach if it goes its own way.`,
+A directory remembers the continuous backup that it writes. Before anything is written to the directory, the backup is asked whether
+another one has replaced it; then it gets what commands commit. A directory that was copied or moved to another disk cannot tell
+whether it is the original, and accepts no changes until you say so: --attach if it still writes this backup, --detach if it
+does not.`,
 		Example: `  odarchive backup -o monday.odab
   odarchive backup -o tuesday.odab --since monday.odab
   odarchive backup -o now.odab --endpoint http://localhost:8080/ --token "$SECRET"
@@ -178,8 +179,8 @@ func (c *cli) restore() *cobra.Command {
 		Short: "Restore an archive from backups",
 		Long: `Create the data directory from a full backup and the incremental ones after it, in order, or from a continuous backup in a bucket
 ('odarchive serve --backup-to'), as it was after the last commit that is not later than --at. The directory must be empty or not
-exist. A restore from a bucket that was interrupted continues with the packs that it has. A backup has what was withdrawn after it
-was made: --withdrawals takes that away again.
+exist. A restore from a bucket that was interrupted continues with the packs that it has. A backup still contains what was
+withdrawn after it was made: --withdrawals withdraws it again.
 
 The archive that is restored from a bucket has a history of its own. To go on with it in the same bucket, start it with 'odarchive
 serve --promote'. The key of the transparency log is in no backup: copy the directory transparency beside it.`,

@@ -28,7 +28,7 @@ check. With --repair, damage is repaired if possible. Files that cannot be repai
 the next crawl fetches those that are the latest version of their URL again.
 
 If full packs are in a bucket (--bytes), the bucket is listed, and sizes and ETags are compared. With --deep, all of it is
-read, and --repair heals what is damaged there. What neither a local copy nor parity gives back is named and given up.
+read, and --repair heals what is damaged there. What neither a local copy nor parity can restore is named and counted as lost.
 
 With --packs-only, only the packs are read: the command lists the files in them, and with -o writes them to a directory,
 named by their SHA-256. This needs no database, so it works even if the archive cannot be opened. Packs that are only in

@@ -28,8 +28,8 @@ func (c *cli) discover() *cobra.Command {
 titles, publisher, licence and dates where the pages say so. The files become due for the crawl.
 
 What the site declares comes first: catalogs (CKAN, DCAT and other portals), sitemaps, feeds, and schema.org in pages. Then
-its pages are followed in the order of what they promise, by words for data in 24 languages and by what links of the same
-kind led to. A file that its address shows is not requested. robots.txt is asked for first and obeyed in everything; one
+its pages are followed, the most promising first: links are judged by words for data in 24 languages, and by what similar links led
+to. A file that is recognised by its address is not requested. robots.txt is asked for first and obeyed in everything; one
 request is made at a time. Every request counts for the budget: robots.txt, sitemaps and redirects too.
 
 The discovery ends when 100 more requests are expected to bring less than one file. The same command continues one that was

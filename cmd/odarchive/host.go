@@ -37,7 +37,7 @@ func (l localHosts) ViewHost(_ context.Context, name string) (hosts.View, error)
 func (c *cli) host() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "host",
-		Short: "Set how single hosts are asked; pause or forget them",
+		Short: "Change the settings of single hosts; pause or forget hosts",
 		Long: `Set how single hosts are asked: how often, how many requests at a time, as whom, with which login, through which proxy, and where
 they are.
 MATCH is a host (data.example.org, or with a port), a domain with everything below it ('*.example.org'), a regular

@@ -264,7 +264,7 @@ func (c *cli) orders() *cobra.Command {
 	limit := 20
 	cmd := &cobra.Command{
 		Use:   "orders",
-		Short: "List the latest orders: who runs the archive, and what was done",
+		Short: "List the latest orders of operators, and what they changed",
 		Long: `List the latest orders: what was injected, requeued, dropped, boosted, paused and resumed, when, and how many URLs changed. An
 order that was not carried out to its end says so. The last thousand are kept.`,
 		Example: `  odarchive orders

@@ -33,8 +33,8 @@ func (c *cli) resume() *cobra.Command {
 		Use:   "resume [URL|HOST...]",
 		Short: "Continue the crawl after 'odarchive pause'",
 		Long: `Continue the crawl after 'odarchive pause', or that of URLs, hosts and patterns: these are due as they were before the pause. If
-a server holds the archive, or with --endpoint, the command asks that server. The crawl stands still nevertheless while it is
-out of its hours or short of room; then the command says so.`,
+a server holds the archive, or with --endpoint, the command asks that server. Outside of its hours
+(--hours), or while disk space is short, the crawl still waits; then the command says so.`,
 		Example: `  odarchive resume
   odarchive resume data.example.org
   odarchive resume --endpoint http://localhost:8080/ --token "$SECRET"`,

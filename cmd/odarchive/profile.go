@@ -33,7 +33,7 @@ func (c *cli) profile() *cobra.Command {
 Tables can be in CSV and similar text, XLSX, XLS, ODS, JSON, NDJSON, GeoJSON, XML, HTML, Parquet, text with columns of
 fixed width, and in files inside archives. So can those of databases and maps (SQLite, GeoPackage, shapefile, DBF, KML, GML,
 GPX, TopoJSON, FlatGeobuf), of statistics (SPSS, Stata, SAS, R) and in columns (Arrow, Feather, Avro). Before the
-columns stand the kind of the table, rows of sums, keys, notes, geometries, reference system, box and period. For RDF files the command prints their statistics and syntax errors.
+columns, the output has the kind of the table, rows of sums, keys, notes, geometries, reference system, box and period. For RDF files the command prints their statistics and syntax errors.
 
 Tables of documents (DOCX, ODT, notebooks), of statistics offices (PC-Axis, JSON-stat, SDMX) and of scientific arrays (NetCDF,
 HDF5), events of calendars and records of web archives are read, too. What a file says of itself is printed first: title,

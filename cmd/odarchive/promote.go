@@ -19,11 +19,14 @@ func (c *cli) promote() *cobra.Command {
 	var asItIs bool
 	cmd := &cobra.Command{
 		Use:   "promote",
-		Short: "Make the directory of a follower one that can be written",
-		Long: `Make the directory of a follower ('odarchive serve --follow') one that can be written. It gets what it lacks
-from --backup-to, whose writer is replaced: that one acknowledges nothing more, goes on answering, and cannot be started with this
-backup again. If the backup has not all that the directory lacks, the command fails, and the writer goes on. Start it with 'odarchive serve' and the same --backup-to. If a server follows in the
-directory, which must have been started with --backup-to, too, the command tells it to do all that, and waits until it is done.
+		Short: "Turn a follower into the writer of the archive",
+		Long: `Turn the directory of a follower ('odarchive serve --follow') into one that accepts changes. The command copies what the
+directory lacks from the backup at --backup-to, and replaces the writer of that backup: the old writer accepts no more changes,
+still answers queries, and cannot be started with this backup again. If the backup does not have all that the directory lacks,
+the command fails and the old writer continues. Start the new writer with 'odarchive serve' and the same --backup-to.
+
+If a server follows in the directory, and was started with --backup-to, the command tells that server to do all this, and waits
+until it is done.
 
 An archive that was restored from the backup is no follower: start it with 'odarchive serve --promote'.`,
 		Example: `  odarchive promote --data follower --backup-to 's3://backups/archive?endpoint=https://s3.example.org'`,

@@ -104,7 +104,8 @@ func (c *cli) verify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [PROOF FILE]",
 		Short: "Check a proof, or that an archive's log continues an old checkpoint",
-		Long: `Check that PROOF proves that an archive held FILE: the proof, the file, and nothing else is read, no archive and no network.
+		Long: `Check that PROOF proves that an archive held FILE. Only the proof and the file are read; neither an archive nor the network is
+needed.
 Without --key or --checkpoint the proof is checked with the key that it names itself: compare that key, which is printed,
 with the one that the archive publishes. With --key, a trusted key must have signed; it may also be that of a witness.
 With --checkpoint FILE the proof must be for that checkpoint, which you kept or got from others. With --tsa-roots the proof must

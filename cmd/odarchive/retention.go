@@ -31,8 +31,8 @@ The latest version of a file stays, unless the rule says keep = "none". So does 
 func (c *cli) retention() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retention",
-		Short: "Say which versions need not be kept, by rules, and take them away",
-		Long:  "Say which versions need not be kept, by rules, and take them away.\n\n" + retentionRules,
+		Short: "List versions that retention rules do not keep, and remove their bytes",
+		Long:  "List the versions that the retention rules do not keep, and remove their bytes.\n\n" + retentionRules,
 		Args:  exactly(),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
