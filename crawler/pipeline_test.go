@@ -524,6 +524,51 @@ func TestAHostThatCannotOrMustNotBeReachedSaysSo(t *testing.T) {
 	}
 }
 
+// RFC 9309, 2.3.1.4: if a server answers with 500 to 599, complete disallow is assumed. No file was asked for then, and
+// nothing is known of them.
+func TestFilesOfAHostWhoseRobotsFileCannotBeReadAreNotVisited(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	var broken atomic.Bool
+	broken.Store(true)
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/robots.txt" && broken.Load():
+			asked++
+			http.Error(w, "no", http.StatusServiceUnavailable)
+		case r.URL.Path == "/robots.txt":
+			http.NotFound(w, r)
+		default:
+			fmt.Fprint(w, "a,b\n1,2\n")
+		}
+	}))
+	defer server.Close()
+	n.add(t, server.URL+"/a.csv", server.URL+"/b.csv", server.URL+"/c.csv")
+	if reports := n.crawl(t, RunOptions{}); len(reports) > 0 {
+		t.Errorf("visits were made: %v", reports)
+	}
+	s, err := n.Pipeline.Archive.Stats(t.Context())
+	if err != nil || s.Visits != 0 || asked != 1 {
+		t.Errorf("%d visits are counted, after %d requests for robots.txt; %v", s.Visits, asked, err)
+	}
+	w, err := n.Waits(9)
+	if err != nil || w.Due != 3 || w.Askable != 0 || len(w.Hosts) != 1 {
+		t.Fatalf("waits %+v, %v", w, err)
+	}
+	h := w.Hosts[0]
+	const why = "cannot be read (HTTP/1.1 503 Service Unavailable"
+	if text := h.String(); h.Why != politeness.WhyUnread || h.Due != 3 || !strings.Contains(text, why) {
+		t.Errorf("%+v: %s", h, text)
+	}
+	broken.Store(false)
+	n.clock.advance(h.Until.Sub(n.clock.now()) + time.Second)
+	n.Pipeline.Gate = politeness.New(politeness.Options{Delay: -1, Fetch: n.Pipeline.Fetch}) // which forgets the file
+	if reports := n.crawl(t, RunOptions{}); len(reports) != 3 {
+		t.Errorf("when it can be read: %v", reports)
+	}
+}
+
 func TestURLsWithMoreToSayThanATransactionHoldsAreRegisteredInParts(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

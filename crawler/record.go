@@ -96,6 +96,9 @@ func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job fronti
 	}
 	p.tapeVisit(ex, activity, version)
 	r := report(activity, latest, ex, found.Kept)
+	if n := len(job.History); n > 0 {
+		r.Before = job.History[n-1].Outcome
+	}
 	if result.Passing {
 		r.retry = result.NextDue
 	}

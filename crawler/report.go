@@ -20,6 +20,8 @@ type Report struct {
 	Milliseconds int64              `json:"ms"`
 	Why          string             `json:"why"`
 
+	Before catalog.Outcome `json:"-"` // of the visit before; "" for none
+
 	retry time.Time // when a transient failure is retried; the zero time if there is no retry
 
 	drain func(context.Context) error // registers links that were too many for the transaction of the visit; nil for none

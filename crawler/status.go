@@ -75,7 +75,7 @@ const maxInternalShown = 20
 type HostStatus struct {
 	Host      string                  `json:"host"`
 	State     string                  `json:"state"`            // busy, waiting, due, idle; what is due behind a closed door waits, and the host does not
-	Wait      string                  `json:"wait,omitempty"`   // politeness, robots, retry-after, back-off
+	Wait      string                  `json:"wait,omitempty"`   // politeness, robots, robots-unread, retry-after, back-off
 	Next      time.Time               `json:"next,omitzero"`    // when it may be asked again, or its next URL is due
 	Delay     float64                 `json:"delay"`            // seconds between two requests at present
 	Latency   float64                 `json:"latency,omitzero"` // seconds until the first byte, smoothed; absent if not visited recently

@@ -32,9 +32,9 @@ type HostWait struct {
 	Door     string    `json:"door,omitempty"` // scheme, host and port if only files there wait; "" for all of the host
 	Due      int       `json:"due,omitempty"`  // files that are due; 0 where they were not counted
 	Until    time.Time `json:"until"`          // when it may be asked again
-	Why      string    `json:"why"`            // politeness, robots, retry-after, back-off, rate-limit, daily, paused, network, proxy
+	Why      string    `json:"why"`            // politeness.Wait.Why, or proxy
 	Failures int       `json:"failures,omitempty"`
-	Failure  string    `json:"failure,omitempty"` // the last of these
+	Failure  string    `json:"failure,omitempty"` // the last of these; or why robots.txt cannot be read
 }
 
 // Waits returns what is due and what waits, with at most limit hosts.
@@ -78,6 +78,10 @@ type lastWaits struct {
 
 func (p *Pipeline) hostWait(w frontier.Wait) HostWait {
 	h := HostWait{Host: w.Host, Door: w.Door, Due: w.Due, Until: w.Until, Why: w.Why}
+	if w.Why == politeness.WhyUnread && p.Gate != nil {
+		h.Failure = p.Gate.Robots.Unread(w.Door)
+		return h
+	}
 	if w.Door != "" && p.Gate != nil {
 		if c, closed := p.Gate.Closed(w.Door); closed {
 			h.Failures, h.Failure = c.Failures, c.Error
@@ -101,21 +105,25 @@ func (p *Pipeline) WaitOf(url string) (w HostWait, ok bool, err error) {
 
 // whyWaits says why a host must not be asked, in words.
 var whyWaits = map[string]string{
-	"politeness":  "the pause between two requests",
-	"robots":      "the Crawl-delay of its robots.txt",
-	"retry-after": "it asked to be left alone",
-	"rate-limit":  "its limit of requests",
-	"daily":       "the requests of the day that an operator permits are used up",
-	"paused":      "an operator has paused it",
-	"network":     "it could not be reached, or the network was down",
-	"proxy":       "its proxy cannot be used",
-	"busy":        "it is being asked",
+	"politeness":         "the pause between two requests",
+	"robots":             "the Crawl-delay of its robots.txt",
+	"retry-after":        "it asked to be left alone",
+	"rate-limit":         "its limit of requests",
+	"daily":              "the requests of the day that an operator permits are used up",
+	"paused":             "an operator has paused it",
+	politeness.WhyUnread: "its robots.txt cannot be read: nothing may be fetched until it can",
+	"network":            "it could not be reached, or the network was down",
+	"proxy":              "its proxy cannot be used",
+	"busy":               "it is being asked",
 }
 
 // Reason returns why the host must not be asked, in words.
 func (h HostWait) Reason() string {
 	if h.Failures > 0 {
 		return strings.TrimSuffix(english.Plural(h.Failures, "failure", "")+" in a row: "+h.Failure, ": ")
+	}
+	if h.Why == politeness.WhyUnread && h.Failure != "" {
+		return h.Failure
 	}
 	if h.Why == "back-off" && h.Door == "" {
 		return "it answered that it is overloaded"

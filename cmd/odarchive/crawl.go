@@ -37,6 +37,8 @@ may be asked for within 2 minutes; it says what waits, why and until when. With 
 the server, a file is fetched again after about 40 seconds; --once waits for that (see --wait), but not for the next retry
 after 5 minutes. With --at no retry is waited for unless --wait is given.
 
+The status is 1 if all that was tried failed or was refused. That robots.txt forbids a file, as it did before, is no failure.
+
 If this machine has a problem (no file descriptors, memory or local ports, or no network), the crawl waits and records
 nothing about hosts. With --once it fails after 2 minutes of that.`,
 		Example: `  odarchive crawl --once                             until nothing is due
@@ -132,7 +134,7 @@ func (c *cli) runCrawl(ctx, whole context.Context, n *app.Node, opts crawler.Run
 		err = missing(n.Tape, "fetch", "fetches", "the archive has everything")
 	}
 	if err == nil {
-		err = seen.err()
+		err = seen.err(summary.Waits)
 	}
 	return errors.Join(err, c.printCrawl(n, summary, seen))
 }

@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/web/politeness"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -26,11 +27,17 @@ type ending struct {
 	mu     sync.Mutex // guards what follows
 	sum    crawler.Summary
 	seed   maphash.Seed
-	failed map[uint64]string // causes, by hash of the URL
+	failed map[uint64]failure // by hash of the URL
+}
+
+// failure is why a file was not kept. It is known if robots.txt forbids the file, as it did before: nothing is wrong.
+type failure struct {
+	cause string
+	known bool
 }
 
 func newEnding() *ending {
-	return &ending{seed: maphash.MakeSeed(), failed: map[uint64]string{}}
+	return &ending{seed: maphash.MakeSeed(), failed: map[uint64]failure{}}
 }
 
 func (e *ending) add(r crawler.Report) {
@@ -39,7 +46,7 @@ func (e *ending) add(r crawler.Report) {
 	e.sum.Add(r)
 	key := maphash.String(e.seed, r.URL)
 	if cause := catalog.Cause(r.Outcome, r.ErrorClass, r.Status, r.Why); cause != "" {
-		e.failed[key] = cause
+		e.failed[key] = failure{cause, r.Outcome == catalog.RobotsDenied && r.Before == catalog.RobotsDenied}
 	} else {
 		delete(e.failed, key)
 	}
@@ -65,8 +72,8 @@ func (e *ending) causes() []byCause {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	counts := map[string]int{}
-	for _, cause := range e.failed {
-		counts[cause]++
+	for _, f := range e.failed {
+		counts[f.cause]++
 	}
 	return countsOf(counts)
 }
@@ -80,18 +87,22 @@ func countsOf(counts map[string]int) []byCause {
 	return all
 }
 
-// errNothingKept is the error of a crawl that fetched, and of which everything failed or was refused.
+// errNothingKept is the error of a crawl of which everything failed or was refused.
 var errNothingKept = errors.New("nothing was kept: all that was tried failed or was refused; 'odarchive show --failed' says why")
 
-// err returns errNothingKept if nothing came of any visit.
-func (e *ending) err() error {
+// err returns errNothingKept if nothing came of any visit, or none was made because robots.txt files cannot be read.
+func (e *ending) err(w crawler.Waits) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	found := e.sum.Outcomes[catalog.Archived] + e.sum.Outcomes[catalog.Unchanged]
-	for _, cause := range e.failed {
-		if found == 0 && cause != catalog.Cause(catalog.NoVersion, catalog.ErrBytesWithdrawn, 0, "") {
+	for _, f := range e.failed {
+		if found == 0 && !f.known && f.cause != catalog.Cause(catalog.NoVersion, catalog.ErrBytesWithdrawn, 0, "") {
 			return errNothingKept
 		}
+	}
+	unread := func(h crawler.HostWait) bool { return h.Why == politeness.WhyUnread }
+	if e.sum.Fetches == 0 && slices.ContainsFunc(w.Hosts, unread) {
+		return errNothingKept
 	}
 	return nil
 }

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
+	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/frontier"
+	"odarchive/crawler/web/politeness"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -258,8 +260,16 @@ func (c *cli) showFailed(ctx context.Context, n *app.Node, t thing, limit int) e
 		slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.URL, b.URL) })
 		all = append(all, failedBy{by, files})
 	}
+	unread, err := unreadHosts(n, t)
+	if err != nil {
+		return err
+	}
 	if c.json {
-		return c.print(map[string]any{"files": total, "causes": all, "at": n.Clock().UTC().Format(time.RFC3339)}, "")
+		return c.print(map[string]any{"files": total, "causes": all, "waits": unread, "at": n.Clock().UTC().Format(time.RFC3339)}, "")
+	}
+	for _, w := range unread {
+		files := english.PluralWord(w.Due, "1 file was", humanize.Comma(int64(w.Due))+" files were")
+		fmt.Fprintf(c.stdout, "%s not visited: %s\n", files, printable(w.String()))
 	}
 	for _, by := range all {
 		fmt.Fprintf(c.stdout, "%s: %s\n", english.Plural(by.Files, "file", ""), by.Cause)
@@ -270,8 +280,20 @@ func (c *cli) showFailed(ctx context.Context, n *app.Node, t thing, limit int) e
 			fmt.Fprintf(c.stdout, "  and %s; --limit 0 lists all\n", english.Plural(more, "more file", ""))
 		}
 	}
-	if total == 0 {
+	if total == 0 && len(unread) == 0 {
 		return c.print(nil, "no file failed at its last visit")
 	}
 	return nil
+}
+
+// maxUnread is how many hosts with due files are searched for those whose robots.txt cannot be read.
+const maxUnread = 1000
+
+// unreadHosts returns the hosts whose files were not visited because their robots.txt cannot be read: of the whole
+// archive, or of one host.
+func unreadHosts(n *app.Node, t thing) ([]crawler.HostWait, error) {
+	waits, err := n.Pipeline.Waits(maxUnread)
+	return slices.DeleteFunc(waits.Hosts, func(w crawler.HostWait) bool {
+		return w.Why != politeness.WhyUnread || t.Kind != "" && (t.Kind != "host" || t.Name != w.Host)
+	}), err
 }

@@ -16,6 +16,9 @@ type Verdict struct {
 	Exception  string   // the permission by which robots.txt does not apply, in one sentence; "" for none
 }
 
+// Unread reports whether the server answered the request for robots.txt with an error: nothing is known of the URL.
+func (v Verdict) Unread() bool { return v.Temporary && v.Class == "" }
+
 // Outcome returns the outcome of a visit that the verdict forbids.
 func (v Verdict) Outcome() Outcome {
 	switch v.Class {

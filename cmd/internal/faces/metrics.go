@@ -210,7 +210,7 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 	for outcome, n := range s.Outcomes {
 		out <- prometheus.MustNewConstMetric(description("visits_by_outcome", "Visits by outcome.", "outcome"), prometheus.GaugeValue, float64(n), string(outcome))
 	}
-	for _, why := range []string{"politeness", "robots", "retry-after", "back-off", "network"} {
+	for _, why := range []string{"politeness", "robots", politeness.WhyUnread, "retry-after", "back-off", "network"} {
 		s.Waiting[why] += 0 // a series that is there from the beginning can be compared
 	}
 	for why, n := range s.Waiting {

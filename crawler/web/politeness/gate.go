@@ -57,16 +57,19 @@ type Wait struct {
 	Host  string
 	Door  string // scheme, host and port if only its URLs must not be asked for; "" for all of the host
 	Until time.Time
-	// Why is "politeness", "robots", "retry-after", "back-off", "rate-limit", "busy", "daily", "paused"; "network" if the host, or any,
-	// cannot be reached.
+	// Why is "politeness", "robots", "retry-after", "back-off", "rate-limit", "busy", "daily", "paused", WhyUnread;
+	// "network" if the host, or any, cannot be reached.
 	Why string
 
 	Failures int    // of a door: different URLs that failed in a row
-	Failure  string // the last of them
+	Failure  string // the last of them; or why robots.txt cannot be read
 }
 
+// WhyUnread is the reason for a door whose robots.txt cannot be read, because the server answers with an error.
+const WhyUnread = "robots-unread"
+
 func (w *Wait) Error() string {
-	if w.Door != "" {
+	if w.Failures > 0 {
 		return fmt.Sprintf("politeness: %s may be asked again at %s (%s)", w.Door, w.Until.UTC().Format(time.RFC3339), failures(w.Failures, w.Failure))
 	}
 	return fmt.Sprintf("politeness: %s may be asked again at %s (%s)", w.Host, w.Until.UTC().Format(time.RFC3339), w.Why)

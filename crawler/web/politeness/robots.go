@@ -101,6 +101,24 @@ func (r *Robots) known(u address.URL) (v Verdict, ok bool) {
 	return p.verdict(u, time.Now()), true
 }
 
+// Unread returns why nothing of an authority may be fetched, because its robots.txt could not be read, or "". It does
+// not ask the host.
+func (r *Robots) Unread(authority string) string {
+	r.mu.Lock()
+	p := r.lookup(authority)
+	r.mu.Unlock()
+	if p == nil {
+		p, _ = r.gate.recallRobots(authority) // what cannot be read says nothing
+	}
+	if p == nil {
+		return ""
+	}
+	if v := p.verdict(address.URL{}, time.Now()); v.Temporary {
+		return v.Reason
+	}
+	return ""
+}
+
 // verdict returns the verdict on a URL of the authority.
 func (p *policy) verdict(u address.URL, now time.Time) Verdict {
 	stale := now.Sub(p.good) > robotsUnreachable

@@ -24,16 +24,20 @@ type Pass struct {
 
 // Visit checks robots.txt for a URL and enters its host. If the verdict allows the URL, the caller sets the fetch's
 // Check to pass.Check, and calls pass.Leave afterwards. Otherwise pass is nil. The error is a *Wait if the host must
-// not be asked for longer than patience, so that the caller can visit another meanwhile. For robots.txt and the targets
+// not be asked for longer than patience, so that the caller can visit another meanwhile, or if an error came
+// instead of its robots.txt, so that nothing may be fetched until it is asked again. For robots.txt and the targets
 // of redirects, Visit and Check wait up to Options.Patience.
 func (g *Gate) Visit(ctx context.Context, url string, patience time.Duration) (*Pass, Verdict, error) {
 	v, err := g.Robots.Allowed(ctx, url)
-	if err != nil || !v.Allowed {
+	if err != nil || !v.Allowed && !v.Unread() {
 		return nil, v, err
 	}
 	u, err := address.Parse(url)
 	if err != nil {
 		return nil, Verdict{Reason: err.Error()}, nil
+	}
+	if v.Unread() {
+		return nil, v, &Wait{Host: u.Group(), Door: u.Authority(), Until: v.RetryAt, Why: WhyUnread, Failure: v.Reason}
 	}
 	p := &Pass{gate: g, ctx: ctx, exception: v.Exception}
 	if err := p.enter(u.Authority(), patience); err != nil {
