@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -102,6 +103,8 @@ type Limits struct {
 	MaxProbe   int64         // maximum size of a member to examine, 32 MiB; larger ones are only listed
 	MaxFaults  int           // 20
 	TempDir    string        // for inner archives; "" = the system's
+
+	Temp func() (f *os.File, done func(), err error) // unpack.Limits.Temp
 }
 
 func (l Limits) withDefaults() Limits {

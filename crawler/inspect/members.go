@@ -36,7 +36,7 @@ func (l *look) members(in Input) {
 // unpack returns the limits for opening an archive. They are the same for listing its members and for extracting one,
 // since the paths depend on them.
 func (l Limits) unpack(in Input) unpack.Limits {
-	return unpack.Limits{Name: in.Name, TempDir: l.TempDir, MaxMembers: l.MaxMembers + maxOmitted}
+	return unpack.Limits{Name: in.Name, TempDir: l.TempDir, Temp: l.Temp, MaxMembers: l.MaxMembers + maxOmitted}
 }
 
 // Extract writes the bytes of one member of an archive to dst. path is the one that File listed. Errors are those of

@@ -66,6 +66,8 @@ var floors = [][]string{
 		"crawler/web/ranges",
 		"crawler/inspect",
 		"crawler/inspect/packed",
+		"crawler/inspect/apart",
+		"crawler/inspect/examine",
 		"crawler/web/webtest",
 		"crawler/preserve/...",
 		"crawler/warc/...",

@@ -48,6 +48,9 @@ type Limits struct {
 	MaxRatio   int64  // output per byte of the file, beyond 64 MiB; default 400
 	MaxDepth   int    // levels of inner archives that are opened, default 2; negative = none
 	TempDir    string // for inner archives while they are read; "" = the system's
+
+	// Temp, if not nil, returns empty temporary files in the place of those in TempDir, and what takes each back.
+	Temp func() (f *os.File, done func(), err error)
 }
 
 // withDefaults returns the limits with the defaults in place of zero fields.
@@ -205,12 +208,8 @@ func (w *walker) member(prefix, raw string, m Member) error {
 	m.Path = w.unique(prefix + cleanPath(raw))
 	open := m.Open
 	var spool *os.File
-	defer func() {
-		if spool != nil {
-			spool.Close()
-			os.Remove(spool.Name())
-		}
-	}()
+	done := func() {}
+	defer func() { done() }()
 	guarded := func() (rc io.ReadCloser, err error) {
 		defer recovered(&err)
 		rc, err = open()
@@ -224,7 +223,7 @@ func (w *walker) member(prefix, raw string, m Member) error {
 	var innerSize int64
 	if depth := w.limits.MaxDepth; m.Depth < depth && mayBePacked(m.Path) && w.leadsTo(m.Path) {
 		var err error
-		if spool, innerSize, err = w.spool(guarded); err != nil {
+		if spool, innerSize, done, err = w.spool(guarded); err != nil {
 			if fatal(err) {
 				return stop{err}
 			}
@@ -262,24 +261,30 @@ func fatal(err error) bool {
 	return errors.As(err, &s) || errors.Is(err, ErrBomb) || errors.Is(err, ErrTooMany) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// spool copies a member to a temporary file and returns the file and its size.
-func (w *walker) spool(open func() (io.ReadCloser, error)) (*os.File, int64, error) {
+// spool copies a member to a temporary file and returns the file, its size, and what gives it back, which is never nil.
+func (w *walker) spool(open func() (io.ReadCloser, error)) (f *os.File, n int64, done func(), err error) {
 	body, err := open()
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, func() {}, err
 	}
 	defer body.Close()
-	f, err := os.CreateTemp(w.limits.TempDir, "odarchive-unpack-*")
+	f, done, err = w.temp()
 	if err != nil {
-		return nil, 0, stop{fmt.Errorf("unpack an inner archive: %w", err)}
+		return nil, 0, func() {}, stop{fmt.Errorf("unpack an inner archive: %w", err)}
 	}
-	n, err := io.Copy(f, body)
-	if err != nil {
-		f.Close()
-		os.Remove(f.Name())
-		return nil, 0, err
+	n, err = io.Copy(f, body)
+	return f, n, done, err
+}
+
+// temp returns an empty temporary file.
+func (w *walker) temp() (f *os.File, done func(), err error) {
+	if w.limits.Temp != nil {
+		return w.limits.Temp()
 	}
-	return f, n, nil
+	if f, err = os.CreateTemp(w.limits.TempDir, "odarchive-unpack-*"); err != nil {
+		return nil, nil, err
+	}
+	return f, func() { f.Close(); os.Remove(f.Name()) }, nil
 }
 
 // unique returns a path that no earlier member has, in any case of letters.

@@ -205,6 +205,21 @@ func (r *sectionReader) WriteTo(w io.Writer) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r.SectionReader}, make([]byte, 128<<10))
 }
 
+// Reopen opens a file on disk for reading only, for a process that must not be able to change it. The error is ErrInMemory for other
+// files.
+func (f *File) Reopen() (*os.File, error) {
+	if f.removed {
+		return nil, os.ErrClosed
+	}
+	if f.disk == nil {
+		return nil, ErrInMemory
+	}
+	return os.Open(f.disk.Name())
+}
+
+// ErrInMemory says that a file has no name.
+var ErrInMemory = errors.New("spool: the file is in memory")
+
 // Remove frees the memory or disk space of the file. It does nothing on nil, or if called again.
 func (f *File) Remove() error {
 	if f == nil || f.removed {

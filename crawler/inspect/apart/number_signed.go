@@ -1,0 +1,5 @@
+//go:build freebsd || dragonfly
+
+package apart
+
+type number = int64 // in limits of the system
