@@ -13,7 +13,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 DEADCODE := golang.org/x/tools/cmd/deadcode@v0.49.0
 REDOCLY := @redocly/cli@2.77.0
 
-.PHONY: demo test needs check lint lint-api build ui docs pictures module licences sbom package image test-chart reproducible test-browser sample bench bench-store bench-load bench-growth bench-sparql kill failover model faults vuln fuzz fuzz-smoke golden w3c clean help
+.PHONY: demo test needs check lint lint-api build ui docs pictures module licences sbom package image test-chart reproducible test-browser sample bench bench-store bench-load bench-growth bench-sparql kill failover model faults vuln fuzz fuzz-smoke hostile golden w3c clean help
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -136,6 +136,9 @@ fuzz: ## every fuzz target for FUZZTIME
 
 fuzz-smoke: ## as many fuzz targets as fit into SECONDS_ALL, EACH seconds each (150 and 1); each commit begins with another one
 	@.ci/fuzz
+
+hostile: ## files that cost much more than their size, of the generators in ../shared, through the processes that examine
+	ODARCHIVE_HOSTILE=all $(GO) test ./crawler/inspect/examine -run '^TestABomb' -v -count=1 -timeout 2h
 
 vuln: ## ask the Go vulnerability database about the code that is called; says so where it cannot be reached
 	@.ci/vuln

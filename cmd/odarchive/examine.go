@@ -3,19 +3,37 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 
-	"odarchive/crawler/inspect/detect"
+	"odarchive/cmd/internal/store"
+	"odarchive/crawler/inspect/examine"
 
 	"github.com/spf13/cobra"
 )
 
+// localFile is a file of this machine that is being examined.
+type localFile struct {
+	*os.File
+	name string
+	size int64
+	doc  *examine.Document
+}
+
+// known returns what is known of the file before it is examined.
+func (f localFile) known() examine.File { return examine.File{Name: f.name} }
+
 // eachFile opens the files one after another and calls f with each. If there are several, it prints failures at once,
 // and returns an error at the end.
-func (c *cli) eachFile(ctx context.Context, names []string, f func(name string, file *os.File, size int64) error) error {
+func (c *cli) eachFile(ctx context.Context, names []string, f func(file localFile) error) error {
+	pool, err := store.NewExaminer(c.cfg, slog.New(slog.DiscardHandler), 1, "")
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
 	failed := 0
 	for _, name := range names {
-		err := oneFile(name, f)
+		err := oneFile(ctx, pool, name, f)
 		if len(names) == 1 || ctx.Err() != nil {
 			return err
 		}
@@ -30,7 +48,7 @@ func (c *cli) eachFile(ctx context.Context, names []string, f func(name string, 
 	return nil
 }
 
-func oneFile(name string, f func(string, *os.File, int64) error) error {
+func oneFile(ctx context.Context, pool *examine.Pool, name string, f func(localFile) error) error {
 	file, err := os.Open(name)
 	if err != nil {
 		return err
@@ -43,7 +61,12 @@ func oneFile(name string, f func(string, *os.File, int64) error) error {
 	if info.IsDir() {
 		return usagef("%s is a directory; expected files", name)
 	}
-	if err := f(name, file, info.Size()); err != nil {
+	doc, err := pool.Open(ctx, examine.Crawl, examine.About{}, examine.Body{Size: info.Size(), R: file})
+	if err != nil {
+		return err
+	}
+	defer doc.Close()
+	if err := f(localFile{file, name, info.Size(), doc}); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -56,8 +79,11 @@ func (c *cli) detect() *cobra.Command {
 		Example: "  odarchive detect *.csv\n  odarchive detect --json data.bin",
 		Args:    atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.eachFile(cmd.Context(), args, func(name string, file *os.File, size int64) error {
-				found, err := detect.File(cmd.Context(), detect.Input{Name: name, Size: size, Body: file})
+			return c.eachFile(cmd.Context(), args, func(file localFile) error {
+				known := file.known()
+				known.Alone = true
+				name := file.name
+				found, err := file.doc.Detect(cmd.Context(), known)
 				if err != nil {
 					return err
 				}

@@ -9,9 +9,13 @@ import (
 	"os"
 
 	"odarchive/cmd/internal/memory"
+	"odarchive/crawler/inspect/examine"
 )
 
 func main() {
+	if examine.IsChild() { // before anything else: this process is for the bytes of others alone
+		os.Exit(examine.Serve())
+	}
 	ctx := untilStopped() // first, since without it a signal ends the process
 	go memory.Govern(ctx) // these end with the process
 	go memory.Watch(ctx)

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,8 +41,9 @@ language, pages, dimensions, variables.`,
 		Example: "  odarchive profile data.csv\n  odarchive profile --csvw data.csv > data.csv-metadata.json\n  odarchive profile --json workbook.xlsx",
 		Args:    atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.eachFile(cmd.Context(), args, func(name string, file *os.File, size int64) error {
-				in, err := lookInto(cmd.Context(), name, file, size)
+			return c.eachFile(cmd.Context(), args, func(file localFile) error {
+				name := file.name
+				in, err := lookInto(cmd.Context(), file)
 				if err != nil {
 					return err
 				}
@@ -68,12 +69,16 @@ const profileTime = time.Hour
 const profileProbe = 256 << 20
 
 // lookInto finds the tables of a file. Text in which no table is found is read as CSV if mayBeDelimited allows it.
-func lookInto(ctx context.Context, name string, file *os.File, size int64) (*inspect.Inside, error) {
-	found, err := detect.File(ctx, detect.Input{Name: name, Size: size, Body: file})
+func lookInto(ctx context.Context, file localFile) (*inspect.Inside, error) {
+	known := file.known()
+	known.Time, known.MaxProbe = profileTime, profileProbe
+	found, err := file.doc.Detect(ctx, known)
 	if err != nil {
 		return nil, err
 	}
-	in, err := inspect.File(ctx, inspect.Input{Found: found, Name: name, Size: size, Body: file}, inspect.Limits{Time: profileTime, MaxProbe: profileProbe})
+	known.Found = found
+	inside, err := file.doc.Profile(ctx, known)
+	in, name, size := inside.Inside, file.name, file.size
 	if err != nil || in != nil && (holdsRDF(in) || tablesIn(in) > 0 || in.Document != nil && !mayBeDelimited(name, file, found)) {
 		return in, err
 	}
@@ -90,8 +95,17 @@ func lookInto(ctx context.Context, name string, file *os.File, size int64) (*ins
 		}
 		return nil, fmt.Errorf("it is %s: %s", found.Type, why)
 	}
-	p, err := csvprofile.Read(ctx, io.NewSectionReader(file, 0, size), csvprofile.Options{})
-	return &inspect.Inside{Tables: []*csvprofile.Profile{p}}, err
+	known.Found = detect.Detection{Type: "text/csv"}
+	if inside, err = file.doc.Profile(ctx, known); err != nil {
+		return nil, err
+	}
+	switch in = inside.Inside; {
+	case in == nil:
+		return &inspect.Inside{}, nil
+	case len(in.Tables) == 0 && len(in.Faults) > 0:
+		return nil, errors.New(strings.TrimPrefix(in.Faults[0], name+": "))
+	}
+	return in, nil
 }
 
 // mayBeDelimited reports whether a file is worth reading as CSV: its name says so, or it is text of no other certain

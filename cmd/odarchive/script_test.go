@@ -23,6 +23,7 @@ import (
 
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/sampleweb"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/testdata"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -32,6 +33,9 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scri
 
 // TestMain runs the test binary as the program itself in scripts, and in tests that kill it.
 func TestMain(m *testing.M) {
+	if examine.IsChild() {
+		os.Exit(examine.Serve())
+	}
 	// The race detector delays the exit of each program by a second, to see races with it. The tests run a thousand programs.
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=50")

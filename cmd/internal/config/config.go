@@ -32,6 +32,7 @@ type Config struct {
 	LogLevel  string // debug info warn error
 	LogFormat string // text json
 	LogFile   string // "" for stderr
+	Examine   string // where files are examined: one of the constants below; "" is ExamineHere
 
 	Bytes     string // URL of the bucket that holds closed packs; "" for the one that the archive remembers, BytesHere for none
 	Cache     Bytes  // size of packs that are in the bucket and here; 0 for 10 GiB
@@ -52,6 +53,13 @@ type Config struct {
 	Backup    Backup
 	Workers   Workers
 }
+
+// Where files are examined.
+const (
+	ExamineChildren  = "children"   // in processes of their own, which the kernel limits
+	ExamineUnlimited = "unlimited"  // in processes of their own, without these limits
+	ExamineHere      = "in-process" // in this process
+)
 
 // Fetch has the settings of everything that fetches.
 type Fetch struct {
@@ -241,6 +249,8 @@ func (c Config) Check() error {
 		return fmt.Errorf("--round %s: expected a time such as 168h", c.Fetch.Round)
 	case c.Fetch.Workers < 1:
 		return fmt.Errorf("--workers %d: must be at least 1", c.Fetch.Workers)
+	case c.Examine != "" && c.Examine != ExamineChildren && c.Examine != ExamineUnlimited && c.Examine != ExamineHere:
+		return fmt.Errorf("--examine %q: expected children, unlimited or in-process", c.Examine)
 	case c.LogFormat != "text" && c.LogFormat != "json":
 		return fmt.Errorf("--log-format %q: expected text or json", c.LogFormat)
 	}

@@ -18,6 +18,8 @@ func (c *Config) GlobalFlags(f *pflag.FlagSet) {
 	f.Var(&c.KeepChanges, "keep-changes", "size of the log of changed triples to keep, 0 for about a quarter of the size of the triples, at most 1 GiB")
 	f.StringArrayVar(&c.TextPredicates, "text-predicate", nil, "predicate whose literals arc:matches and text:query search, by default titles, descriptions, keywords, labels and column names (repeatable, kept)")
 	f.DurationVar(&c.KeepVisits, "keep-visits", c.KeepVisits, "how long visits that found nothing new are listed one by one; after that, those that found the same are one entry, and reports of harvests that changed nothing go, except the last 20 of a source")
+	f.StringVar(&c.Examine, "examine", ExamineChildren, "where files of others are read: children (processes that can do nothing else, "+
+		"within limits of memory and processor time), unlimited (the same without limits of the kernel) or in-process")
 	f.StringVar(&c.LogLevel, "log-level", c.LogLevel, "debug, info, warn or error")
 	f.StringVar(&c.LogFile, "log-file", c.LogFile, "file to append the log to, instead of stderr; a server opens it again on SIGHUP, so that it can be rotated")
 	f.StringVar(&c.LogFormat, "log-format", c.LogFormat, "text or json")

@@ -21,6 +21,7 @@ import (
 	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/transparency"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/bucket"
@@ -38,6 +39,8 @@ type Options struct {
 	State  *State           // a state of a replica; nil to open the database of the directory
 	// Notes says that a command which only reads notes where it writes copies, if it may write.
 	Notes bool
+	// Examine examines files for several stores; nil for one of the store's own.
+	Examine *examine.Pool
 }
 
 // State is what Open opens instead of the database of the directory.
@@ -59,6 +62,7 @@ type Store struct {
 	Content        *content.Store
 	Bucket         bucket.Bucket // holds the closed packs; nil for none
 	Archive        *archive.Archive
+	Examine        *examine.Pool
 	Dumps          *dumps.Dir
 	ReadOnlyReason string // a sentence; empty if the archive can be written
 	ReadsOnly      bool   // ReadOnlyReason is nothing to be told: the command needs to write nothing
@@ -128,6 +132,9 @@ func (s *Store) openParts(ctx context.Context, opts Options) (err error) {
 		return err
 	}
 	s.onClose(s.Content.Close)
+	if err := s.openExaminer(opts); err != nil {
+		return err
+	}
 	s.Dumps = dumps.New(dumps.Options{Path: filepath.Join(s.Config.Data, "dumps"), FS: disk.OS{}, Log: s.Log, Room: s.DB.RoomBeside})
 	return nil
 }

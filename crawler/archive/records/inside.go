@@ -5,8 +5,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The record of what is inside a version (tableInside) is that of package packed; its pieces have the keys after it, which end in
-// the number of the piece (4 bytes, from 0). The sketches of the latest version are a record of their own (tableSketches).
+// The record of what is inside a version (tableInside) is that of package packed; its pieces have the keys after it,
+// which end in the number of the piece (4 bytes, from 0). The sketches of the latest version are a record of their own
+// (tableSketches).
 
 // insidePiecesOf returns a function that reads the pieces of a version's record.
 func (t Txn) insidePiecesOf(resource string, n int) func(i int) ([]byte, error) {

@@ -15,7 +15,8 @@ func TestTheSketchOfOneColumnIsReadAlone(t *testing.T) {
 	t.Parallel()
 	p := &csvprofile.Profile{Version: 1, Rows: 10}
 	for i := range 20 {
-		p.Columns = append(p.Columns, csvprofile.Column{Name: fmt.Sprintf("column %d", i), Sketch: csvprofile.Sketch{uint32(i), 1000, 4_000_000}})
+		p.Columns = append(p.Columns, csvprofile.Column{Name: fmt.Sprintf("column %d", i), Sketch: csvprofile.Sketch{uint32(i), 1000,
+			4_000_000}})
 	}
 	in := &inspect.Inside{Tables: []*csvprofile.Profile{p}}
 	inside, err := packed.Pack(in, func(c csvprofile.Column) csvprofile.Sketch {

@@ -1,13 +1,15 @@
-// Package apart does jobs on a stranger's bytes in child processes, so that no bytes can end the server or take its memory.
+// Package apart does jobs on a stranger's bytes in child processes, so that no bytes can end the server or take its
+// memory.
 //
-// A Pool starts children of its own program, in which Serve runs. A child confines itself before it sees the first byte (confine):
-// memory, processor time and, where the system can, the calls that it may make; it has no file, no network and no other process
-// then. It does one job after another, of one document at a time, and gets the bytes with the request, through a read-only
-// descriptor, or by asking for blocks. Answers are frames, which the server reads as it reads a stranger's bytes: a child that
-// was taken over can only lie about its own document.
+// A Pool starts children of its own program, in which Serve runs. A child confines itself before it sees the first byte
+// (confine): memory, processor time and, where the system can, the calls that it may make; it has no file, no network
+// and no other process then. It does one job after another, of one document at a time, and gets the bytes with the
+// request, through a read-only descriptor, or by asking for blocks. Answers are frames, which the server reads as it
+// reads a stranger's bytes: a child that was taken over can only lie about its own document.
 //
-// If a child fails because of a document, the job's error is a *Death with one sentence that blames the document. If it was ended
-// by others, the job is tried again with another child; after the third, the error is in ErrOurs, as when no child can be started.
+// If a child fails because of a document, the job's error is a *Death with one sentence that blames the document. If it
+// was ended by others, the job is tried again with another child; after the third, the error is in ErrOurs, as when no
+// child can be started.
 package apart
 
 import (
@@ -26,8 +28,9 @@ var ErrOurs = errors.New("files cannot be examined now")
 // ErrBusy is in the chain of Open's error if all places of its lane stayed taken.
 var ErrBusy = errors.New("too many files are being examined")
 
-// Body is a document's bytes. R may also have Head, as files of package spool do, and Reopen, which returns the file with these
-// bytes for reading only: a child gets short bodies with the request and others as a descriptor, where there is one.
+// Body is a document's bytes. R may also have Head, as files of package spool do, and Reopen, which returns the file
+// with these bytes for reading only: a child gets short bodies with the request and others as a descriptor, where there
+// is one.
 type Body struct {
 	Size int64
 	R    io.ReaderAt
@@ -41,12 +44,14 @@ type headed interface {
 type Task struct {
 	Op   string
 	Args []byte        // the operation's own
-	Time time.Duration // that the operation may take; it gets some more processor time, and much more by the clock, before the child is ended
+	Time time.Duration // that the operation may take; the child is ended after twice of it by the processor, and more by the clock
 
-	// Slow says that who gets the parts may be slow: only the processor time is limited, and the time between two frames.
+	// Slow says that who gets the parts may be slow: only the processor time is limited, and the time between two
+	// frames.
 	Slow bool
 
-	// Part is called with the parts of a streamed answer; nil if none may come. An error of it ends the job, and is that of Do.
+	// Part is called with the parts of a streamed answer; nil if none may come. An error of it ends the job, and is
+	// that of Do.
 	Part func([]byte) error
 	// Reply answers the operation's questions; nil if it may ask none. Both are called by the goroutine that called Do.
 	Reply func([]byte) ([]byte, error)

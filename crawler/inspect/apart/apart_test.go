@@ -170,7 +170,8 @@ func TestABodyComesWithTheRequestAsAFileOrInBlocks(t *testing.T) {
 	}
 	size := int64(len(long))
 	for name, bodies := range map[string][]Body{
-		"none": nil, "short": {text("abc")}, "two": {text("abc"), text("")}, "file": {{size, file}}, "blocks": {{size, bytes.NewReader(long)}},
+		"none": nil, "short": {text("abc")}, "two": {text("abc"), text("")}, "file": {{size, file}}, "blocks": {{size,
+			bytes.NewReader(long)}},
 		"all": {text("abc"), {size, file}, {size, bytes.NewReader(long)}},
 	} {
 		want := 0
@@ -224,7 +225,11 @@ func TestRowsStreamAndStopWithoutEndingTheChild(t *testing.T) {
 	t.Parallel()
 	p := testPool(t)
 	lines := 0
-	answer, err := do(t, p, Task{Op: "count", Args: []byte("5000"), Part: func(b []byte) error { lines += bytes.Count(b, []byte("\n")); return nil }})
+	answer, err := do(t, p, Task{Op: "count", Args: []byte("5000"), Part: func(b []byte) error {
+		lines += bytes.Count(b,
+			[]byte("\n"))
+		return nil
+	}})
 	if err != nil || string(answer) != "done" || lines != 5000 {
 		t.Errorf("%d lines, %q, %v", lines, answer, err)
 	}
@@ -280,7 +285,8 @@ func TestAnOperationsErrorIsACleanSentence(t *testing.T) {
 		t.Errorf("%q", err)
 	}
 	_, err = do(t, p, Task{Op: "panic"})
-	if !errors.As(err, &failure) || !failure.Panic || !strings.Contains(failure.Stack, "apart") || err.Error() != "a fault of this program: panic: index out of range" {
+	if !errors.As(err, &failure) || !failure.Panic || !strings.Contains(failure.Stack, "apart") ||
+		err.Error() != "a fault of this program: panic: index out of range" {
 		t.Errorf("%v, %+v", err, failure)
 	}
 	works(t, p)
@@ -347,7 +353,8 @@ func TestAChildThatLiesIsEnded(t *testing.T) {
 		"a frame that is too long": string(long), "bytes of another body": frame(frameRead, number(1, 0, 1)),
 		"bytes before the body": frame(frameRead, number(0, 1<<63, 1)), "bytes behind the body": frame(frameRead, number(0, 3, 1)),
 		"too many bytes": frame(frameRead, number(0, 0, blockSize+1)), "half a question for bytes": frame(frameRead, "x"),
-		"a part of no stream": frame(framePart, "x"), "a question": frame(frameQuestion, "x"), "an answer without a head": frame(frameAnswer, ""),
+		"a part of no stream": frame(framePart, "x"), "a question": frame(frameQuestion,
+			"x"), "an answer without a head": frame(frameAnswer, ""),
 		"a failure that is none": frame(frameFailure, "\x00{"), "nonsense": "\x00\xff\xff\xff\xff\xff",
 	} {
 		_, err := do(t, p, Task{Op: "raw", Args: []byte(lie)}, text("abc"))

@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attack tries from inside of a child what a document that has taken it over would try, and returns what the system let it do.
+// attack tries from inside of a child what a document that has taken it over would try, and returns what the system let
+// it do.
 func attack(j *Job) ([]byte, error) {
 	server := os.Getppid()
 	var done []string

@@ -55,7 +55,8 @@ const (
 	envLimits = "ODARCHIVE_EXAMINE_LIMITS" // "off": no limits of the kernel
 )
 
-// child is the state of a child. One goroutine reads, works and writes: a second one would cost a change of threads for each frame.
+// child is the state of a child. One goroutine reads, works and writes: a second one would cost a change of threads for
+// each frame.
 type child struct {
 	in    *bufio.Reader
 	came  *descriptors
@@ -72,7 +73,8 @@ type child struct {
 	free    []*os.File
 }
 
-// Serve is the whole life of a child: it confines itself, and does jobs until standard input ends. It returns the exit status.
+// Serve is the whole life of a child: it confines itself, and does jobs until standard input ends. It returns the exit
+// status.
 func Serve(ops map[string]Op) int {
 	if !isChild() {
 		fmt.Fprintln(os.Stderr, "odarchive examine: the program starts this by itself, to examine files in processes of their own")
@@ -128,7 +130,8 @@ func (c *child) serve() int {
 	}
 }
 
-// watchEvery is how often a child compares its memory with its limit: some systems have no such limit, and the others count less.
+// watchEvery is how often a child compares its memory with its limit: some systems have no such limit, and the others
+// count less.
 const watchEvery = 100 * time.Millisecond
 
 func (c *child) watch() {
@@ -144,8 +147,8 @@ func inUse() uint64 {
 	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }
 
-// do does the job of a request and sends its answer. It reports whether the child must end: after a panic, whose state nobody
-// knows, and if it holds much memory.
+// do does the job of a request and sends its answer. It reports whether the child must end: after a panic, whose state
+// nobody knows, and if it holds much memory.
 func (c *child) do(payload []byte) (ends bool) {
 	job, r, err := c.job(payload)
 	if err != nil {
@@ -183,7 +186,8 @@ func (c *child) do(payload []byte) (ends bool) {
 func (c *child) run(name string, job *Job) (answer []byte, fault *Failure) {
 	defer func() {
 		if v := recover(); v != nil {
-			fault = &Failure{Text: fmt.Sprintf("a fault of this program: panic: %.300v", v), Panic: true, Stack: string(debug.Stack()[:min(len(debug.Stack()), 8<<10)])}
+			fault = &Failure{Text: fmt.Sprintf("a fault of this program: panic: %.300v", v), Panic: true,
+				Stack: string(debug.Stack()[:min(len(debug.Stack()), 8<<10)])}
 		}
 	}()
 	op := c.ops[name]
@@ -252,8 +256,8 @@ func (c *child) job(payload []byte) (*Job, request, error) {
 	return &Job{Args: args, Bodies: c.bodies, c: c}, r, nil
 }
 
-// Emit sends a part of an answer. At most window parts are under way; then the server says whether it wants more, or Emit returns
-// ErrStopped.
+// Emit sends a part of an answer. At most window parts are under way; then the server says whether it wants more, or
+// Emit returns ErrStopped.
 func (j *Job) Emit(b []byte) error {
 	c := j.c
 	c.turn.Lock()
@@ -334,7 +338,8 @@ func (j *Job) Temp() (f *os.File, done func(), err error) {
 	}, err
 }
 
-// maxTemp is how many temporary files a job may have: inner archives of two levels, of a file and of one beside it, and one more.
+// maxTemp is how many temporary files a job may have: inner archives of two levels, of a file and of one beside it, and
+// one more.
 const maxTemp = 5
 
 // makeSpare makes temporary files while files can be made. Without them, what needs one fails with its error.

@@ -2,8 +2,8 @@
 
 package apart
 
-// confine gives the process its limits: see confine_linux.go. These systems, macOS among them, keep no limit of memory: the child's
-// own watch ends it.
+// confine gives the process its limits: see confine_linux.go. These systems, macOS among them, keep no limit of memory:
+// the child's own watch ends it.
 func confine(_ int64, limits bool) (string, error) {
 	if !limits {
 		return unlimited, nil

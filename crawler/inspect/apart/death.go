@@ -31,14 +31,16 @@ func (w *work) death() *Death {
 		d.Why = memory
 	default:
 		first, _, _ := strings.Cut(last, "\n")
-		d.Why = fmt.Sprintf("examining it ended the process (%v): it took more than %s of memory, or met a fault of this program: %s", state, size(w.d.p.o.Memory), Clean(first, maxText))
+		d.Why = fmt.Sprintf("examining it ended the process (%v): it took more than %s of memory, or met a fault of this program: %s",
+			state, size(w.d.p.o.Memory), Clean(first, maxText))
 	}
 	return d
 }
 
 // outOfMemory reports whether a runtime that the system refused memory has written a text. It has many ways to say so.
 func outOfMemory(text string) bool {
-	for _, s := range []string{"out of memory", "cannot allocate", "failed to reserve", "failed to create new OS thread", "pthread_create failed", "errno=12", "cannot map pages"} {
+	for _, s := range []string{"out of memory", "cannot allocate", "failed to reserve", "failed to create new OS thread",
+		"pthread_create failed", "errno=12", "cannot map pages"} {
 		if strings.Contains(text, s) {
 			return true
 		}

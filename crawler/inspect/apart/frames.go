@@ -84,8 +84,8 @@ func readFrame(r *bufio.Reader, max int) (kind byte, payload []byte, err error) 
 	return kind, payload, err
 }
 
-// request is the beginning of a frameRequest, as JSON with its length before it. The arguments and the bytes of bodies that are inline
-// follow.
+// request is the beginning of a frameRequest, as JSON with its length before it. The arguments and the bytes of bodies
+// that are inline follow.
 type request struct {
 	Op      string
 	Args    int // bytes

@@ -29,7 +29,8 @@ func limitProcessorTime(t time.Duration) {
 	if unix.Getrlimit(unix.RLIMIT_CPU, &want) != nil {
 		os.Exit(exitUnsafe)
 	}
-	want.Cur = min(want.Max, number(used.Utime.Sec+used.Stime.Sec)+number(t/time.Second)+1) // the hard limit stays: below it, the next job can have more
+	want.Cur = min(want.Max,
+		number(used.Utime.Sec+used.Stime.Sec)+number(t/time.Second)+1) // the hard limit stays: below it, the next job can have more
 	if unix.Setrlimit(unix.RLIMIT_CPU, &want) != nil || unix.Getrlimit(unix.RLIMIT_CPU, &got) != nil || got.Cur != want.Cur {
 		os.Exit(exitUnsafe)
 	}

@@ -86,8 +86,8 @@ func (d descriptor) readAt(p []byte, at int64) (n int, err error) {
 
 func (d descriptor) close() { syscall.Close(int(d)) }
 
-// socketInput is standard input of a child, read with the plain system call: a goroutine that waits in the runtime's poller would
-// cost changes of threads for each frame.
+// socketInput is standard input of a child, read with the plain system call: a goroutine that waits in the runtime's
+// poller would cost changes of threads for each frame.
 type socketInput struct{ came *descriptors }
 
 func (s socketInput) Read(p []byte) (int, error) {

@@ -82,8 +82,8 @@ func New(o Options) (*Pool, error) {
 	for _, n := range o.Lanes {
 		p.lanes = append(p.lanes, make(chan struct{}, max(1, n)))
 	}
-	// A child is killed when the thread that started it ends (PR_SET_PDEATHSIG), not when the process does. So all are started from
-	// one thread, which lives as long as the pool.
+	// A child is killed when the thread that started it ends (PR_SET_PDEATHSIG), not when the process does. So all are
+	// started from one thread, which lives as long as the pool.
 	go p.startAll()
 	return p, nil
 }
@@ -102,7 +102,8 @@ func (p *Pool) startAll() {
 	}
 }
 
-// Close ends all children. On Linux those at work are killed with the thread that started them; elsewhere they end after their job.
+// Close ends all children. On Linux those at work are killed with the thread that started them; elsewhere they end
+// after their job.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -212,7 +213,8 @@ func (p *Pool) expire(c *process) {
 	}
 }
 
-// Document is a document, or several to compare, for which a child is set aside until Close. One goroutine uses it at a time.
+// Document is a document, or several to compare, for which a child is set aside until Close. One goroutine uses it at a
+// time.
 type Document struct {
 	p      *Pool
 	lane   chan struct{}

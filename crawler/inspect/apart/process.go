@@ -61,7 +61,8 @@ func (o Options) env() []string {
 	if o.Unlimited {
 		env = append(env, envLimits+"=off")
 	}
-	for _, name := range []string{"TMPDIR", "TMP", "TEMP", "TZ", "SYSTEMROOT"} { // for temporary files, and for the time zone of dates that have none
+	for _, name := range []string{"TMPDIR", "TMP", "TEMP", "TZ",
+		"SYSTEMROOT"} { // for temporary files, and for the time zone of dates that have none
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}

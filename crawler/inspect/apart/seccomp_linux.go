@@ -62,7 +62,8 @@ func filter() error {
 		return err
 	}
 	list := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&list)))
+	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&list)))
 	if errno != 0 {
 		return errno
 	}

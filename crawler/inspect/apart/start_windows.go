@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// startFrom starts a command in a job object of one process, which ends with the server and has a limit of memory. The child waits
-// for its first request, so no byte of a document is there before the limits are.
+// startFrom starts a command in a job object of one process, which ends with the server and has a limit of memory. The
+// child waits for its first request, so no byte of a document is there before the limits are.
 func startFrom(cmd *exec.Cmd) (release func(), err error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -18,10 +18,12 @@ func startFrom(cmd *exec.Cmd) (release func(), err error) {
 	}
 	release = func() { windows.CloseHandle(job) }
 	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
-	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS | windows.JOB_OBJECT_LIMIT_PROCESS_MEMORY
+	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE |
+		windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS | windows.JOB_OBJECT_LIMIT_PROCESS_MEMORY
 	info.BasicLimitInformation.ActiveProcessLimit = 1
 	info.ProcessMemoryLimit = uintptr(memoryOf(cmd.Env) + overhead)
-	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)),
+		uint32(unsafe.Sizeof(info)))
 	if err == nil {
 		err = cmd.Start()
 	}

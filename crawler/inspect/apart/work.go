@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Do has the child do a job. If others ended the child, the job is tried again with another one, unless a part of its answer was
-// passed on.
+// Do has the child do a job. If others ended the child, the job is tried again with another one, unless a part of its
+// answer was passed on.
 func (d *Document) Do(ctx context.Context, t Task) (answer []byte, err error) {
 	for try := 1; ; try++ {
 		if err := ctx.Err(); err != nil {
@@ -51,9 +51,9 @@ type work struct {
 	block   []byte
 }
 
-// Clocks, from the inside out, each longer than the one before: the operation's own, which keeps a partial result; processor time,
-// which a child counts itself; and the time by the clock, for a child that hangs. On a busy machine a clock near the processor's
-// would blame documents for it.
+// Clocks, from the inside out, each longer than the one before: the operation's own, which keeps a partial result;
+// processor time, which a child counts itself; and the time by the clock, for a child that hangs. On a busy machine a
+// clock near the processor's would blame documents for it.
 func (t Task) clocks() (seconds, cpu int, byTheClock time.Duration) {
 	seconds = max(1, int(t.Time/time.Second))
 	cpu = 2*seconds + 2 // two processors: one of them collects garbage
@@ -128,7 +128,8 @@ func (w *work) exchange(ctx context.Context, heard func()) ([]byte, error) {
 			}
 			return nil, gone(err)
 		}
-		if most := map[byte]int{frameRead: readLength, frameQuestion: maxPart, framePart: maxPart, frameAnswer: maxFrame, frameFailure: maxPart}; n > most[kind] {
+		if most := map[byte]int{frameRead: readLength, frameQuestion: maxPart, framePart: maxPart, frameAnswer: maxFrame,
+			frameFailure: maxPart}; n > most[kind] {
 			return nil, nonsense("it sent a frame %q of %d bytes", kind, n)
 		}
 		payload := make([]byte, n)
@@ -154,12 +155,14 @@ func (w *work) exchange(ctx context.Context, heard func()) ([]byte, error) {
 	}
 }
 
-// nonsense is the error about a child that does not keep to the protocol: a fault of the program, or a document has taken it over.
+// nonsense is the error about a child that does not keep to the protocol: a fault of the program, or a document has
+// taken it over.
 func nonsense(format string, args ...any) error {
 	return &Death{Why: "the process that examined it was ended: " + fmt.Sprintf(format, args...), Blame: true}
 }
 
-// request sends the request: with the bytes of short bodies that the child does not have yet, and descriptors of long ones.
+// request sends the request: with the bytes of short bodies that the child does not have yet, and descriptors of long
+// ones.
 func (w *work) request() error {
 	d := w.d
 	seconds, cpu, _ := w.t.clocks()

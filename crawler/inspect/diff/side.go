@@ -8,8 +8,8 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// SideOf returns a file as one side of a comparison, with what its profile says of it. file is the file itself, with the type that
-// it had when it was examined; in is what is inside it, nil if that is not known.
+// SideOf returns a file as one side of a comparison, with what its profile says of it. file is the file itself, with
+// the type that it had when it was examined; in is what is inside it, nil if that is not known.
 func SideOf(file inspect.Input, in *inspect.Inside) Side {
 	side := Side{R: file.Body, Size: file.Size, Type: file.Found.Type, Charset: file.Found.Charset}
 	if in != nil && len(in.Tables) > 0 {
@@ -59,7 +59,8 @@ func saysMore(mediaType string) bool {
 		"application/x-hdf5":
 		return true
 	}
-	return strings.HasPrefix(mediaType, "application/vnd.openxmlformats-officedocument.wordprocessingml.") || strings.HasPrefix(mediaType, "application/vnd.ms-word.") ||
+	return strings.HasPrefix(mediaType, "application/vnd.openxmlformats-officedocument.wordprocessingml.") || strings.HasPrefix(mediaType,
+		"application/vnd.ms-word.") ||
 		strings.HasPrefix(mediaType, "application/vnd.oasis.opendocument.text")
 }
 

@@ -23,9 +23,10 @@ type Side struct {
 	Body                Body
 }
 
-// Compare reports what changed between the document, which is own, and another one, whose bytes are Body of it; own is the newer one
-// or the older one.
-func (d *Document) Compare(ctx context.Context, own, other Side, ownIsNewer bool, o diff.Options, limit time.Duration) (*diff.Report, error) {
+// Compare reports what changed between the document, which is own, and another one, whose bytes are Body of it; own is
+// the newer one or the older one.
+func (d *Document) Compare(ctx context.Context, own, other Side, ownIsNewer bool, o diff.Options, limit time.Duration) (*diff.Report,
+	error) {
 	own.Body = d.bodies[0]
 	if d.child == nil {
 		limited, cancel := context.WithTimeout(ctx, limit)

@@ -1,9 +1,10 @@
-// Package examine does everything that reads a stranger's bytes: it detects what they are, profiles and compares them, and reads
-// their rows and members. A Pool does so in child processes (package apart), or in this process; what comes out is the same.
+// Package examine does everything that reads a stranger's bytes: it detects what they are, profiles and compares them,
+// and reads their rows and members. A Pool does so in child processes (package apart), or in this process; what comes
+// out is the same.
 //
-// A child's answers are read as a stranger's: with bounds, and nothing that they say can name another document. An error because of
-// the bytes is one sentence. Errors of packages unpack, inspect and diff are in the chain as if they had been met here; a panic is a
-// *supervise.Panic.
+// A child's answers are read as a stranger's: with bounds, and nothing that they say can name another document. An
+// error because of the bytes is one sentence. Errors of packages unpack, inspect and diff are in the chain as if they
+// had been met here; a panic is a *supervise.Panic.
 package examine
 
 import (
@@ -101,7 +102,8 @@ type Document struct {
 	passed *profiled // by Detect
 }
 
-// Open sets a child aside for a document. The error is in apart.ErrBusy if a visitor has waited too long, and in ErrSetAside.
+// Open sets a child aside for a document. The error is in apart.ErrBusy if a visitor has waited too long, and in
+// ErrSetAside.
 func (p *Pool) Open(ctx context.Context, lane int, about About, body Body) (*Document, error) {
 	d := &Document{bodies: []Body{body}}
 	if p == nil {

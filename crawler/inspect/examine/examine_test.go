@@ -3,14 +3,12 @@ package examine
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"time"
 
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/inspect/apart"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/diff"
@@ -214,7 +211,8 @@ func TestComparisonsAreTheSameInAChild(t *testing.T) {
 				if f.Found, err = d.Detect(t.Context(), f); err != nil {
 					t.Fatal(err)
 				}
-				s := Side{Type: f.Found.Type, Charset: f.Found.Charset, Name: name, Body: Body{Size: int64(len(body)), R: bytes.NewReader(body)}}
+				s := Side{Type: f.Found.Type, Charset: f.Found.Charset, Name: name, Body: Body{Size: int64(len(body)),
+					R: bytes.NewReader(body)}}
 				if s.Inside, err = d.Profile(t.Context(), f); err != nil {
 					t.Fatal(err)
 				}
@@ -239,14 +237,16 @@ func TestComparisonsAreTheSameInAChild(t *testing.T) {
 			var html, first bytes.Buffer
 			is, err := r.Wire()
 			want, err0 := reports[0].Wire()
-			if err := errors.Join(err, err0, r.WriteHTML(&html), reports[0].WriteHTML(&first)); err != nil || string(is) != string(want) || html.String() != first.String() {
+			if err := errors.Join(err, err0, r.WriteHTML(&html), reports[0].WriteHTML(&first)); err != nil ||
+				string(is) != string(want) || html.String() != first.String() {
 				t.Errorf("%s: report %d differs: %v\n%s\n%s", name, i, err, is, want)
 			}
 		}
 	}
 	d := open(t, p, []byte(older))
 	body := Body{Size: int64(len(newer)), R: strings.NewReader(newer)}
-	_, err := d.Compare(t.Context(), Side{Type: "text/csv"}, Side{Type: "text/csv", Body: body}, false, diff.Options{Key: []string{"none"}}, time.Minute)
+	_, err := d.Compare(t.Context(), Side{Type: "text/csv"}, Side{Type: "text/csv", Body: body}, false,
+		diff.Options{Key: []string{"none"}}, time.Minute)
 	key, ok := errors.AsType[*diff.KeyError](err)
 	if !ok || key.Column != "none" || !slices.Equal(key.Columns, []string{"id", "name", "n"}) {
 		t.Errorf("an unknown key: %v", err)
@@ -261,7 +261,8 @@ func TestErrorsAreKnownOutsideOfAChild(t *testing.T) {
 		t.Errorf("a member that is not there: %v", err)
 	}
 	table := Table{Type: "text/csv", Profile: &csvprofile.Profile{Rows: 3, Dialect: csvprofile.Dialect{Delimiter: ","}}}
-	if err := d.EachRow(t.Context(), file, table, inspect.Marks{}, func([][]byte) error { return nil }); !errors.Is(err, inspect.ErrOtherTables) {
+	if err := d.EachRow(t.Context(), file, table, inspect.Marks{}, func([][]byte) error { return nil }); !errors.Is(err,
+		inspect.ErrOtherTables) {
 		t.Errorf("a table that is not there: %v", err)
 	}
 }
@@ -293,7 +294,8 @@ func TestRowsEndWhereTheirReaderWantsNoMore(t *testing.T) {
 	}
 	var marks []csvprofile.Mark
 	rows = 0
-	err = d.EachRow(t.Context(), file, table, inspect.Marks{Tell: func(m csvprofile.Mark) { marks = append(marks, m) }}, func([][]byte) error { rows++; return nil })
+	err = d.EachRow(t.Context(), file, table, inspect.Marks{Tell: func(m csvprofile.Mark) { marks = append(marks, m) }},
+		func([][]byte) error { rows++; return nil })
 	if err != nil || rows != 200_000 || len(marks) == 0 {
 		t.Fatalf("%d rows, %d marks, %v", rows, len(marks), err)
 	}
@@ -390,43 +392,5 @@ func TestADocumentThatWasExaminedAfterADeathIsNotToBlame(t *testing.T) {
 				d.Close()
 			}
 		}
-	}
-}
-
-// Bombs of other people's decoders end a child with a sentence, and nothing else.
-func TestABombEndsAChildAndHasASentence(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3, which makes the files, is absent")
-	}
-	dir := t.TempDir()
-	if out, err := exec.Command("python3", shared.Bench(t, "hostile-files", "five.py"), dir).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	p := testPool(t)
-	for _, name := range files(t, dir, 100) {
-		body, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := open(t, p, body)
-		file := File{Name: filepath.Base(name), Time: 10 * time.Second}
-		file.Found, err = d.Detect(t.Context(), file)
-		if err != nil || file.Found.Type == "" {
-			t.Errorf("%s: the type is not known: %v", name, err)
-		}
-		inside, err := d.Profile(context.WithoutCancel(t.Context()), file)
-		death, died := errors.AsType[*apart.Death](err)
-		if died && (!death.Blame || !strings.HasPrefix(err.Error(), "examining it took more than ")) || err != nil && !died {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err == nil && (inside.Inside == nil || len(inside.Inside.Faults) == 0) {
-			t.Errorf("%s: nothing was wrong with it", name)
-		}
-		t.Logf("%s (%d bytes): %s; %v", filepath.Base(name), len(body), file.Found.Type, err)
-		d.Close()
-	}
-	if got := examined(t, p, "a.csv", []byte("a,b\n1,2\n")); len(got) < 3 {
-		t.Errorf("the next document: %q", got)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"sync"
 )
 
-// notes are what is being examined, each in a file of its own, so that a start after a crash finds it: whatever the cause, a document
-// that was under examination at two deaths of the program is not examined a third time. Nothing is synced: a note has to outlive the
-// process, not the power. A nil *notes takes none.
+// notes are what is being examined, each in a file of its own, so that a start after a crash finds it: whatever the
+// cause, a document that was under examination at two deaths of the program is not examined a third time. Nothing is
+// synced: a note has to outlive the process, not the power. A nil *notes takes none.
 type notes struct {
 	dir string
 
@@ -137,8 +137,8 @@ func (n *notes) refuses(about About) error {
 	return nil
 }
 
-// write notes what is examined from now on. It returns nil if that cannot be noted: examining goes on, as a disk without room is
-// met, and said, elsewhere.
+// write notes what is examined from now on. It returns nil if that cannot be noted: examining goes on, as a disk
+// without room is met, and said, elsewhere.
 func (n *notes) write(about About) *note {
 	if n == nil || about.SHA256 == [32]byte{} {
 		return nil

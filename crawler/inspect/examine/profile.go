@@ -92,7 +92,8 @@ func (d *Document) detectAlone(ctx context.Context, f File) (detect.Detection, e
 	return readFound(answer)
 }
 
-// Profile profiles the document, whose kind is f.Found, and packs what is inside it. The result is empty if there is nothing to report.
+// Profile profiles the document, whose kind is f.Found, and packs what is inside it. The result is empty if there is
+// nothing to report.
 func (d *Document) Profile(ctx context.Context, f File) (packed.Inside, error) {
 	if passed := d.passed; passed != nil {
 		d.passed = nil

@@ -27,7 +27,8 @@ type Table struct {
 	Profile *csvprofile.Profile
 }
 
-// EachRow calls f with the data rows of a table, as inspect.EachRowFrom does. f.Found.Type and f.Name are those of the document.
+// EachRow calls f with the data rows of a table, as inspect.EachRowFrom does. f.Found.Type and f.Name are those of the
+// document.
 func (d *Document) EachRow(ctx context.Context, file File, t Table, marks inspect.Marks, f func(cells [][]byte) error) error {
 	if d.child == nil {
 		_, err := contained(func() (struct{}, error) {
@@ -47,7 +48,8 @@ func (d *Document) EachRow(ctx context.Context, file File, t Table, marks inspec
 	return err
 }
 
-func eachRow(ctx context.Context, file File, t Table, size int64, body io.ReaderAt, temp temp, marks inspect.Marks, f func([][]byte) error) error {
+func eachRow(ctx context.Context, file File, t Table, size int64, body io.ReaderAt, temp temp, marks inspect.Marks,
+	f func([][]byte) error) error {
 	in := inspect.Input{Found: detect.Detection{Type: file.Found.Type}, Name: file.Name, Size: size, Body: body}
 	return inspect.EachRowFrom(ctx, in, t.Member, t.Type, t.Charset, t.Index, t.Profile, inspect.Limits{Temp: temp}, marks, f)
 }
@@ -59,8 +61,8 @@ type rowArgs struct {
 	Tell  bool
 }
 
-// A stream of rows is: for each row, its length shifted by one bit, the number of cells, and the length and bytes of each cell
-// (uvarints). A mark, as JSON, has the lowest bit set in the place of a row's.
+// A stream of rows is: for each row, its length shifted by one bit, the number of cells, and the length and bytes of
+// each cell (uvarints). A mark, as JSON, has the lowest bit set in the place of a row's.
 const maxRow = 64 << 20
 
 // rowWriter writes such a stream in parts.
@@ -206,7 +208,11 @@ func (d *Document) Extract(ctx context.Context, file File, path string, dst io.W
 	if err != nil {
 		return err
 	}
-	_, err = d.do(ctx, apart.Task{Op: "extract", Args: args, Time: readTime, Slow: true, Part: func(b []byte) error { _, err := dst.Write(b); return err }})
+	_, err = d.do(ctx, apart.Task{Op: "extract", Args: args, Time: readTime, Slow: true, Part: func(b []byte) error {
+		_,
+			err := dst.Write(b)
+		return err
+	}})
 	return err
 }
 

@@ -9,11 +9,11 @@ import (
 	"odarchive/crawler/inspect"
 )
 
-// The archive reads what is inside a version several times on its way in, and once more for each page about it. The text
-// nearly always is what encodeInside writes of tables, so a parser for just that form reads it, in a fraction of the time
-// that encoding/json takes. Whatever is of another form is left to encoding/json: spaces, fields in another order, twice or
-// unknown, older records, and RDF, documents and geometries, which are seldom and parts of the text. So the format is JSON,
-// and what is read is what encoding/json reads.
+// The archive reads what is inside a version several times on its way in, and once more for each page about it. The
+// text nearly always is what encodeInside writes of tables, so a parser for just that form reads it, in a fraction of
+// the time that encoding/json takes. Whatever is of another form is left to encoding/json: spaces, fields in another
+// order, twice or unknown, older records, and RDF, documents and geometries, which are seldom and parts of the text. So
+// the format is JSON, and what is read is what encoding/json reads.
 
 // Bounds of what the parser reads itself.
 const (
@@ -32,8 +32,8 @@ func parseInside(text []byte) (in *inspect.Inside, ok bool) {
 	return in, !p.bad && p.at == len(text)
 }
 
-// parser reads compact JSON. Once something is not of the form that it reads, bad is true, and what it returned is worth
-// nothing.
+// parser reads compact JSON. Once something is not of the form that it reads, bad is true, and what it returned is
+// worth nothing.
 type parser struct {
 	b   []byte
 	at  int
@@ -57,8 +57,8 @@ func (p *parser) want(c byte) {
 
 func (p *parser) fail() { p.bad, p.at = true, len(p.b) }
 
-// object reads an object. field reads the value of a field and returns the field's place in the struct, or 0 if it has no
-// such field. The fields must come in that order, so that none comes twice.
+// object reads an object. field reads the value of a field and returns the field's place in the struct, or 0 if it has
+// no such field. The fields must come in that order, so that none comes twice.
 func (p *parser) object(field func(name []byte) (place int)) {
 	p.want('{')
 	if p.next('}') {

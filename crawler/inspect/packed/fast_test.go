@@ -65,7 +65,8 @@ func complete() *inspect.Inside {
 
 func TestAllThatIsInsideAVersionIsParsedAsEncodingJSONParsesIt(t *testing.T) {
 	t.Parallel()
-	for _, in := range append(insides(t), complete(), &inspect.Inside{}, &inspect.Inside{Tables: []*csvprofile.Profile{{Columns: []csvprofile.Column{}}}}) {
+	for _, in := range append(insides(t), complete(), &inspect.Inside{},
+		&inspect.Inside{Tables: []*csvprofile.Profile{{Columns: []csvprofile.Column{}}}}) {
 		text, err := json.Marshal(in)
 		if err != nil {
 			t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 // packed JSON. The sketches of the latest version are a record of their own (sketches.go).
 
 // A record with a JSON text longer than insideWhole is stored in pieces. The value at the version's key is then: the
-// format insidePieces (1 byte), the number of pieces, and their total length compressed and uncompressed (uvarint each).
-// The keys after it, which end in the number of the piece (4 bytes, from 0), hold the zstd frame of the JSON text,
-// insidePiece bytes each.
+// format insidePieces (1 byte), the number of pieces, and their total length compressed and uncompressed (uvarint
+// each). The keys after it, which end in the number of the piece (4 bytes, from 0), hold the zstd frame of the JSON
+// text, insidePiece bytes each.
 const (
 	insidePieces = 2
 	insideWhole  = 256 << 10

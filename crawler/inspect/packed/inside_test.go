@@ -29,7 +29,8 @@ func insides(t testing.TB) []*inspect.Inside {
 	return []*inspect.Inside{
 		{Faults: []string{"it could not be read"}, More: true},
 		{Tables: []*csvprofile.Profile{one, two}},
-		{Members: []inspect.Member{{Path: "a.txt", Size: -1}, {Path: "b.csv", Tables: []*csvprofile.Profile{two}}, {Path: "c.csv", Tables: []*csvprofile.Profile{one}}}},
+		{Members: []inspect.Member{{Path: "a.txt", Size: -1}, {Path: "b.csv", Tables: []*csvprofile.Profile{two}}, {Path: "c.csv",
+			Tables: []*csvprofile.Profile{one}}}},
 	}
 }
 
@@ -135,7 +136,8 @@ func TestWhatIsInsideIsKeptInPiecesWithinBounds(t *testing.T) {
 		if name == "20,000 columns" && countColumns(got) != 20_000 {
 			t.Errorf("%s: %d are kept", name, countColumns(got))
 		}
-		if name == "columns of many values" && (got.SketchesOmitted == 0 || len(kept.Tables[0].Columns[0].Sketch) != 1000 || kept.Tables[0].Columns[4999].Sketch != nil) {
+		if name == "columns of many values" && (got.SketchesOmitted == 0 || len(kept.Tables[0].Columns[0].Sketch) != 1000 ||
+			kept.Tables[0].Columns[4999].Sketch != nil) {
 			t.Errorf("%s: %d sketches omitted", name, got.SketchesOmitted)
 		}
 		for i := range pieces {

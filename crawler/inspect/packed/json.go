@@ -1,5 +1,6 @@
-// Package packed is the form in which what is inside a version is kept, and in which it travels between processes: packed JSON with
-// the sketches of its columns beside it, within bounds. What it reads may come from a process that cannot be trusted.
+// Package packed is the form in which what is inside a version is kept, and in which it travels between processes:
+// packed JSON with the sketches of its columns beside it, within bounds. What it reads may come from a process that
+// cannot be trusted.
 package packed
 
 import (
@@ -44,8 +45,10 @@ type packers struct {
 
 var loadPackers = sync.OnceValue(func() (p packers) {
 	var errs [2]error
-	p.in, errs[0] = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithWindowSize(packWindow), zstd.WithEncoderDictRaw(dictionaryID, dictionary))
-	p.out, errs[1] = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxRecord), zstd.WithDecoderDictRaw(dictionaryID, dictionary), zstd.WithDecoderConcurrency(0))
+	p.in, errs[0] = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+		zstd.WithWindowSize(packWindow), zstd.WithEncoderDictRaw(dictionaryID, dictionary))
+	p.out, errs[1] = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxRecord), zstd.WithDecoderDictRaw(dictionaryID, dictionary),
+		zstd.WithDecoderConcurrency(0))
 	p.err = errors.Join(errs[:]...)
 	return p
 })

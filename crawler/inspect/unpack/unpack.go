@@ -258,7 +258,8 @@ func (w *walker) leadsTo(path string) bool {
 // fatal reports whether an error in an inner archive ends the whole walk.
 func fatal(err error) bool {
 	var s stop
-	return errors.As(err, &s) || errors.Is(err, ErrBomb) || errors.Is(err, ErrTooMany) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &s) || errors.Is(err, ErrBomb) || errors.Is(err, ErrTooMany) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
 // spool copies a member to a temporary file and returns the file, its size, and what gives it back, which is never nil.
