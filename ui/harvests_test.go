@@ -16,7 +16,7 @@ func (w *world) harvests(_ context.Context, before time.Time, limit int) ([]harv
 	all := []harvest.Report{
 		{Kind: "oai", Address: "https://r.example/oai", Started: began},
 		{Kind: "dcat", Address: "https://p.example/<c>.ttl", Started: began, Ended: w.now, Error: "https://p.example/<c>.ttl answered 500 Internal Server Error"},
-		{Kind: "ckan", Address: "https://data.city.example", Started: began, Ended: w.now, Datasets: 1200, Seeds: 3400, Added: 7, Portals: 1, Unlooked: 1,
+		{Kind: "ckan", Address: "https://data.city.example", Started: began, Ended: w.now, Datasets: catalog.Counted(1200), Seeds: catalog.Counted(3400), Added: 7, Portals: catalog.Counted(1), Unlooked: 1,
 			Inserted: catalog.Counted(3), Unchanged: catalog.Counted(1197), Unknown: 2},
 	}
 	if !before.IsZero() && !began.Before(before) {

@@ -162,7 +162,7 @@ func (u *UI) renderPortals(w http.ResponseWriter, r *http.Request, status int, p
 func outcomeOfPlan(p timetable.Planned) string {
 	switch {
 	case p.State == timetable.Running && p.Last != nil:
-		return fmt.Sprintf("so far %d datasets, %d new files", p.Last.Datasets, p.Last.Added)
+		return fmt.Sprintf("so far %d datasets, %d new files", p.Last.Datasets.N(), p.Last.Added)
 	case p.Error != "":
 		return strings.TrimSuffix(p.Error, ".")
 	case p.Last != nil:

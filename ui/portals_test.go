@@ -19,7 +19,7 @@ type plannedHarvests struct{ world *world }
 func (p plannedHarvests) Harvests(context.Context) ([]timetable.Planned, []ledger.Question, error) {
 	at := p.world.now
 	return []timetable.Planned{
-			{ID: "0123456789", Plan: timetable.Plan{Kind: "ckan", URL: "https://data.city.example"}, When: "every 24h", State: timetable.Waiting, Next: at.Add(3600e9), Last: &harvest.Report{Started: at.Add(-3600e9), Ended: at, Datasets: 1200, Inserted: catalog.Counted(3), Withdrawn: catalog.Counted(0), Waiting: catalog.Counted(40)}},
+			{ID: "0123456789", Plan: timetable.Plan{Kind: "ckan", URL: "https://data.city.example"}, When: "every 24h", State: timetable.Waiting, Next: at.Add(3600e9), Last: &harvest.Report{Started: at.Add(-3600e9), Ended: at, Datasets: catalog.Counted(1200), Inserted: catalog.Counted(3), Withdrawn: catalog.Counted(0), Waiting: catalog.Counted(40)}},
 			{ID: "9876543210", Plan: timetable.Plan{Kind: "oai", URL: "https://r.example/<b>", Portal: "https://r.example/"}, When: "at 03:30", State: timetable.Failing, Next: at, Error: "it answers <i>500"},
 		}, []ledger.Question{
 			{Portal: "https://portal.city.example/", Asked: at.Add(-7200e9), Waiting: 40, Listed: 100, Examples: []string{"https://portal.city.example/<script>"}},

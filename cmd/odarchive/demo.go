@@ -210,9 +210,10 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleHosts, base stri
 	if err != nil {
 		return err
 	}
-	c.say("   %d listings, %d new URLs\n\n2. Crawl: %s", report.Seeds, report.Added, map[bool]string{true: "fetch the files politely and keep them", false: "no file is new; those that are due are fetched"}[report.Added > 0])
+	c.say("   %d listings, %d new URLs\n\n2. Crawl: %s", report.Seeds.N(), report.Added, map[bool]string{true: "fetch the files politely and keep them", false: "no file is new; those that are due are fetched"}[report.Added > 0])
 	seen := newEnding()
-	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: max(report.Added, report.Seeds), Report: func(r crawler.Report) {
+	most := max(report.Added, report.Seeds.N())
+	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: most, Report: func(r crawler.Report) {
 		seen.add(r)
 		c.showFetch(r)
 	}})

@@ -161,11 +161,11 @@ func (c *cli) printRegistered(reports ...harvest.Report) error {
 	added, unused, counts := 0, 0, map[string]int{}
 	for _, r := range reports {
 		added += r.Added
-		unused += r.Invalid + r.Unknown
+		unused += r.Invalid.N() + r.Unknown
 		for _, reason := range r.Skipped {
 			counts[causeOfSkipped(reason)]++
 		}
-		if more := r.Invalid + r.Unknown - len(r.Skipped); more > 0 {
+		if more := r.Invalid.N() + r.Unknown - len(r.Skipped); more > 0 {
 			counts["not listed here"] += more
 		}
 	}

@@ -162,18 +162,18 @@ func (c *cli) harvestThese(ctx context.Context, n *app.Node, source crawl.Harves
 func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestSource, opts harvest.Options) error {
 	bar := c.progress(-1, "datasets")
 	opts.Progress = func(r harvest.Report) {
-		note := fmt.Sprintf("%d files, %d of them new, %d requests", r.Seeds, r.Added, r.Requests)
+		note := fmt.Sprintf("%d files, %d of them new, %d requests", r.Seeds.N(), r.Added, r.Requests)
 		if r.Unknown > 0 {
 			note += fmt.Sprintf(", %s not returned", english.Plural(r.Unknown, "dataset", ""))
 		}
-		bar.set(int64(r.Datasets), note)
+		bar.set(int64(r.Datasets.N()), note)
 	}
 	if bar.watched() && c.call == nil {
 		opts.Total = func(datasets int) { bar.of(int64(datasets), nil) }
 	}
 	report, err := n.Harvest(ctx, source, opts)
 	bar.done()
-	if err != nil && report.Seeds+report.Datasets == 0 && (report.Traffic == nil || report.Traffic.Records == 0) && !c.json {
+	if err != nil && report.Seeds.N()+report.Datasets.N() == 0 && (report.Traffic == nil || report.Traffic.Records == 0) && !c.json {
 		return err
 	}
 	for _, why := range report.Skipped {
@@ -221,18 +221,25 @@ func (c *cli) printHarvest(r harvest.Report) error {
 	if c.quiet {
 		return nil
 	}
-	kept, datasets := "", fmt.Sprintf("%s (%s)", humanize.Comma(int64(r.Datasets)), r.Change())
-	if r.NotModified {
+	kept, datasets := "", fmt.Sprintf("%s (%s)", humanize.Comma(int64(r.Datasets.N())), r.Change())
+	switch {
+	case r.NotModified:
 		datasets = "not read: the source reports no change since the last harvest"
+	case !r.Datasets.Known():
+		datasets = "not read"
 	}
 	if r.Unknown > 0 {
 		kept = " (the portal failed to return them; they were left as they were)"
 	}
-	read := func(n int) string {
-		if r.NotModified {
+	read := func(f catalog.Figure) string {
+		if !f.Known() {
 			return "not read"
 		}
-		return humanize.Comma(int64(n))
+		return humanize.Comma(int64(f.N()))
+	}
+	unknown := catalog.Figure{}
+	if r.Datasets.Known() {
+		unknown = catalog.Counted(r.Unknown)
 	}
 	waiting := r.Waiting.Or("not looked for")
 	if r.Waiting.N() > 0 {
@@ -249,7 +256,7 @@ func (c *cli) printHarvest(r harvest.Report) error {
 		{"files", fmt.Sprintf("%s (%d new)", read(r.Seeds), r.Added)},
 		{"statements", read(r.Triples)},
 		{"invalid", read(r.Invalid)},
-		{"not returned", read(r.Unknown) + kept},
+		{"not returned", read(unknown) + kept},
 		{"requests", fmt.Sprintf("%s, %s", humanize.Comma(int64(r.Requests)), humanize.IBytes(uint64(r.Bytes)))},
 		{"took", r.Took().Round(time.Millisecond).String()},
 	} {
@@ -304,48 +311,46 @@ func (c *cli) traffic(reports []harvest.Report) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "source\trecords\tinserted\tupdated\tduplicate\tdeleted\tinvalid\tfiles\tnew\trequests\tbytes\tmean/s\tpeak/s\terrors")
 	line := func(name string, r harvest.Report) {
-		t := r.Traffic
+		t, records := r.Traffic, r.Datasets
 		mean, peak, errors := "-", "-", "not counted"
 		if t == nil { // the harvester counts no traffic
-			t = &harvest.Traffic{Records: r.Datasets, Requests: r.Requests, Bytes: r.Bytes}
+			t = &harvest.Traffic{Requests: r.Requests, Bytes: r.Bytes}
 		} else {
+			if records.Known() {
+				records = catalog.Counted(t.Records)
+			}
 			mean, peak, errors = fmt.Sprintf("%.1f", t.Mean), fmt.Sprintf("%.0f", t.Peak), t.ErrorsByKind()
 		}
 		deleted := r.Withdrawn
 		if t.Deleted > deleted.N() {
 			deleted = catalog.Counted(t.Deleted)
 		}
-		records, invalid, files := came(r, t.Records), came(r, r.Invalid), came(r, r.Seeds)
-		if records == "-" {
+		if !records.Known() {
 			mean, peak = "-", "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", name, records, r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Unchanged.Or("-"), deleted.Or("-"),
-			invalid, files, r.Added, t.Requests, humanize.IBytes(uint64(t.Bytes)), mean, peak, errors)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", name, records.Or("-"), r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Unchanged.Or("-"), deleted.Or("-"),
+			r.Invalid.Or("-"), r.Seeds.Or("-"), r.Added, t.Requests, humanize.IBytes(uint64(t.Bytes)), mean, peak, errors)
 	}
-	all := harvest.Report{Traffic: &harvest.Traffic{}}
+	all, sum := harvest.Report{Traffic: &harvest.Traffic{}}, "all"
 	for _, r := range reports {
 		line(r.Source, r)
-		all.Seeds, all.Added, all.Invalid = all.Seeds+r.Seeds, all.Added+r.Added, all.Invalid+r.Invalid
+		if !r.Datasets.Known() || !r.Inserted.Known() || !r.Withdrawn.Known() {
+			sum = "all that is known"
+		}
+		all.Datasets, all.Seeds, all.Invalid = all.Datasets.Plus(r.Datasets), all.Seeds.Plus(r.Seeds), all.Invalid.Plus(r.Invalid)
+		all.Added += r.Added
 		all.Inserted, all.Updated = all.Inserted.Plus(r.Inserted).Plus(r.Returned), all.Updated.Plus(r.Updated)
 		all.Unchanged, all.Withdrawn = all.Unchanged.Plus(r.Unchanged), all.Withdrawn.Plus(r.Withdrawn)
 		t := r.Traffic
 		if t == nil {
-			t = &harvest.Traffic{Records: r.Datasets, Requests: r.Requests, Bytes: r.Bytes}
+			t = &harvest.Traffic{Records: r.Datasets.N(), Requests: r.Requests, Bytes: r.Bytes}
 		}
 		all.Traffic.Add(t)
 	}
 	if len(reports) > 1 {
-		line("all", all)
+		line(sum, all)
 	}
 	return w.Flush()
-}
-
-// came returns a count of what was read of a source, "-" if nothing came of it.
-func came(r harvest.Report, n int) string {
-	if r.Error != "" && r.Datasets+r.Seeds+r.Portals+n == 0 && (r.Traffic == nil || r.Traffic.Records == 0) {
-		return "-"
-	}
-	return r.Read(n).Or("-")
 }
 
 // unknownKind returns the error for a kind of source that does not exist.

@@ -132,7 +132,7 @@ func (c *cli) printPlans(all []timetable.Planned) error {
 	for _, p := range all {
 		last := "-\t-\t-\t-\t-\t-"
 		if r := p.Last; r != nil {
-			last = fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", localTime(r.Started), r.Read(r.Datasets).Or("-"), r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Withdrawn.Or("-"), r.Waiting.Or("-"))
+			last = fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", localTime(r.Started), r.Datasets.Or("-"), r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Withdrawn.Or("-"), r.Waiting.Or("-"))
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Kind, printable(strings.TrimSpace(p.URL+" "+p.Portal)), p.When, p.From, p.State, localTime(p.Next), last)
 	}

@@ -25,6 +25,9 @@ func (f Figure) Known() bool { return f.known }
 // Plus adds what was counted elsewhere. The sum is known if one of both is.
 func (f Figure) Plus(o Figure) Figure { return Figure{f.n + o.n, f.known || o.known} }
 
+// Add counts n more.
+func (f *Figure) Add(n int) { *f = f.Plus(Counted(n)) }
+
 // Or returns the count as text, or else a text that says why there is none.
 func (f Figure) Or(unknown string) string {
 	if !f.known {

@@ -199,6 +199,7 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	}
 	s := &step{ctx: ctx, keeper: k, opts: opts, report: Report{Source: source, Kind: opts.Kind, Address: opts.Address, Started: opts.Clock()}}
 	s.report.ID = activityID(source, s.report.Started)
+	s.report.begin()
 	from, err := k.Begin(ctx, s.report, opts.Fresh)
 	if err != nil {
 		return s.report, fmt.Errorf("harvest %s: %w", source, err)
@@ -232,6 +233,9 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	s.traffic()
 	s.report.Ended = opts.Clock()
 	done = done && err == nil
+	if err != nil && !s.report.came() {
+		s.report.forget()
+	}
 	if err != nil {
 		s.report.Error = address.Redact(strings.Join(strings.Fields(err.Error()), " ")) // one sentence, even if several errors are joined
 	}

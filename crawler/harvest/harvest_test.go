@@ -117,14 +117,14 @@ func TestAHarvestThatBreaksOffKeepsWhatWasGoodAndGoesOnFromThere(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
 	report, err := Run(t.Context(), "src", pages{n: 5, breakAt: 2}, m, Options{})
-	if err == nil || !strings.Contains(err.Error(), "answers HTML") || report.Seeds != 6 || report.Added != 6 || m.mark != "2" {
+	if err == nil || !strings.Contains(err.Error(), "answers HTML") || report.Seeds.N() != 6 || report.Added != 6 || m.mark != "2" {
 		t.Fatalf("first run: %+v, %v, mark %q", report, err, m.mark)
 	}
 	report, err = Run(t.Context(), "src", pages{n: 5, breakAt: -1}, m, Options{})
 	if !slices.Equal(m.commits, []string{"http://a.example/ false", "http://a.example/ true"}) {
 		t.Errorf("commits %q: what broke off must withdraw nothing", m.commits)
 	}
-	if err != nil || report.Seeds != 9 || len(m.urls) != 15 || m.quads() != 7 || m.mark != "" {
+	if err != nil || report.Seeds.N() != 9 || len(m.urls) != 15 || m.quads() != 7 || m.mark != "" {
 		t.Fatalf("second run: %+v, %v, %d urls, %d quads, mark %q", report, err, len(m.urls), m.quads(), m.mark)
 	}
 }
@@ -145,7 +145,7 @@ func TestALimitEndsAHarvestWithoutAnError(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
 	report, err := Run(t.Context(), "src", pages{n: 5, breakAt: -1}, m, Options{Limit: 4})
-	if err != nil || report.Seeds != 4 || len(m.urls) != 4 {
+	if err != nil || report.Seeds.N() != 4 || len(m.urls) != 4 {
 		t.Fatalf("%+v, %v, %d urls", report, err, len(m.urls))
 	}
 }
@@ -165,7 +165,7 @@ func TestListingsThatAreNoAddressesAreCountedAndExplained(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
 	report, err := Run(t.Context(), "src", odd{[]string{"", "see attachment", "javascript:alert(1)", "http://", "ftp://a.example/x", "http://a..example/", "http://a.example/100%.csv", "https://a.example/ok"}}, m, Options{})
-	if err != nil || report.Invalid != 5 || len(report.Skipped) != 5 || len(m.urls) != 3 {
+	if err != nil || report.Invalid.N() != 5 || len(report.Skipped) != 5 || len(m.urls) != 3 {
 		t.Fatalf("%+v, %v, kept %q", report, err, m.urls)
 	}
 }
@@ -186,7 +186,7 @@ func TestAStatementThatNoRecordHoldsIsLeftOutAndToldOf(t *testing.T) {
 	if !s.tooLong(term.Quad{S: term.IRI("http://p.example/d"), P: term.IRI("http://p.example/p"), O: term.String(strings.Repeat("o", maxStatement))}) {
 		t.Error("it is kept")
 	}
-	if len(s.report.Skipped) != 1 || s.report.Invalid != 1 || len(s.report.Skipped[0]) > 500 {
+	if len(s.report.Skipped) != 1 || s.report.Invalid.N() != 1 || len(s.report.Skipped[0]) > 500 {
 		t.Errorf("told: %.700q", s.report.Skipped)
 	}
 }

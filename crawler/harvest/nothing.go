@@ -37,8 +37,8 @@ func (s *step) nothing() error {
 		return nil
 	}
 	switch {
-	case r.Datasets+r.Seeds+s.found.statements+s.found.brought == 0:
-		return fmt.Errorf("%w%s", ErrNothing, s.circumstances(r.Portals > 0))
+	case r.Datasets.N()+r.Seeds.N()+s.found.statements+s.found.brought == 0:
+		return fmt.Errorf("%w%s", ErrNothing, s.circumstances(r.Portals.N() > 0))
 	case s.found.listed > 0 && s.found.taken == 0 && !s.found.begun:
 		return fmt.Errorf("%w to fetch: of %s, none has an address that can be fetched%s", ErrNothing, english.Plural(s.found.listed, "listed file", ""), s.circumstances(false))
 	}
@@ -66,7 +66,7 @@ func (s *step) circumstances(portal bool) string {
 // wayOn adds to the error of a harvest to which nothing came, and whose source does answer, what a person can do next.
 func (s *step) wayOn(err error) error {
 	r := s.report
-	if r.Address == "" || r.Datasets+r.Seeds+s.found.statements > 0 || s.found.begun {
+	if r.Address == "" || r.Datasets.N()+r.Seeds.N()+s.found.statements > 0 || s.found.begun {
 		return err
 	}
 	var status *StatusError

@@ -100,6 +100,8 @@ func (s *step) readAgain(h Harvester, from string) error {
 		return err
 	}
 	r := &s.report
-	r.Datasets, r.Seeds, r.Triples, r.Invalid, r.Unknown, r.Missing, r.Skipped = 0, 0, 0, 0, 0, 0, nil
+	portals := r.Portals
+	r.begin()
+	r.Portals, r.Unknown, r.Missing, r.Skipped = portals, 0, 0, nil
 	return h.Harvest(s.ctx, from, s)
 }

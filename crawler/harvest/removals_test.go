@@ -64,7 +64,8 @@ func TestAHarvestOfChangesLooksForRemovalsByAskingHowManyDatasetsAreListed(t *te
 	} {
 		m := &memory{mark: "changes", listed: 10}
 		report, err := Run(t.Context(), "src", &c.portal, m, Options{Part: c.part})
-		if err != nil || !slices.Equal(c.portal.reads, c.reads) || report.Datasets != c.datasets || report.Portals != 1 || len(m.commits) != 1 {
+		if err != nil || !slices.Equal(c.portal.reads, c.reads) || report.Datasets.N() != c.datasets ||
+			report.Portals.N() != 1 || len(m.commits) != 1 {
 			t.Errorf("%s: %v, read from %q, commits %q, %+v", c.about, err, c.portal.reads, m.commits, report)
 		}
 		if total := m.ending.Total; total.Known() != (c.beyond >= 0) || total.Known() && total.N() != c.beyond {

@@ -27,11 +27,12 @@ type Report struct {
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended,omitzero"` // zero while the harvest runs, and if the process was killed
 
-	Portals  int `json:"portals"`
-	Datasets int `json:"datasets"` // seen
-	Seeds    int `json:"seeds"`    // listings seen
-	Added    int `json:"added"`    // new URLs
-	Triples  int `json:"triples"`  // statements seen
+	// What was seen: not known if the source had no need to be read, or nothing came of it before it failed.
+	Portals  catalog.Figure `json:"portals,omitzero"`
+	Datasets catalog.Figure `json:"datasets,omitzero"`
+	Seeds    catalog.Figure `json:"seeds,omitzero"`   // listings
+	Added    int            `json:"added"`            // new URLs
+	Triples  catalog.Figure `json:"triples,omitzero"` // statements
 
 	// What became of datasets, compared with what was known: not known if the harvest was stopped before, or had no need to
 	// read the source.
@@ -48,14 +49,14 @@ type Report struct {
 	Waiting catalog.Figure `json:"waiting,omitzero"`
 	Asks    []string       `json:"asks,omitempty"` // the portals of those, the first of them
 
-	Invalid  int      `json:"invalid"`           // things that cannot be used
-	Unknown  int      `json:"unknown,omitempty"` // datasets that the source failed to return
-	Missing  int      `json:"missing,omitempty"` // of those, datasets that the source only counts
-	Skipped  []string `json:"skipped,omitempty"` // reasons for the first of both
-	Requests int      `json:"requests"`
-	Bytes    int64    `json:"bytes"`             // of answers, decompressed
-	Traffic  *Traffic `json:"traffic,omitempty"` // set if the harvester counts more
-	Limited  bool     `json:"limited,omitempty"`
+	Invalid  catalog.Figure `json:"invalid,omitzero"`  // things that cannot be used, as what was seen
+	Unknown  int            `json:"unknown,omitempty"` // datasets that the source failed to return
+	Missing  int            `json:"missing,omitempty"` // of those, datasets that the source only counts
+	Skipped  []string       `json:"skipped,omitempty"` // reasons for the first of both
+	Requests int            `json:"requests"`
+	Bytes    int64          `json:"bytes"`             // of answers, decompressed
+	Traffic  *Traffic       `json:"traffic,omitempty"` // set if the harvester counts more
+	Limited  bool           `json:"limited,omitempty"`
 
 	NotModified bool   `json:"not_modified,omitempty"` // the source has not changed since the last harvest and was not read
 	Error       string `json:"error,omitempty"`
@@ -69,12 +70,22 @@ func (r Report) Took() time.Duration {
 	return r.Ended.Sub(r.Started)
 }
 
-// Read returns a count of what was read, not known if the source was not read because nothing had changed.
-func (r Report) Read(n int) catalog.Figure {
-	if r.NotModified {
-		return catalog.Figure{}
-	}
-	return catalog.Counted(n)
+// begin sets what is counted to 0.
+func (r *Report) begin() {
+	none := catalog.Counted(0)
+	r.Portals, r.Datasets, r.Seeds, r.Triples, r.Invalid = none, none, none, none, none
+}
+
+// forget makes what is counted not known, because the source was not read.
+func (r *Report) forget() {
+	none := catalog.Figure{}
+	r.Portals, r.Datasets, r.Seeds, r.Triples, r.Invalid = none, none, none, none, none
+}
+
+// came reports whether anything came of the source.
+func (r *Report) came() bool {
+	return r.Portals.N()+r.Datasets.N()+r.Seeds.N()+r.Triples.N()+r.Invalid.N()+r.Unknown > 0 ||
+		r.Traffic != nil && r.Traffic.Records > 0
 }
 
 // add adds what the commit of a portal changed. looked is whether it has found all datasets that the portal ceased to list.
@@ -104,14 +115,14 @@ func (r Report) Change() string {
 	switch {
 	case !r.Withdrawn.Known():
 		text = fmt.Sprintf("%d new, %d changed, %d unchanged, %d listed again; removals not looked for", r.Inserted.N(), r.Updated.N(), r.Unchanged.N(), r.Returned.N())
-	case r.Unlooked > 0 && r.Portals > 1:
-		text += fmt.Sprintf("; removals not looked for in %d of %d portals", r.Unlooked, r.Portals)
+	case r.Unlooked > 0 && r.Portals.N() > 1:
+		text += fmt.Sprintf("; removals not looked for in %d of %d portals", r.Unlooked, r.Portals.N())
 	case r.Unlooked > 0:
 		text += "; further removals not looked for"
 	}
 	if r.Unlooked > 0 && r.Blind != "" {
 		text += ": " + r.Blind
-	} else if r.Unlooked > 0 && r.Agreed.Known() && r.Portals == 1 {
+	} else if r.Unlooked > 0 && r.Agreed.Known() && r.Portals.N() == 1 {
 		text += fmt.Sprintf(" (the portal lists %d datasets, as many as are known)", r.Agreed.N())
 	}
 	return text
@@ -119,10 +130,10 @@ func (r Report) Change() string {
 
 // Fileless says that no dataset that was read has a file to fetch, "" if one has.
 func (r Report) Fileless() string {
-	if r.Datasets == 0 || r.Seeds > 0 || r.Limited {
+	if r.Datasets.N() == 0 || r.Seeds.N() > 0 || r.Limited {
 		return ""
 	}
-	return english.Plural(r.Datasets, "dataset", "") + ", none with a file to fetch"
+	return english.Plural(r.Datasets.N(), "dataset", "") + ", none with a file to fetch"
 }
 
 // activityID returns the ID of a harvest, derived from its source and start.
@@ -152,9 +163,9 @@ func (r Report) Quads(m ns.Mint) []term.Quad {
 		predicate string
 		n         catalog.Figure
 	}{
-		{arc.Portals, r.Read(r.Portals)}, {arc.Datasets, r.Read(r.Datasets)}, {arc.Harvested, r.Read(r.Seeds)},
+		{arc.Portals, r.Portals}, {arc.Datasets, r.Datasets}, {arc.Harvested, r.Seeds},
 		{arc.Added, catalog.Counted(r.Added)}, {arc.Inserted, r.Inserted}, {arc.Updated, r.Updated}, {arc.Unchanged, r.Unchanged},
-		{arc.Withdrawn, r.Withdrawn}, {arc.Returned, r.Returned}, {arc.Invalid, catalog.Counted(r.Invalid)},
+		{arc.Withdrawn, r.Withdrawn}, {arc.Returned, r.Returned}, {arc.Invalid, r.Invalid},
 		{arc.Requests, catalog.Counted(r.Requests)}, {arc.Bytes, catalog.Counted(r.Bytes)},
 	} {
 		if count.n.Known() {

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -33,17 +34,37 @@ func TestAReportHasNoFigureForWhatWasNotLookedFor(t *testing.T) {
 	}
 }
 
+// unread is a source that ends as err says before anything came of it.
+type unread struct{ err error }
+
+func (u unread) Harvest(_ context.Context, from string, out Sink) error {
+	if u.err == nil {
+		out.NotModified(from)
+	}
+	return u.err
+}
+
 func TestASourceThatWasNotReadHasNoCounts(t *testing.T) {
 	t.Parallel()
-	for notModified, want := range map[bool]bool{false: true, true: false} {
-		r := Report{ID: "harvest-1", NotModified: notModified}
-		r.Ended = r.Started.Add(1)
-		counted := false
-		for _, q := range r.Quads(ns.Mint{Base: "http://a.example/"}) {
-			counted = counted || q.P == "<"+arc.Datasets
+	for about, h := range map[string]Harvester{
+		"it was not modified":  unread{},
+		"it never answered":    unread{ErrUnreached},
+		"a harvest of changes": &counting{totals: []int{10}},
+	} {
+		report, _ := Run(t.Context(), "src", h, &memory{mark: "changes", listed: 10}, Options{})
+		raw, err := json.Marshal(report)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if counted != want || r.Read(0).Known() != want {
-			t.Errorf("not modified %v: datasets counted %v", notModified, counted)
+		described := false
+		for _, q := range report.Quads(ns.Mint{Base: "http://a.example/"}) {
+			described = described || q.P == "<"+arc.Datasets
+		}
+		want := about == "a harvest of changes"
+		for _, member := range []string{"portals", "datasets", "seeds", "triples", "invalid"} {
+			if strings.Contains(string(raw), `"`+member+`":`) != want || described != want {
+				t.Errorf("%s: %s", about, raw)
+			}
 		}
 	}
 }

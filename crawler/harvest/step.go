@@ -60,7 +60,7 @@ func (s *step) Portal(p Portal, whole bool) error {
 		if err := s.keeper.Open(s.ctx, s.report, p.IRI, whole, s.opts.Fresh); err != nil {
 			return err
 		}
-		s.report.Portals++
+		s.report.Portals.Add(1)
 	}
 	s.portal, s.whole = p, whole
 	for _, q := range p.Quads() {
@@ -143,7 +143,7 @@ func (s *step) Dataset(d Dataset) error {
 	for i := range d.Distributions {
 		d.Distributions[i].URL = withScheme(d.Distributions[i].URL)
 	}
-	s.report.Datasets++
+	s.report.Datasets.Add(1)
 	s.found.ofPortal++
 	e := Entry{Dataset: d.IRI, Quads: d.Quads(s.portal.IRI)}
 	for i, q := range e.Quads {
@@ -215,21 +215,21 @@ func (s *step) Unknown(dataset, why string) error {
 
 // full reports whether the limit excludes another dataset; limit, whether it excludes another seed.
 func (s *step) full() bool {
-	return s.limit() || s.opts.Limit > 0 && s.report.Datasets >= s.opts.Limit
+	return s.limit() || s.opts.Limit > 0 && s.report.Datasets.N() >= s.opts.Limit
 }
 
-func (s *step) limit() bool { return s.opts.Limit > 0 && s.report.Seeds >= s.opts.Limit }
+func (s *step) limit() bool { return s.opts.Limit > 0 && s.report.Seeds.N() >= s.opts.Limit }
 
 func (s *step) Seed(seed catalog.Seed) error {
 	if s.limit() {
 		return errLimit
 	}
 	seed.URL, _ = address.WithoutSecret(withScheme(seed.URL))
-	s.report.Seeds++
+	s.report.Seeds.Add(1)
 	s.found.ofPortal++
-	s.found.listed = max(s.found.listed, s.report.Seeds)
+	s.found.listed = max(s.found.listed, s.report.Seeds.N())
 	if _, err := address.Parse(seed.URL); err != nil {
-		s.report.Invalid++
+		s.report.Invalid.Add(1)
 		s.note(fmt.Sprintf("in dataset %s: %v", seed.Dataset, err))
 		return nil
 	}
@@ -283,7 +283,7 @@ func (s *step) addStatement(q term.Quad) {
 }
 
 func (s *step) count(quads []term.Quad) {
-	s.report.Triples += len(quads)
+	s.report.Triples.Add(len(quads))
 	for _, q := range quads {
 		s.size += len(q.S) + len(q.P) + len(q.O)
 	}
@@ -301,10 +301,13 @@ func (s *step) Mark(token string) error { return s.keep(token) }
 
 func (s *step) Next(token string) { s.next = token }
 
-func (s *step) NotModified(token string) { s.next, s.report.NotModified = token, true }
+func (s *step) NotModified(token string) {
+	s.next, s.report.NotModified = token, true
+	s.report.forget()
+}
 
 func (s *step) Skip(why string) {
-	s.report.Invalid++
+	s.report.Invalid.Add(1)
 	s.note(why)
 }
 

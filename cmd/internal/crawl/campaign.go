@@ -84,7 +84,7 @@ func sentenceOf(err error) string {
 }
 
 func summaryOfHarvest(r harvest.Report) string {
-	return fmt.Sprintf("%s, %s (%d new)", english.Plural(r.Datasets, "dataset", ""), english.Plural(r.Seeds, "file", ""), r.Added)
+	return fmt.Sprintf("%s, %s (%d new)", english.Plural(r.Datasets.N(), "dataset", ""), english.Plural(r.Seeds.N(), "file", ""), r.Added)
 }
 
 // runCampaignHarvest harvests what a campaign names. While it runs, and afterwards, its progress is that of the campaign.

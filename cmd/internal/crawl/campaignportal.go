@@ -20,7 +20,7 @@ func (c *Crawl) readPortal(ctx context.Context, t campaign.Task) (string, error)
 	keeper := &filesOnly{c: c, task: t}
 	h := ckan.New(portalapi.Source{URL: t.Address, HTTP: c.scopedClient(t.Campaign)})
 	report, err := harvest.Run(ctx, "campaign "+t.Campaign+" "+t.Address, h, keeper, harvest.Options{Clock: c.store.Clock, Kind: t.Kind, Address: t.Address})
-	return fmt.Sprintf("%d data sets, %d files of RDF, %d of them new", report.Datasets, keeper.files, keeper.added), err
+	return fmt.Sprintf("%d data sets, %d files of RDF, %d of them new", report.Datasets.N(), keeper.files, keeper.added), err
 }
 
 // filesOnly is a harvest.Keeper that adds RDF files to a campaign and ignores everything else.

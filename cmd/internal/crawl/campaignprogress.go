@@ -79,7 +79,7 @@ func (w *watch) asked(address string) {
 
 // reported notes what the harvest has brought so far.
 func (w *watch) reported(r harvest.Report) {
-	w.update(func(p *discover.Progress) { p.Files = w.files + r.Seeds })
+	w.update(func(p *discover.Progress) { p.Files = w.files + r.Seeds.N() })
 }
 
 // save keeps the progress, unless that was done a moment ago.
@@ -101,7 +101,7 @@ func (w *watch) save(ctx context.Context) {
 // ended notes how the harvest ended.
 func (w *watch) ended(ctx context.Context, r harvest.Report, err error) {
 	w.update(func(p *discover.Progress) {
-		p.Files = w.files + r.Seeds
+		p.Files = w.files + r.Seeds.N()
 		switch {
 		case errors.Is(err, webapi.ErrBudget):
 			p.State, p.Done = sentenceOf(err), true

@@ -96,7 +96,7 @@ func TestNoPortalInTroubleBringsAHarvestDown(t *testing.T) {
 				if ctx.Err() != nil {
 					t.Fatal("it did not come to an end")
 				}
-				if err == nil && report.Datasets+report.Seeds == 0 && report.Invalid == 0 {
+				if err == nil && report.Datasets.N()+report.Seeds.N() == 0 && report.Invalid.N() == 0 {
 					t.Errorf("nothing was found, and nothing is said about it: %+v", report)
 				}
 				if err != nil && (report.Error == "" || strings.Contains(report.Error, "\n") || len(report.Error) > 600) {

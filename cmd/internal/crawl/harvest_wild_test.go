@@ -206,8 +206,8 @@ func TestRealPortalsKeepToNothing(t *testing.T) {
 				}
 				report, err := harvest.Run(ctx, h.kind, h.make(HarvestSource{Kind: h.kind, Address: c.address, HTTP: web{c.ServeHTTP}}), &keeper{}, harvest.Options{Kind: h.kind})
 				said := strings.Join(append(report.Skipped, report.Error), "; ")
-				if ctx.Err() != nil || !c.wants(c.datasets, report.Datasets) || !c.wants(c.seeds, report.Seeds-report.Invalid) && !c.wants(c.seeds, report.Seeds) {
-					t.Errorf("%d datasets, want %d; %d addresses (%d things cannot be used), want %d; %q, %v", report.Datasets, c.datasets, report.Seeds, report.Invalid, c.seeds, said, ctx.Err())
+				if ctx.Err() != nil || !c.wants(c.datasets, report.Datasets.N()) || !c.wants(c.seeds, report.Seeds.N()-report.Invalid.N()) && !c.wants(c.seeds, report.Seeds.N()) {
+					t.Errorf("%d datasets, want %d; %d addresses (%d things cannot be used), want %d; %q, %v", report.Datasets.N(), c.datasets, report.Seeds.N(), report.Invalid.N(), c.seeds, said, ctx.Err())
 				}
 				if !strings.Contains(said, c.says) || c.says == "" && said != "" || strings.Contains(report.Error, "\n") {
 					t.Errorf("it says %q, want %q; %v", said, c.says, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/kv"
 
@@ -382,7 +383,7 @@ func TestAHarvestThatIsRemovedOrPausedEnds(t *testing.T) {
 	ended := make(chan error)
 	go func() {
 		ended <- table.Run(ctx, Runner{Harvest: func(ctx context.Context, p Plan, progress func(harvest.Report)) (harvest.Report, error) {
-			progress(harvest.Report{Datasets: 7})
+			progress(harvest.Report{Datasets: catalog.Counted(7)})
 			runs <- "begin " + p.URL
 			if strings.Contains(p.URL, "panic") {
 				panic("a fault of the harvester")
@@ -399,7 +400,7 @@ func TestAHarvestThatIsRemovedOrPausedEnds(t *testing.T) {
 		}
 	}
 	wants("begin http://file.example/")
-	if p := table.one(t, "http://file.example/"); p.Last.Datasets != 7 {
+	if p := table.one(t, "http://file.example/"); p.Last.Datasets.N() != 7 {
 		t.Errorf("%+v", p.Last)
 	}
 	if _, err := table.Add(ctx, plan("http://a.example/")); err != nil {
