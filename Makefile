@@ -103,7 +103,7 @@ sample: build ## make an archive to look at, in sample-archive: a year of five g
 	$(GO) run ./cmd/samplearchive -program ./$(BIN)
 test-tools: ## the snippets of the pages, and the files of tables, with the tools that read them (installs DuckDB from npm)
 	@mkdir -p .cache/tools && npm_config_cache=.cache/npm $(NPM) install --silent --no-save --ignore-scripts --prefix .cache/tools @duckdb/node-api@1.5.5-r.1
-	ODARCHIVE_NODE_MODULES=$(CURDIR)/.cache/tools/node_modules $(GO) test ./sparqlapi/rows/... -run 'Snippets|DuckDB' -v
+	ODARCHIVE_NODE_MODULES=$(CURDIR)/.cache/tools/node_modules $(GO) test ./sparqlapi/data/... -run 'Snippets|DuckDB' -v
 
 kill: ## kill -9 the store, a crawl and a harvest at random moments, ROUNDS times, and look for what was lost
 	$(GO) test -tags campaign ./triplestore -run Kill -rounds $(ROUNDS) -timeout 2h

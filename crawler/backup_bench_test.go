@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/content"
-	"odarchive/crawler/archive/vault"
+	"odarchive/crawler/copies/vault"
 	"odarchive/testdata/cputime"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/bucket/buckettest"

@@ -6,8 +6,8 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/fetch"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 
 	"golang.org/x/sync/errgroup"
 )

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-//go:embed */FORMAT.md */*/FORMAT.md */README.md */*/README.md
+//go:embed */*/FORMAT.md */*/README.md
 var documents embed.FS
 
 // Documents returns the documents that stand beside the code below this folder: formats on disk, and how single parts

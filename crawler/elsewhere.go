@@ -9,10 +9,10 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/dispatch"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/copies/dispatch"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/crawler/inspect/packed"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/spool"
 )

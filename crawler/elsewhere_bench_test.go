@@ -19,8 +19,8 @@ import (
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/dispatch"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/copies/dispatch"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"

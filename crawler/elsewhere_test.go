@@ -18,7 +18,7 @@ import (
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/dispatch"
+	"odarchive/crawler/copies/dispatch"
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/spool"
 )

@@ -12,13 +12,13 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/faults"
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/follow/campaign"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/diff"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/crawler/web/fetch"
 )
 

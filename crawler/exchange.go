@@ -11,9 +11,8 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/heads"
-	"odarchive/crawler/warc/tape"
+	"odarchive/crawler/exchange/tape"
+	"odarchive/crawler/exchange/warc"
 	"odarchive/crawler/web/fetch"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
@@ -129,7 +128,7 @@ func (p *Pipeline) tapeVisit(ex *fetch.Exchange, act catalog.Activity, v catalog
 // blockDigest returns the digest of the record that an export as WARC will have for a body that was fetched: of its HTTP
 // head and the bytes. It is computed now, while the bytes are at hand, because an export would have to inflate them.
 func blockDigest(ex *fetch.Exchange, wire *catalog.Exchange) (d archive.BlockDigest, err error) {
-	head := heads.Response{Status: ex.Status, Header: ex.ResponseHeader, Size: ex.Body.Size(), Exchange: wire}.HTTP()
+	head := warc.ResponseHead{Status: ex.Status, Header: ex.ResponseHeader, Size: ex.Body.Size(), Exchange: wire}.HTTP()
 	if head == nil {
 		return d, nil // the block is the bytes
 	}

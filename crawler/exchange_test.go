@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"odarchive/crawler/archive"
-	"odarchive/crawler/warc/heads"
+	"odarchive/crawler/exchange/warc"
 )
 
 func TestTheDigestOfAnExportIsKnownWhenAVersionIsStored(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTheDigestOfAnExportIsKnownWhenAVersionIsStored(t *testing.T) {
 	var sum [32]byte
 	var ok bool
 	err = n.Pipeline.Archive.EachFetched([]string{v.ID}, func(_ int, f archive.Fetched, digest func([8]byte) ([32]byte, bool, error)) (err error) {
-		head = heads.Response{Status: f.Visit.Status, Header: f.Headers, Size: f.Size, Exchange: f.Exchange}.HTTP()
+		head = warc.ResponseHead{Status: f.Visit.Status, Header: f.Headers, Size: f.Size, Exchange: f.Exchange}.HTTP()
 		mark := sha256.Sum256(head)
 		sum, ok, err = digest([8]byte(mark[:8]))
 		return err

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/graphs"
-	"odarchive/crawler/harvest/software"
-	"odarchive/crawler/links"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/graphs"
+	"odarchive/crawler/follow/links"
+	"odarchive/crawler/follow/software"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
 )

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 )
 
 // oneFile is a server of a file that does not change, and what it was asked.

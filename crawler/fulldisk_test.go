@@ -14,7 +14,7 @@ import (
 
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/spool"
 	"odarchive/triplestore/disk/disktest"
 )

@@ -7,7 +7,7 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/hints"
+	"odarchive/crawler/queue/hints"
 	"odarchive/triplestore/kv"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/hints"
+	"odarchive/crawler/queue/hints"
 )
 
 func TestAPortalThatSaysThatAFileHasChangedBringsItsVisitForward(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/graphs"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/graphs"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
-	"odarchive/crawler/hints"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/hints"
 	"odarchive/triplestore/kv"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 )
 
 // Versions are indexed many at a time, because each then costs less.

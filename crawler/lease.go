@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 )
 
 // nextLease waits for a lease. It returns nil at the end of the crawl. One worker waits at a time, and the others for

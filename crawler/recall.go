@@ -6,8 +6,8 @@ import (
 
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/schedule"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/schedule"
 	"odarchive/ns"
 )
 

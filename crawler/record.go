@@ -9,12 +9,12 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
-	"odarchive/crawler/campaign"
+	"odarchive/crawler/archive/series"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/schedule"
-	"odarchive/crawler/scope"
-	"odarchive/crawler/series"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/schedule"
+	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/web/fetch"
 	"odarchive/ns"
 )

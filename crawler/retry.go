@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/hosts"
 )
 

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/campaign"
-	"odarchive/crawler/links"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/links"
 )
 
 // catalogSite serves the made-up catalog of package scrape at host a, and returns its rules for that host.
 func (l *linked) catalogSite(t *testing.T) string {
 	t.Helper()
 	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join("scrape", "testdata", "catalog", name))
+		text, err := os.ReadFile(filepath.Join("follow", "scrape", "testdata", "catalog", name))
 		if err != nil {
 			t.Fatal(err)
 		}

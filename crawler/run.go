@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 )

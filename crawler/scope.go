@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/follow/campaign"
 	"odarchive/crawler/inspect/detect"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 )

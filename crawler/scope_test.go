@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/hosts"
 )

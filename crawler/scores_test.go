@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/campaign"
-	"odarchive/crawler/relevance"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/relevance"
 )
 
 // order returns the paths that were asked since the last call, in order.

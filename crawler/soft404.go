@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/frontier"
 	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/fetch"
 )
 

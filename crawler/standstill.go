@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/politeness"
 	"odarchive/triplestore/kv"

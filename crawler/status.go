@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"odarchive/crawler/archive/series"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/dispatch"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/series"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/copies/dispatch"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/crawler/web/politeness"
 )
 

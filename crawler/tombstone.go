@@ -8,7 +8,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/scope"
 )
 
 // Tombstone is a version of another archive of which only the record is left, or whose bytes this archive refuses.

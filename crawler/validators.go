@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/fetch"
 )
 

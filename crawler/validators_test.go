@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 )
 
 func TestAServerWhoseValidatorsNeverChangeIsFoundOut(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/politeness"
 
 	"github.com/dustin/go-humanize"

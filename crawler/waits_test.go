@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/politeness"
 )
 

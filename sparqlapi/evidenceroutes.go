@@ -1,8 +1,8 @@
 package sparqlapi
 
 import (
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/outlast"
+	"odarchive/sparqlapi/answer"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 
 	"github.com/go-chi/chi/v5"
@@ -17,6 +17,6 @@ func (o Options) evidenceRoutes(r, text chi.Router) {
 		read(r, "/log/key", e.Key)
 		read(text, "/proof/{id}", e.Proof)
 		o.may(r, access.Admin).Post("/log/sign", problem.Handler(e.SignNow))
-		r.With(outlast.Handler).Post("/log/cosignatures", problem.Handler(e.Cosignatures))
+		r.With(answer.LastingHandler).Post("/log/cosignatures", problem.Handler(e.Cosignatures))
 	}
 }

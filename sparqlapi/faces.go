@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"odarchive/sparqlapi/conneg"
-	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/describe"
 	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
@@ -19,7 +19,7 @@ import (
 // page. An extension after the id asks too: .ttl, .jsonld, .rdf, .nt, .html.
 func (o Options) version(w http.ResponseWriter, r *http.Request) error {
 	addVary(w.Header(), "Accept")
-	id, format := linkeddata.Extension(target.Value(r, "id"))
+	id, format := describe.Extension(target.Value(r, "id"))
 	q := r.URL.Query()
 	if format == "" {
 		format = q.Get("format")
@@ -33,7 +33,7 @@ func (o Options) version(w http.ResponseWriter, r *http.Request) error {
 	case q.Has("download"):
 	case format == "html" && o.UI != nil, format == "" && o.UI != nil && wantsPage(r):
 		return compressed(w, r, func(w http.ResponseWriter, r *http.Request) error { return o.UI.Version(w, r, id) })
-	case o.LinkedData != nil && (format != "" || linkeddata.WantsRDF(r, "application/octet-stream", "text/html")):
+	case o.LinkedData != nil && (format != "" || describe.WantsRDF(r, "application/octet-stream", "text/html")):
 		return o.LinkedData.Version(w, r, id, format)
 	}
 	return o.Versions.Version(w, r, id)
@@ -48,7 +48,7 @@ func (o Options) member(w http.ResponseWriter, r *http.Request) error {
 		return problem.Newf(http.StatusNotFound, "No member given", "expected %s followed by the path of a file inside the version", r.URL.Path)
 	}
 	format := r.URL.Query().Get("format")
-	if whole, ext := linkeddata.Extension(path); ext != "" && format == "" {
+	if whole, ext := describe.Extension(path); ext != "" && format == "" {
 		named, err := o.Members.Listed(r.Context(), id, path)
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ func (o Options) member(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case o.LinkedData == nil, r.URL.Query().Has("download"):
-	case format != "", wantsPage(r), linkeddata.WantsRDF(r, "application/octet-stream", "text/html"):
+	case format != "", wantsPage(r), describe.WantsRDF(r, "application/octet-stream", "text/html"):
 		return o.LinkedData.Member(w, r, id, path, format)
 	}
 	return o.Members.Member(w, r, id, path)
@@ -77,7 +77,7 @@ func (o Options) dataset(w http.ResponseWriter, r *http.Request) error {
 			return o.Citations.Dataset(w, r, name)
 		}
 	}
-	if o.LinkedData != nil && r.URL.Query().Get("format") != "html" && linkeddata.WantsRDF(r, "text/html") {
+	if o.LinkedData != nil && r.URL.Query().Get("format") != "html" && describe.WantsRDF(r, "text/html") {
 		return o.LinkedData.Resource(w, r)
 	}
 	return o.UI.Dataset(w, r)

@@ -16,29 +16,20 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/describe"
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/web/hosts"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/audit"
-	"odarchive/sparqlapi/changelog"
-	"odarchive/sparqlapi/changes"
-	"odarchive/sparqlapi/citation"
-	"odarchive/sparqlapi/control"
-	"odarchive/sparqlapi/dumps"
-	"odarchive/sparqlapi/evidence"
-	"odarchive/sparqlapi/feeds"
-	"odarchive/sparqlapi/ldes"
-	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/data"
+	sparqlapidescribe "odarchive/sparqlapi/describe"
+	"odarchive/sparqlapi/files"
+	"odarchive/sparqlapi/operate"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/replicate"
 	"odarchive/sparqlapi/rest"
-	"odarchive/sparqlapi/rows"
-	"odarchive/sparqlapi/search"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/term"
@@ -281,9 +272,9 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 		Errors: problem.Table{{Err: catalog.ErrQuestion, Status: 400, Title: "Not a search", Public: true}, {Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(access.NewTokens(access.Single(token)), sparqlapi.Site{Base: "http://archive.example/"}),
 		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Replicate: &replicate.API{}, Figures: echo("figures"),
-		Changes: &changes.API{}, ChangeLog: changelog.New(changelog.Options{}), Dumps: &dumps.API{}, Related: &related.API{}, Rows: rows.New(nil), Histories: rows.NewHistories(nil), Search: &search.API{Archive: a, Mint: a.mint, Now: func() time.Time { return time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC) }}, Feeds: &feeds.API{Archive: a, Mint: a.mint}, LDES: &ldes.API{Archive: a, Mint: a.mint}, Audits: &audit.API{}, Evidence: &evidence.API{}, Citations: &citation.API{Collector: &citation.Collector{Mint: a.mint}}, Access: &access.API{Keeper: keeper{}}, Control: &control.API{HarvestTable: harvests{}, Withdrawals: withdrawals{}, Retained: withdrawals{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
+		Changes: &data.ChangesAPI{}, ChangeLog: data.NewLog(data.LogOptions{}), Dumps: &files.DumpsAPI{}, Related: &files.RelatedAPI{}, Rows: data.NewRows(nil), Histories: data.NewHistories(nil), Search: &data.SearchAPI{Archive: a, Mint: a.mint, Now: func() time.Time { return time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC) }}, Feeds: &sparqlapidescribe.FeedsAPI{Archive: a, Mint: a.mint}, LDES: &sparqlapidescribe.StreamAPI{Archive: a, Mint: a.mint}, Audits: &operate.AuditAPI{}, Evidence: &files.EvidenceAPI{}, Citations: &sparqlapidescribe.CitationAPI{Collector: &sparqlapidescribe.Collector{Mint: a.mint}}, Access: &access.API{Keeper: keeper{}}, Control: &operate.ControlAPI{HarvestTable: harvests{}, Withdrawals: withdrawals{}, Retained: withdrawals{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
 		Assistants: echo("assistants"),
-		LinkedData: linkeddata.New(linkeddata.Options{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
+		LinkedData: sparqlapidescribe.NewLinkedData(sparqlapidescribe.LinkedOptions{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}
 	o.Commands = noCommands{}
@@ -367,7 +358,7 @@ func noRules() *scope.Scope {
 }
 
 // hostSettings has no rules.
-type hostSettings struct{ control.HostSettings }
+type hostSettings struct{ operate.HostSettings }
 
 func (hostSettings) HostRules() []hosts.Listed       { return []hosts.Listed{} }
 func (hostSettings) ViewHost(name string) hosts.View { return hosts.View{Host: name} }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/audit"
+	"odarchive/sparqlapi/operate"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 )
@@ -82,7 +82,7 @@ func (g *Guard) CheckToken(r *http.Request, token string, right access.Right) er
 	if err := g.judge(c, right); err != nil {
 		return err
 	}
-	return audit.Begin(r.Context(), c.Name)
+	return operate.BeginAct(r.Context(), c.Name)
 }
 
 // judge returns nil if the caller has a right.
@@ -115,7 +115,7 @@ func (g *Guard) Need(right access.Right) func(http.Handler) http.Handler {
 		return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
 			err := g.Check(r, right)
 			if err == nil && right != access.Read {
-				err = audit.Begin(r.Context(), "")
+				err = operate.BeginAct(r.Context(), "")
 			}
 			if err != nil {
 				if r.ContentLength != 0 {
@@ -194,8 +194,8 @@ func (o Options) audited(next http.Handler) http.Handler {
 		if _, err := netip.ParseAddr(from); err != nil {
 			from = "" // the socket
 		}
-		r, act := audit.With(o.Audit, r, audit.Line{Who: c.Name, From: from, Request: w.Header().Get("X-Request-Id"), Method: r.Method,
-			Path: audit.Redact(r.URL.EscapedPath()), Query: audit.Redact(r.URL.RawQuery)})
+		r, act := operate.WithAct(o.Audit, r, operate.AuditLine{Who: c.Name, From: from, Request: w.Header().Get("X-Request-Id"), Method: r.Method,
+			Path: operate.Redact(r.URL.EscapedPath()), Query: operate.Redact(r.URL.RawQuery)})
 		defer func() {
 			status := 0
 			if rec, ok := w.(*recorder); ok {

@@ -14,8 +14,8 @@ import (
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/harvest/timetable"
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/control"
 	"odarchive/sparqlapi/openapi/contract"
+	"odarchive/sparqlapi/operate"
 )
 
 // harvests has one planned harvest, "city", and a question about the portal "http://p.example/".
@@ -61,7 +61,7 @@ func TestHarvestsArePlannedAndAnswered(t *testing.T) {
 	guard, _ := guardOf(t)
 	h, _ := server(t, func(o *sparqlapi.Options) {
 		o.Guard = guard
-		o.Control = &control.API{HarvestTable: harvests{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}
+		o.Control = &operate.ControlAPI{HarvestTable: harvests{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}
 	})
 	ask := func(method, path, body string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))

@@ -3,8 +3,7 @@ package sparqlapi
 import (
 	"net/http"
 
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // identify finds out who sends each request, and names the client for package fair: the holder of a token, or a network as
@@ -24,7 +23,7 @@ func identify(guard *Guard) func(http.Handler) http.Handler {
 				rec.private = true // pages name who has signed in
 			}
 			ctx := access.With(r.Context(), caller) // a wrong token counts once
-			next.ServeHTTP(w, r.WithContext(fair.WithClient(ctx, client)))
+			next.ServeHTTP(w, r.WithContext(access.WithClient(ctx, client)))
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/operate/access"
 )
 
 func TestAClientIsTheAddressThatTrustedProxiesSaw(t *testing.T) {
@@ -16,7 +16,7 @@ func TestAClientIsTheAddressThatTrustedProxiesSaw(t *testing.T) {
 	h, _ := server(t, func(o *sparqlapi.Options) {
 		trusted := sparqlapi.Proxies{Networks: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}, Unix: true}
 		o.Proxies = func() sparqlapi.Proxies { return trusted }
-		o.CDX = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, fair.Client(r.Context())) })
+		o.CDX = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, access.ClientOf(r.Context())) })
 	})
 	for _, c := range []struct{ from, header, value, want string }{
 		{"203.0.113.9:1", "", "", "203.0.113.9/32"},

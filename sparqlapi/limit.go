@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 
 	"golang.org/x/time/rate"

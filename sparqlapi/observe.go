@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/sparqlapi/audit"
+	"odarchive/sparqlapi/operate"
 	"odarchive/sparqlapi/problem"
 
 	"github.com/go-chi/chi/v5"
@@ -47,7 +47,7 @@ func observe(log *slog.Logger, report func(Event), root string, closed bool) fun
 					report(e)
 				}
 				log.LogAttrs(outside, accessLevel(r, status), "request", slog.String("id", id), slog.String("method", r.Method),
-					slog.String("path", audit.Redact(r.URL.Path)), slog.String("query", audit.Redact(r.URL.RawQuery)), slog.Int("status", status),
+					slog.String("path", operate.Redact(r.URL.Path)), slog.String("query", operate.Redact(r.URL.RawQuery)), slog.Int("status", status),
 					slog.Int64("bytes", e.Bytes), slog.Duration("took", e.Took), slog.String("from", clientAddress(r)), slog.String("token", who.name), slog.String("agent", r.UserAgent()))
 			}()
 			next.ServeHTTP(rec, r)

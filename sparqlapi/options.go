@@ -5,23 +5,14 @@ import (
 	"log/slog"
 	"net/http"
 
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/audit"
-	"odarchive/sparqlapi/changelog"
-	"odarchive/sparqlapi/changes"
-	"odarchive/sparqlapi/citation"
-	"odarchive/sparqlapi/control"
-	"odarchive/sparqlapi/dumps"
-	"odarchive/sparqlapi/evidence"
-	"odarchive/sparqlapi/feeds"
-	"odarchive/sparqlapi/ldes"
-	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/data"
+	"odarchive/sparqlapi/describe"
+	"odarchive/sparqlapi/files"
+	"odarchive/sparqlapi/operate"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/replicate"
 	"odarchive/sparqlapi/rest"
-	"odarchive/sparqlapi/rows"
-	"odarchive/sparqlapi/search"
 	"odarchive/triplestore/term"
 
 	"github.com/go-chi/chi/v5"
@@ -66,16 +57,16 @@ type Commands interface {
 
 // Options of New. If a handler is nil, its routes are missing.
 type Options struct {
-	Log     *slog.Logger   // nil discards
-	Errors  problem.Table  // the program's sentinels
-	Guard   *Guard         // nil refuses every write
-	Audit   *audit.Log     // of what changes the archive; nil for none
-	Closed  bool           // reading needs a right, too
-	Rate    Rate           // limit for one client address; the zero value means none
-	Root    string         // path of the archive's base without the final '/', as in "/archive"; "" for none
-	Former  []string       // former bases of the archive's IRIs: what begins with the path of one is redirected
-	Proxies func() Proxies // whose requests say in X-Forwarded-For or Forwarded where they come from; nil: nobody's
-	Observe func(Event)    // is called after each request, for metrics; may be nil
+	Log     *slog.Logger      // nil discards
+	Errors  problem.Table     // the program's sentinels
+	Guard   *Guard            // nil refuses every write
+	Audit   *operate.AuditLog // of what changes the archive; nil for none
+	Closed  bool              // reading needs a right, too
+	Rate    Rate              // limit for one client address; the zero value means none
+	Root    string            // path of the archive's base without the final '/', as in "/archive"; "" for none
+	Former  []string          // former bases of the archive's IRIs: what begins with the path of one is redirected
+	Proxies func() Proxies    // whose requests say in X-Forwarded-For or Forwarded where they come from; nil: nobody's
+	Observe func(Event)       // is called after each request, for metrics; may be nil
 
 	SPARQL     http.Handler // SPARQL 1.1 Protocol; calls Guard itself, because only it can recognise an update
 	GraphStore http.Handler // Graph Store Protocol; all methods but GET and HEAD need access.Update
@@ -89,21 +80,21 @@ type Options struct {
 	Commands   Commands     // runs commands of the program for clients; checks their tokens itself
 	Figures    http.Handler // figures of the archive, for programs
 	Profiles   http.Handler // of the running program, below /debug/pprof/
-	Changes    *changes.API
-	ChangeLog  *changelog.Handler
-	Dumps      *dumps.API
-	Related    *related.API
-	Rows       *rows.API
-	Histories  *rows.Histories
-	Search     *search.API
+	Changes    *data.ChangesAPI
+	ChangeLog  *data.LogHandler
+	Dumps      *files.DumpsAPI
+	Related    *files.RelatedAPI
+	Rows       *data.RowsAPI
+	Histories  *data.Histories
+	Search     *data.SearchAPI
 	Assistants http.Handler // Model Context Protocol
-	Feeds      *feeds.API
-	LDES       *ldes.API
-	Evidence   *evidence.API
-	Citations  *citation.API
-	Control    *control.API
+	Feeds      *describe.FeedsAPI
+	LDES       *describe.StreamAPI
+	Evidence   *files.EvidenceAPI
+	Citations  *describe.CitationAPI
+	Control    *operate.ControlAPI
 	Access     *access.API // tokens
-	Audits     *audit.API
+	Audits     *operate.AuditAPI
 	Replicate  *replicate.API // for replicas
 	// Refuse returns the answer to requests that change something, if this is a replica. It is nil otherwise.
 	Refuse func(*http.Request) error
@@ -111,7 +102,7 @@ type Options struct {
 	Ready func(context.Context) (state string, err error)
 
 	REST       *rest.API
-	LinkedData *linkeddata.LinkedData
+	LinkedData *describe.LinkedData
 	UI         UI
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/go-chi/chi/v5"
 )

@@ -5,12 +5,10 @@ import (
 	"net/http"
 	"net/url"
 
-	"odarchive/crawler/frontier"
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/bundle"
-	"odarchive/sparqlapi/fileserve"
-	"odarchive/sparqlapi/memento"
-	"odarchive/sparqlapi/outlast"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/sparqlapi/answer"
+	"odarchive/sparqlapi/files"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/term"
@@ -20,10 +18,10 @@ import (
 )
 
 var (
-	_ Versions = (*fileserve.Handler)(nil)
-	_ Members  = (*fileserve.Members)(nil)
-	_ Zips     = (*bundle.Handler)(nil)
-	_ Mementos = (*memento.Memento)(nil)
+	_ Versions = (*files.FileHandler)(nil)
+	_ Members  = (*files.Members)(nil)
+	_ Zips     = (*files.BundleHandler)(nil)
+	_ Mementos = (*files.Memento)(nil)
 )
 
 // New returns the handler of all routes, with the middleware around them.
@@ -144,7 +142,7 @@ func (o Options) routes(r chi.Router) {
 
 // may returns a router of routes that need a right, and that outlast their client.
 func (o Options) may(r chi.Router, right access.Right) chi.Router {
-	return r.With(o.Guard.Need(right), outlast.Handler)
+	return r.With(o.Guard.Need(right), answer.LastingHandler)
 }
 
 // apiRoutes registers the routes that exist below both roots. text compresses answers.

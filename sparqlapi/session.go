@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // signIn returns the cookie of a session; nil if the token is refused.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 )
 

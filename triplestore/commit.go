@@ -7,7 +7,7 @@ import (
 
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/internal/index"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
@@ -72,7 +72,7 @@ func (c *commit) encode() []byte {
 			}
 		}
 	}
-	return sealed.Append(pack(b), 0)
+	return segments.AppendSeal(pack(b), 0)
 }
 
 // appendID appends an id as the difference from another. The ids are rotated so that their tags are in the low bits:
@@ -85,7 +85,7 @@ func rotate(id term.ID) uint64  { return uint64(id)<<4 | uint64(id)>>60 }
 func unrotate(v uint64) term.ID { return term.ID(v>>4 | v<<60) }
 
 func decodeCommit(b []byte) (*commit, error) {
-	body, err := sealed.Open(b, 0)
+	body, err := segments.OpenSeal(b, 0)
 	if err != nil {
 		return nil, err
 	}

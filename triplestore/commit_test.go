@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"odarchive/triplestore/internal/index"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
@@ -63,7 +63,7 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte{packedVersion, 200, 1, 0})
 	f.Add([]byte{partVersion, 1, 0})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		b := sealed.Append(bytes.Clone(body), 0)
+		b := segments.AppendSeal(bytes.Clone(body), 0)
 		if c, _, err := decodeRecord(b); err == nil && c != nil && c.unixMilli != 0 {
 			again, _, err := decodeRecord(c.encode())
 			if err != nil || !reflect.DeepEqual(again, c) {

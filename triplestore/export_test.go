@@ -3,7 +3,7 @@ package triplestore
 import (
 	"context"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 )
 
@@ -15,5 +15,5 @@ func WriteNewerRoot(ctx context.Context, db *kv.DB) error {
 	b := (&root{}).encode()
 	b = b[:len(b)-8]
 	b[0] = rootVersion + 1
-	return db.Update(ctx, func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, sealed.Append(b, 0)) })
+	return db.Update(ctx, func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, segments.AppendSeal(b, 0)) })
 }

@@ -8,7 +8,7 @@ import (
 
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/internal/index"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -39,7 +39,7 @@ type head struct {
 
 func (h head) encode() []byte {
 	b := binary.AppendVarint([]byte{headVersion}, h.unixMilli)
-	return sealed.Append(binary.AppendUvarint(b, uint64(h.parts)), 0)
+	return segments.AppendSeal(binary.AppendUvarint(b, uint64(h.parts)), 0)
 }
 
 // decodeRecord decodes a record or part. One of commit and head is nil.
@@ -49,7 +49,7 @@ func decodeRecord(b []byte) (*commit, *head, error) {
 		return c, nil, err
 	}
 	if len(b) > 0 && b[0] == headVersion {
-		body, err := sealed.Open(b, 0)
+		body, err := segments.OpenSeal(b, 0)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 )
 
@@ -39,11 +39,11 @@ func (r *root) encode() []byte {
 	b = append(b, r.index...)
 	b = binary.AppendUvarint(b, uint64(len(r.dict)))
 	b = append(b, r.dict...)
-	return sealed.Append(b, 0)
+	return segments.AppendSeal(b, 0)
 }
 
 func decodeRoot(b []byte) (*root, error) {
-	body, err := sealed.Open(b, 0)
+	body, err := segments.OpenSeal(b, 0)
 	if err != nil {
 		return nil, fmt.Errorf("%w: root: %w", ErrDamaged, err)
 	}

@@ -44,7 +44,7 @@ import (
 
 	"odarchive/triplestore/internal/dict"
 	"odarchive/triplestore/internal/index"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -85,7 +85,7 @@ func (o Options) withDefaults(db *kv.DB) Options {
 var (
 	ErrClosed  = errors.New("the store is closed")
 	ErrNewer   = errors.New("the store was written by another version of the program")
-	ErrDamaged = sealed.ErrDamaged // wrapped by every error about a stored value that is missing or malformed
+	ErrDamaged = segments.ErrDamaged // wrapped by every error about a stored value that is missing or malformed
 	ErrBadQuad = errors.New("not an RDF quad")
 )
 

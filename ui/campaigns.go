@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"odarchive/crawler/campaign"
-	"odarchive/crawler/harvest/discover"
-	"odarchive/sparqlapi/access"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/discover"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 )

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/campaign"
-	"odarchive/crawler/harvest/discover"
-	"odarchive/crawler/harvest/software"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/discover"
+	"odarchive/crawler/follow/relevance"
+	"odarchive/crawler/follow/software"
 	"odarchive/crawler/harvest/webapi"
-	"odarchive/crawler/relevance"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/ui"
 )

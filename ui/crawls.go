@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"odarchive/crawler"
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/sparqlapi/problem"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 )
 
 func TestThePagesSayHowTheCrawlGoesAndWhatItWaitsFor(t *testing.T) {

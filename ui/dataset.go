@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/about"
+	"odarchive/sparqlapi/describe/about"
 )
 
 // About returns what portals say of datasets, by IRI.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/about"
+	"odarchive/sparqlapi/describe/about"
 	"odarchive/ui"
 
 	"golang.org/x/net/html"

@@ -15,7 +15,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
-	"odarchive/sparqlapi/changes"
+	"odarchive/sparqlapi/data"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -67,20 +67,20 @@ func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Versions = around(page.Versions, page.From.N, page.To.N)
 	page.Crumbs = append(crumbs(page.Resource), crumb{titleOf(page.Resource), pagePath(page.To.URL)})
-	offset, err := changes.Offset(r)
+	offset, err := data.ChangesOffset(r)
 	if err != nil {
 		return err
 	}
 	status := http.StatusOK
 	if !page.Same && u.changes != nil {
-		page.Changes, err = u.changes(ctx, page.From, page.To, diff.Options{Key: changes.Key(r), Offset: offset, List: diffRows})
+		page.Changes, err = u.changes(ctx, page.From, page.To, diff.Options{Key: data.ChangesKey(r), Offset: offset, List: diffRows})
 		if fault, ok := errors.AsType[*diff.KeyError](err); ok { // the form is shown, to choose another key
 			status, page.KeyFault, page.Changes = http.StatusBadRequest, fault.Error(), Comparison{Columns: fault.Columns}
 		} else if err != nil {
 			return err
 		}
 	}
-	page.link(changes.Key(r), offset)
+	page.link(data.ChangesKey(r), offset)
 	if c := &page.Changes; len(c.Columns) > maxKeys { // the key is always among the columns on offer
 		c.Columns = append(slices.Clone(c.Key), slices.DeleteFunc(c.Columns[:maxKeys], func(name string) bool { return slices.Contains(c.Key, name) })...)
 	}
@@ -109,18 +109,18 @@ func (p *diffPage) link(key []string, offset int) {
 		}
 		return "/diff?" + q.Encode()
 	}
-	longest := int(min(p.Changes.Longest, changes.MaxOffset))
-	for from := 0; from == 0 || from < longest; from += changes.MaxList {
+	longest := int(min(p.Changes.Longest, data.MaxChangesOffset))
+	for from := 0; from == 0 || from < longest; from += data.MaxChanges {
 		name := "CSV"
 		if from > 0 {
 			name += " from " + humanCount(from+1)
 		}
-		p.Files = append(p.Files, crumb{name, to("csv", from, changes.MaxList)})
+		p.Files = append(p.Files, crumb{name, to("csv", from, data.MaxChanges)})
 		if len(p.Files) == maxDiffFiles {
 			break
 		}
 	}
-	p.Files = append(p.Files, crumb{"JSON", to("json", 0, changes.MaxList)})
+	p.Files = append(p.Files, crumb{"JSON", to("json", 0, data.MaxChanges)})
 	if offset > 0 {
 		p.Previous = to("", max(0, offset-diffRows), 0)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
+	"odarchive/sparqlapi/data"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/rows"
 	"odarchive/sparqlapi/target"
 
 	"github.com/go-chi/chi/v5"
@@ -21,7 +21,7 @@ import (
 
 // Tables reads the rows of tables.
 type Tables interface {
-	Read(ctx context.Context, r rows.Request) (*rows.Answer, error)
+	Read(ctx context.Context, r data.RowsRequest) (*data.RowsAnswer, error)
 }
 
 // Limits of the page of a table. It weighs at most about 20 KB.
@@ -39,7 +39,7 @@ const (
 // exploring is the state of a page of a table: its address contains it whole.
 type exploring struct {
 	Table  string
-	Where  []rows.Comparison
+	Where  []data.Comparison
 	Order  string
 	Offset int
 	From   int // first column
@@ -48,7 +48,7 @@ type exploring struct {
 // href returns the address of a state, relative to the page.
 func (s exploring) href() string {
 	q := url.Values{}
-	for _, p := range [][2]string{{"table", s.Table}, {"where", rows.Condition(s.Where)}, {"order", s.Order}} {
+	for _, p := range [][2]string{{"table", s.Table}, {"where", data.Condition(s.Where)}, {"order", s.Order}} {
 		if p[1] != "" {
 			q.Set(p[0], p[1])
 		}
@@ -63,7 +63,7 @@ func (s exploring) href() string {
 }
 
 // narrowed returns the state with more comparisons, at its first page.
-func (s exploring) narrowed(more ...rows.Comparison) exploring {
+func (s exploring) narrowed(more ...data.Comparison) exploring {
 	s.Where, s.Offset = append(slices.Clone(s.Where), more...), 0
 	return s
 }
@@ -90,7 +90,7 @@ type explorePage struct {
 	Charts   []chart
 	Map      template.HTML
 	Files    []crumb
-	Snippets []rows.Snippet
+	Snippets []data.Snippet
 	Fault    string // why the condition cannot be used
 	Notes    []string
 	State    exploring
@@ -126,10 +126,10 @@ func (u *UI) tablePage(w http.ResponseWriter, r *http.Request) error {
 	if err := v.Available(); err != nil {
 		return err
 	}
-	if c := q.Get("c"); c != "" && slices.Contains(rows.Operators(), q.Get("op")) {
-		return addComparison(w, q, rows.Comparison{Column: c, Op: q.Get("op"), Value: q.Get("v")})
+	if c := q.Get("c"); c != "" && slices.Contains(data.Operators(), q.Get("op")) {
+		return addComparison(w, q, data.Comparison{Column: c, Op: q.Get("op"), Value: q.Get("v")})
 	}
-	request := rows.Request{Version: id, Table: q.Get("table"), Where: q.Get("where"), Facets: true, Limit: exploreRows}
+	request := data.RowsRequest{Version: id, Table: q.Get("table"), Where: q.Get("where"), Facets: true, Limit: exploreRows}
 	if order := q.Get("order"); order != "" {
 		request.Order = []string{order}
 	}
@@ -145,7 +145,7 @@ func (u *UI) tablePage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if row >= 0 {
-		request = rows.Request{Version: id, Table: request.Table, Offset: row, Limit: 1}
+		request = data.RowsRequest{Version: id, Table: request.Table, Offset: row, Limit: 1}
 	}
 	res, err := u.archive.Resource(ctx, v.URL)
 	if err != nil {
@@ -188,7 +188,7 @@ func (u *UI) tablePage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // addComparison redirects to the page with one more comparison.
-func addComparison(w http.ResponseWriter, q url.Values, c rows.Comparison) error {
+func addComparison(w http.ResponseWriter, q url.Values, c data.Comparison) error {
 	where := c.String()
 	if old := strings.TrimSpace(q.Get("where")); old != "" {
 		where = old + " and " + where
@@ -203,7 +203,7 @@ func addComparison(w http.ResponseWriter, q url.Values, c rows.Comparison) error
 }
 
 // fill sets what the pages of a table and of a row have in common.
-func (p *explorePage) fill(found *rows.Answer) {
+func (p *explorePage) fill(found *data.RowsAnswer) {
 	p.Name = found.Table
 	if p.Name == "" {
 		p.Name = p.Version.FileName
@@ -220,7 +220,7 @@ func (p *explorePage) fill(found *rows.Answer) {
 	if len(p.Tables) > exploreTables {
 		p.Tables = p.Tables[:exploreTables]
 	}
-	p.Where = rows.Condition(found.Where)
+	p.Where = data.Condition(found.Where)
 	for _, c := range found.Columns[:min(len(found.Columns), exploreNames)] {
 		p.Names = append(p.Names, c.Name)
 	}

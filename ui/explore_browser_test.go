@@ -16,13 +16,13 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/go-chi/chi/v5"
 
+	"odarchive/sparqlapi/data"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/rows"
 )
 
 // withFiles adds the rows API to the pages.
 func withFiles(w *world) http.Handler {
-	api := rows.New(tablesOf{w})
+	api := data.NewRows(tablesOf{w})
 	r := chi.NewRouter()
 	r.Get("/api/v1/get/file/id/{id}/table.{ext}", problem.Handler(api.Table))
 	pages := site(w)

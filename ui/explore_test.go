@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/detect"
-	"odarchive/sparqlapi/rows"
+	"odarchive/sparqlapi/data"
 
 	"golang.org/x/net/html"
 )
@@ -169,4 +169,4 @@ func TestTheFormOfATableAddsComparisons(t *testing.T) {
 	}
 }
 
-var _ rows.Archive = tablesOf{}
+var _ data.RowsArchive = tablesOf{}

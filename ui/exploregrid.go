@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/sparqlapi/rows"
+	"odarchive/sparqlapi/data"
 )
 
 type exploreColumn struct {
@@ -36,7 +36,7 @@ type record struct {
 type recordField struct{ Name, Value, Link, Note string }
 
 // grid sets the rows and columns that are shown, and the links to others.
-func (p *explorePage) grid(found *rows.Answer) {
+func (p *explorePage) grid(found *data.RowsAnswer) {
 	s := p.State
 	last := min(s.From+exploreColumns, len(found.Columns))
 	for i := s.From; i < last; i++ {
@@ -83,7 +83,7 @@ func (p *explorePage) grid(found *rows.Answer) {
 	}
 	p.Facets = facetLinks(found, s)
 	p.Charts = chartsOf(found.Profile, s)
-	for _, op := range rows.Operators() {
+	for _, op := range data.Operators() {
 		p.Ops = append(p.Ops, crumb{opWord(op), op})
 	}
 }
@@ -124,7 +124,7 @@ func cellOf(c csvprofile.Column, value any) exploreCellView {
 }
 
 // recordOf returns a row with all its columns.
-func recordOf(found *rows.Answer, row int, s exploring) *record {
+func recordOf(found *data.RowsAnswer, row int, s exploring) *record {
 	r := &record{Number: humanCount(row + 1), Back: exploring{Table: s.Table, Offset: row / 10 * 10}.href()}
 	if row > 0 {
 		r.Previous = rowHref(s.Table, int64(row-1))

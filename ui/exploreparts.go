@@ -11,7 +11,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/extent"
-	"odarchive/sparqlapi/rows"
+	"odarchive/sparqlapi/data"
 	"odarchive/triplestore/geometry"
 	"odarchive/ui/plot"
 	"odarchive/vocab/geosparql"
@@ -45,14 +45,14 @@ func wordOf(value string) string {
 }
 
 // facetLinks returns the values of columns that have few, each a link that narrows the rows to it.
-func facetLinks(found *rows.Answer, s exploring) (list []facet) {
+func facetLinks(found *data.RowsAnswer, s exploring) (list []facet) {
 	for _, f := range found.Facets {
-		if slices.ContainsFunc(s.Where, func(c rows.Comparison) bool { return c.Column == f.Column && c.Op == "=" }) || len(list) == exploreFacets {
+		if slices.ContainsFunc(s.Where, func(c data.Comparison) bool { return c.Column == f.Column && c.Op == "=" }) || len(list) == exploreFacets {
 			continue
 		}
 		group := facet{Name: shorten(f.Column)}
 		for _, v := range f.Values[:min(len(f.Values), exploreValues)] {
-			group.Lines = append(group.Lines, facetLine{catalog.Count{Key: cut(v.Value, exploreCell), Count: int(v.Count)}, s.narrowed(rows.Comparison{Column: f.Column, Op: "=", Value: v.Value}).href()})
+			group.Lines = append(group.Lines, facetLine{catalog.Count{Key: cut(v.Value, exploreCell), Count: int(v.Count)}, s.narrowed(data.Comparison{Column: f.Column, Op: "=", Value: v.Value}).href()})
 		}
 		if len(group.Lines) > 0 {
 			list = append(list, group)
@@ -86,7 +86,7 @@ func chartsOf(p *csvprofile.Profile, s exploring) (list []chart) {
 				upper = "<="
 			}
 			ranges = append(ranges, plot.Range{From: from, To: to, Share: share, Title: words[i] + " to " + words[i+1] + ": about " + percent(share),
-				Href: s.narrowed(rows.Comparison{Column: c.Name, Op: ">=", Value: cellWord(c, words[i])}, rows.Comparison{Column: c.Name, Op: upper, Value: cellWord(c, words[i+1])}).href()})
+				Href: s.narrowed(data.Comparison{Column: c.Name, Op: ">=", Value: cellWord(c, words[i])}, data.Comparison{Column: c.Name, Op: upper, Value: cellWord(c, words[i+1])}).href()})
 		}
 		if len(ranges) < len(shares) {
 			continue
@@ -115,13 +115,13 @@ func axisValue(c csvprofile.Column, word string) (float64, bool) {
 // cellWord returns a number or date of a profile as conditions have it.
 func cellWord(c csvprofile.Column, word string) string {
 	if isNumber(c) {
-		return rows.Literal(c, word)
+		return data.Literal(c, word)
 	}
 	return word
 }
 
 // placesOf draws where the rows of a page are, "" if that is not known.
-func (u *UI) placesOf(found *rows.Answer, s exploring) template.HTML {
+func (u *UI) placesOf(found *data.RowsAnswer, s exploring) template.HTML {
 	var places []plot.Place
 	p := found.Profile
 	place := func(i int, box [4]float64) {
@@ -172,7 +172,7 @@ func geometryColumn(p *csvprofile.Profile) int {
 
 func numberIn(p *csvprofile.Profile, cells []any, column int) (float64, bool) {
 	text, _ := cells[column].(string)
-	return rows.Number(p.Columns[column], text)
+	return data.Number(p.Columns[column], text)
 }
 
 // offers sets the files and programs that get the rows of the page's state. iri is the version's, and place its path on
@@ -183,10 +183,10 @@ func (p *explorePage) offers(iri, place string) {
 		q.Set("table", p.State.Table)
 	}
 	if len(p.State.Where) > 0 {
-		q.Set("where", rows.Condition(p.State.Where))
+		q.Set("where", data.Condition(p.State.Where))
 	}
 	name := strings.TrimSuffix(p.Name, path.Ext(p.Name))
-	p.Snippets = rows.Snippets(iri, name, q)
+	p.Snippets = data.Snippets(iri, name, q)
 	query := ""
 	if len(q) > 0 {
 		query = "?" + q.Encode()

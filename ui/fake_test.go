@@ -23,8 +23,8 @@ import (
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
+	"odarchive/sparqlapi/data"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/rows"
 	"odarchive/triplestore/term"
 	"odarchive/ui"
 )
@@ -312,7 +312,7 @@ func site(w *world) http.Handler { return siteOf(w, func(*ui.Options) {}) }
 
 // siteOf is site with other options.
 func siteOf(w *world, change func(*ui.Options)) http.Handler {
-	o := ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Planned: plannedHarvests{w}, Register: registered, Kinds: []string{"auto", "ckan"}, Crawl: w.crawl, Campaigns: &campaigns{}, Hosts: newHostSettings(), Guard: guard{}, Tables: rows.New(tablesOf{w}), Histories: rows.NewHistories(tablesOf{w}), Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"}
+	o := ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Planned: plannedHarvests{w}, Register: registered, Kinds: []string{"auto", "ckan"}, Crawl: w.crawl, Campaigns: &campaigns{}, Hosts: newHostSettings(), Guard: guard{}, Tables: data.NewRows(tablesOf{w}), Histories: data.NewHistories(tablesOf{w}), Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"}
 	change(&o)
 	u, err := ui.New(o)
 	if err != nil {

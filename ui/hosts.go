@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/web/hosts"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // Hosts has what an operator sets for single hosts; the crawl implements it.

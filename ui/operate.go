@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"odarchive/crawler"
-	"odarchive/crawler/dispatch"
-	"odarchive/crawler/scope"
-	"odarchive/sparqlapi/access"
+	"odarchive/crawler/copies/dispatch"
+	"odarchive/crawler/queue/scope"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // Crawling holds and continues the crawl; crawler.Intake does.

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"odarchive/crawler"
+	"odarchive/crawler/archive/series"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/dispatch"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/scope"
-	"odarchive/crawler/series"
-	"odarchive/sparqlapi/access"
+	"odarchive/crawler/copies/dispatch"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/scope"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/ui"
 )
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"odarchive/crawler"
+	"odarchive/crawler/archive/series"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/scope"
-	"odarchive/crawler/series"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/scope"
 	"odarchive/ui/plot"
 )
 

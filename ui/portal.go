@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/about"
+	"odarchive/sparqlapi/describe/about"
 )
 
 type portalPage struct {

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/harvest/timetable"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // Planned has the harvests that run at their times, and the questions about portals; the crawl implements it.

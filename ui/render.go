@@ -14,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 )
 

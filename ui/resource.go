@@ -12,7 +12,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
-	"odarchive/sparqlapi/about"
+	"odarchive/sparqlapi/describe/about"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 	"odarchive/ui/plot"

@@ -11,14 +11,14 @@ import (
 	"strings"
 
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/data"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/rows"
 	"odarchive/ui/plot"
 )
 
 // Histories reads how a row of a table changed.
 type Histories interface {
-	Read(ctx context.Context, r rows.HistoryRequest) (*rows.History, error)
+	Read(ctx context.Context, r data.HistoryRequest) (*data.History, error)
 }
 
 // Limits of the page of a row's history. It weighs at most about 20 KB.
@@ -56,7 +56,7 @@ type pastField struct {
 }
 
 type pastPeriod struct {
-	First, Last rows.Moment
+	First, Last data.Moment
 	Versions    int
 	Row         string // address of the row in the last version, "" if it is not there
 	Diff        string // address of the difference from the version before, "" if there is none
@@ -77,7 +77,7 @@ func (u *UI) RowHistory(w http.ResponseWriter, r *http.Request) error {
 	if u.histories == nil {
 		return problem.New(http.StatusNotFound, "No such page", "histories of rows are not offered")
 	}
-	request, err := rows.ParseHistory(r)
+	request, err := data.ParseHistory(r)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (u *UI) RowHistory(w http.ResponseWriter, r *http.Request) error {
 }
 
 // fill sets what the page says of the periods.
-func (p *rowHistoryPage) fill(found *rows.History, cell func(column string) string) {
+func (p *rowHistoryPage) fill(found *data.History, cell func(column string) string) {
 	changes := map[string]int{}
 	var values []float64
 	for i, from := range found.Periods {
@@ -162,7 +162,7 @@ func (p *rowHistoryPage) fill(found *rows.History, cell func(column string) stri
 }
 
 // periodOf returns a period as the page shows it.
-func periodOf(found *rows.History, i int, cell func(column string) string) pastPeriod {
+func periodOf(found *data.History, i int, cell func(column string) string) pastPeriod {
 	from := found.Periods[i]
 	p := pastPeriod{First: from.First, Last: from.Last, Versions: from.Versions, Said: stateWords(from), Rows: from.Rows}
 	switch from.Change {
@@ -173,14 +173,14 @@ func periodOf(found *rows.History, i int, cell func(column string) string) pastP
 	case "changed":
 		p.Said = "Changed"
 	default:
-		if from.State == rows.Present {
+		if from.State == data.Present {
 			p.Said = "So since the first version that was read"
-			if slices.ContainsFunc(found.Periods[i+1:], func(p rows.Period) bool { return p.State == rows.Present || p.State == rows.Absent }) {
+			if slices.ContainsFunc(found.Periods[i+1:], func(p data.Period) bool { return p.State == data.Present || p.State == data.Absent }) {
 				p.Said = "Unchanged"
 			}
 		}
 	}
-	if from.State == rows.Present {
+	if from.State == data.Present {
 		q := url.Values{"row": {strconv.FormatInt(from.Row, 10)}}
 		if found.Table != "" {
 			q.Set("table", found.Table)
@@ -215,19 +215,19 @@ func periodOf(found *rows.History, i int, cell func(column string) string) pastP
 }
 
 // stateWords says what a version has of the row.
-func stateWords(p rows.Period) string {
+func stateWords(p data.Period) string {
 	switch p.State {
-	case rows.Present:
+	case data.Present:
 		return "The row is there"
-	case rows.Absent:
+	case data.Absent:
 		return "The row is not there"
-	case rows.NoTable:
+	case data.NoTable:
 		return "The version has no such table"
-	case rows.NoColumn:
+	case data.NoColumn:
 		return "The table has no column of the key"
-	case rows.NotData:
+	case data.NotData:
 		return "The version is an error page"
-	case rows.Taken:
+	case data.Taken:
 		return "The version was withdrawn"
 	}
 	return "The table cannot be read: " + p.Why

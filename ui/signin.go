@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/ui"
 )
 

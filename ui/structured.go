@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/about"
+	"odarchive/sparqlapi/describe/about"
 )
 
 // What pages say of themselves to search engines: a dataset in terms of schema.org, as JSON-LD inside the page. The

@@ -11,7 +11,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest/timetable"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // Register adds files to those that are visited; crawler.Intake.Add does. fresh[i] reports whether seeds[i] was new. If

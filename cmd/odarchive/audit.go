@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/faces"
-	"odarchive/sparqlapi/audit"
+	"odarchive/sparqlapi/operate"
 	"odarchive/triplestore/disk"
 
 	"github.com/spf13/cobra"
@@ -39,12 +39,12 @@ token that has the right admin.`,
 			if verify {
 				return c.verifyAudit(cmd.Context())
 			}
-			var list []audit.Entry
+			var list []operate.AuditEntry
 			var err error
 			if c.server != "" {
 				list, err = faces.NewRemote(c.server, c.cfg.Serve.Token).Audit(cmd.Context(), limit)
 			} else {
-				list, err = audit.Last(disk.OS{}, faces.AuditDir(c.cfg.Data), limit, 0)
+				list, err = operate.LastAct(disk.OS{}, faces.AuditDir(c.cfg.Data), limit, 0)
 			}
 			if err != nil {
 				return err
@@ -60,12 +60,12 @@ token that has the right admin.`,
 }
 
 func (c *cli) verifyAudit(ctx context.Context) error {
-	var r audit.Report
+	var r operate.AuditReport
 	var err error
 	if c.server != "" {
 		r, err = faces.NewRemote(c.server, c.cfg.Serve.Token).VerifyAudit(ctx)
 	} else {
-		r, err = audit.Verify(disk.OS{}, faces.AuditDir(c.cfg.Data))
+		r, err = operate.VerifyAudit(disk.OS{}, faces.AuditDir(c.cfg.Data))
 	}
 	if err != nil {
 		return err
@@ -79,10 +79,10 @@ func (c *cli) verifyAudit(ctx context.Context) error {
 	return nil
 }
 
-func (c *cli) printAudit(list []audit.Entry) error {
+func (c *cli) printAudit(list []operate.AuditEntry) error {
 	if c.json {
 		if list == nil {
-			list = []audit.Entry{} // [] in JSON
+			list = []operate.AuditEntry{} // [] in JSON
 		}
 		return c.print(list, "")
 	}

@@ -9,7 +9,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/archive/backup"
+	"odarchive/crawler/copies/backup"
 	"odarchive/triplestore/kv"
 
 	"github.com/dustin/go-humanize/english"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/archive/backup"
+	"odarchive/crawler/copies/backup"
 )
 
 func TestABackupWithADamagedPackIsPrintedAndFails(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/control"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/sparqlapi/operate"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
@@ -213,7 +213,7 @@ settings, and Socrata, udata and Kaggle as documents, are in crawler/harvest/web
 				return err
 			}
 			if c.call != nil { // of somebody else
-				if err := control.MayRun(ctx, d); err != nil {
+				if err := operate.MayRun(ctx, d); err != nil {
 					return err
 				}
 			}

@@ -12,7 +12,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
-	"odarchive/sparqlapi/citation"
+	"odarchive/sparqlapi/describe"
 	"odarchive/triplestore/disk"
 
 	"github.com/spf13/cobra"
@@ -24,7 +24,7 @@ func (c *cli) cite() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cite URL|VERSION-IRI...",
 		Short: "Cite versions, files and datasets, or write DataCite metadata for DOIs",
-		Long: `Cite versions, files or datasets with what their portals say of authors, publishers and licences. Formats: ` + strings.Join(citation.Names(), ", ") + `.
+		Long: `Cite versions, files or datasets with what their portals say of authors, publishers and licences. Formats: ` + strings.Join(describe.CitationNames(), ", ") + `.
 
 With --dir, each becomes a file of its own, named by its id; --all cites the latest version of every file. With --doi-prefix,
 DataCite metadata names the DOI to be registered: the prefix, a slash and the id of the version. Send such a file to DataCite
@@ -43,13 +43,13 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 				return usagef("--dir cannot be combined with --endpoint: it writes files here")
 			case dir != "" && out != "-":
 				return usagef("-o cannot be combined with --dir")
-			case !slices.Contains(citation.Names(), format):
-				return usagef("--format %q: expected %s", format, strings.Join(citation.Names(), ", "))
+			case !slices.Contains(describe.CitationNames(), format):
+				return usagef("--format %q: expected %s", format, strings.Join(describe.CitationNames(), ", "))
 			case format == "datacite-xml" && len(args) > 1 && dir == "":
 				return usagef("--format datacite-xml needs --dir for several works, since each is a document")
 			case prefix != "" && !strings.HasPrefix(format, "datacite"):
 				return usagef("--doi-prefix needs --format datacite or datacite-xml")
-			case prefix != "" && !citation.IsDOIPrefix(prefix):
+			case prefix != "" && !describe.IsDOIPrefix(prefix):
 				return usagef("--doi-prefix %q: expected a prefix such as 10.5072", prefix)
 			}
 			return nil
@@ -58,7 +58,7 @@ DataCite metadata names the DOI to be registered: the prefix, a slash and the id
 			return c.reading(cmd.Context(), func(n *app.Node) error {
 				var texts [][]byte
 				written := 0
-				one := func(w citation.Work) error {
+				one := func(w describe.Work) error {
 					body, extension, err := formatted(w, format, prefix)
 					if err != nil {
 						return err
@@ -123,7 +123,7 @@ func jsonArray(values [][]byte) []byte {
 }
 
 // formatted returns the citation, and the extension of its file.
-func formatted(w citation.Work, format, prefix string) (body []byte, extension string, err error) {
+func formatted(w describe.Work, format, prefix string) (body []byte, extension string, err error) {
 	if prefix != "" {
 		doi := prefix + "/" + fileID(w)
 		if format == "datacite" {
@@ -141,16 +141,16 @@ func formatted(w citation.Work, format, prefix string) (body []byte, extension s
 }
 
 // fileID returns what names a work in files and DOIs.
-func fileID(w citation.Work) string {
+func fileID(w describe.Work) string {
 	if w.ID != "" {
 		return w.ID
 	}
 	return ns.ResourceID(w.IRI)
 }
 
-func citeOne(ctx context.Context, n *app.Node, name string, f func(citation.Work) error) error {
+func citeOne(ctx context.Context, n *app.Node, name string, f func(describe.Work) error) error {
 	collector := n.Citations()
-	w, err := citation.Work{}, error(nil)
+	w, err := describe.Work{}, error(nil)
 	if id, ok := n.Archive.VersionID(name); ok {
 		w, err = collector.Version(ctx, id)
 	} else {
@@ -163,10 +163,10 @@ func citeOne(ctx context.Context, n *app.Node, name string, f func(citation.Work
 }
 
 // citeAll cites the latest version of every file that has one.
-func citeAll(ctx context.Context, n *app.Node, f func(citation.Work) error) (err error) {
+func citeAll(ctx context.Context, n *app.Node, f func(describe.Work) error) (err error) {
 	collector := n.Citations()
 	walk := n.Archive.Archived(ctx, "", func(r catalog.Resource) bool {
-		var w citation.Work
+		var w describe.Work
 		if w, err = collector.Version(ctx, ns.VersionID(r.ID, r.LatestN())); err == nil {
 			err = f(w)
 		}

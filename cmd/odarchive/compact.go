@@ -3,7 +3,7 @@ package main
 import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/spf13/cobra"
 )

@@ -16,7 +16,7 @@ import (
 	"odarchive/crawler"
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/warc/tape"
+	"odarchive/crawler/exchange/tape"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"

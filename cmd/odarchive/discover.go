@@ -10,9 +10,9 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/follow/discover"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/discover"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"

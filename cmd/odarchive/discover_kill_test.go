@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"odarchive/crawler/harvest/discover"
+	"odarchive/crawler/follow/discover"
 )
 
 // town is a site of 30 lists with 10 pages each, of which every one has a file. It keeps account of who asks for what.

@@ -10,9 +10,9 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/preserve"
-	"odarchive/crawler/preserve/ocfl"
-	"odarchive/sparqlapi/access"
+	"odarchive/crawler/exchange/ocfl"
+	"odarchive/crawler/exchange/preserve"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"

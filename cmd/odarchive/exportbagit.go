@@ -8,8 +8,8 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/preserve"
-	"odarchive/crawler/preserve/bagit"
+	"odarchive/crawler/exchange/bagit"
+	"odarchive/crawler/exchange/preserve"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"

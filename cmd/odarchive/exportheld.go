@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"odarchive/crawler/preserve"
+	"odarchive/crawler/exchange/preserve"
 )
 
 // knownInput is the name of the input with which a client says what it holds: a line of JSON for each file, a heldLine.

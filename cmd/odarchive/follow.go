@@ -11,9 +11,9 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
-	"odarchive/crawler/campaign"
-	"odarchive/crawler/scrape"
-	"odarchive/sparqlapi/access"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/scrape"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"

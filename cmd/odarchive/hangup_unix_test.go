@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 )
 
 func TestAHangupReadsTheSettingsOfHostsAgain(t *testing.T) {

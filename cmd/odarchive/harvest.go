@@ -14,10 +14,9 @@ import (
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/follow/discover"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/fingerprint"
-	"odarchive/crawler/spelling"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -195,7 +194,7 @@ func (c *cli) recognise(ctx context.Context, n *app.Node, source *crawl.HarvestS
 	found, err := n.Recognise(ctx, source.Address, func(asked, came string) {
 		fmt.Fprintf(c.stderr, "tried %s: %s\n", printable(asked), printable(came))
 	})
-	if errors.Is(err, fingerprint.ErrUnknown) {
+	if errors.Is(err, discover.ErrUnknown) {
 		return fmt.Errorf("%w; 'odarchive discover %s' finds the data files of a web site, 'odarchive harvest KIND URL' harvests a source that you know", err, shellWord(source.Address))
 	}
 	if err != nil {
@@ -355,5 +354,5 @@ func (c *cli) traffic(reports []harvest.Report) error {
 
 // unknownKind returns the error for a kind of source that does not exist.
 func unknownKind(kind string) error {
-	return fmt.Errorf("there is no harvester for %q; expected %s or %s%s", kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised, spelling.Hint(kind, crawl.HarvestKinds()))
+	return fmt.Errorf("there is no harvester for %q; expected %s or %s%s", kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised, catalog.Hint(kind, crawl.HarvestKinds()))
 }

@@ -11,7 +11,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"

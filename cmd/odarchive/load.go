@@ -12,7 +12,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/rdffiles"
 	"odarchive/cmd/internal/store"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/triplestore/term"
 
 	"github.com/dustin/go-humanize"

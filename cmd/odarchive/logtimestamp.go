@@ -6,9 +6,9 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/archive/timestamp"
 	"odarchive/crawler/archive/transparency"
-	"odarchive/sparqlapi/access"
+	"odarchive/crawler/exchange/timestamp"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/spf13/cobra"
 )

@@ -16,7 +16,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/sparqlapi/answer"
 
 	"github.com/dustin/go-humanize"

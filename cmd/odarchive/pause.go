@@ -5,7 +5,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 
 	"github.com/spf13/cobra"
 )

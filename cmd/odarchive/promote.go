@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/archive/vault"
+	"odarchive/crawler/copies/vault"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 

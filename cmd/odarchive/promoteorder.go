@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"odarchive/crawler/archive/vault"
+	"odarchive/crawler/copies/vault"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )

@@ -8,7 +8,7 @@ import (
 
 	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/archive/vault"
+	"odarchive/crawler/copies/vault"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 )

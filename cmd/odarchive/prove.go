@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/crawler/archive/timestamp"
 	"odarchive/crawler/archive/transparency"
+	"odarchive/crawler/exchange/timestamp"
 	"odarchive/triplestore/disk"
 
 	"github.com/spf13/cobra"

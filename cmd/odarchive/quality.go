@@ -6,7 +6,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/archive/quality"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/spf13/cobra"
 )

@@ -11,8 +11,8 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/files"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/results"
@@ -196,7 +196,7 @@ func (c *cli) writeZip(ctx context.Context, n *app.Node, query, kind, out string
 }
 
 // zipDone describes a zip that was written, and what was left out of it.
-func zipDone(name string, plan *bundle.Plan) string {
+func zipDone(name string, plan *files.Plan) string {
 	line := fmt.Sprintf("%s: %s, %d bytes", name, english.Plural(len(plan.Entries()), "file", ""), plan.Size())
 	if n := len(plan.LeftOut()); n > 0 {
 		line += fmt.Sprintf("; %d left out, as manifest.json says: %s", n, plan.LeftOut()[0].LeftOut)

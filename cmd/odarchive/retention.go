@@ -8,7 +8,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/schedule"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/schedule"
+	"odarchive/crawler/queue/scope"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"

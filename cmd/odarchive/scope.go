@@ -13,8 +13,8 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/scope"
-	"odarchive/crawler/spelling"
+	"odarchive/crawler/catalog"
+	"odarchive/crawler/queue/scope"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -109,7 +109,7 @@ func (o *scopeFlags) check(args []string) error {
 		}
 	default:
 		known := []string{"list", "refused", "allow", "deny", "remove", "test"}
-		return usagef("scope needs one of: %s%s", strings.Join(known, ", "), spelling.Hint(what, known))
+		return usagef("scope needs one of: %s%s", strings.Join(known, ", "), catalog.Hint(what, known))
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/search"
+	"odarchive/sparqlapi/data"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -37,7 +37,7 @@ such as "a phrase", -without, type:csv, since:30d; without words, the files that
 				q.Set("facets", "0")
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
-				api := search.API{Archive: n.Archive, Mint: n.Mint, Now: n.Clock}
+				api := data.SearchAPI{Archive: n.Archive, Mint: n.Mint, Now: n.Clock}
 				found, err := api.Find(cmd.Context(), q)
 				if errors.Is(err, catalog.ErrQuestion) {
 					return usageError{err}
@@ -66,7 +66,7 @@ such as "a phrase", -without, type:csv, since:30d; without words, the files that
 }
 
 // printFound prints what a search found: two lines for each file.
-func (c *cli) printFound(a search.Answer) error {
+func (c *cli) printFound(a data.SearchAnswer) error {
 	if c.json {
 		return c.print(a, "")
 	}

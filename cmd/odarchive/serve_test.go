@@ -22,7 +22,7 @@ import (
 
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/sampleweb"
-	"odarchive/crawler/archive/timestamp/tsatest"
+	"odarchive/crawler/exchange/timestamp/tsatest"
 )
 
 // served is an archive with two states of the sample web, served by `odarchive serve`.

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/ns"
 
 	"github.com/spf13/cobra"

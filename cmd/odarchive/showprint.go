@@ -13,7 +13,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/politeness"
 
 	"github.com/dustin/go-humanize"

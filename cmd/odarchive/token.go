@@ -12,7 +12,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/spf13/cobra"
 )

@@ -10,7 +10,6 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/detect"
-	"odarchive/crawler/spelling"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -132,7 +131,7 @@ func commandHint(parent *cobra.Command, word string) string {
 			names = append(names, sub.Name())
 		}
 	}
-	if near := spelling.Nearest(word, names); near != "" {
+	if near := catalog.Nearest(word, names); near != "" {
 		_, path, _ := strings.Cut(parent.CommandPath()+" "+near, " ")
 		return fmt.Sprintf("; did you mean %q?", path)
 	}
@@ -194,7 +193,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		return usageError{err}
 	}
-	if near := spelling.Nearest(name, own); near != "" {
+	if near := catalog.Nearest(name, own); near != "" {
 		return usagef("%w; did you mean --%s?", err, near)
 	}
 	var others []string

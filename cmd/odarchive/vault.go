@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"odarchive/crawler/archive/vault"
+	"odarchive/crawler/copies/vault"
 	"odarchive/triplestore/bucket"
 
 	"github.com/dustin/go-humanize"

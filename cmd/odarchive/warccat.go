@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/wacz"
+	"odarchive/crawler/exchange/wacz"
+	"odarchive/crawler/exchange/warc"
 
 	"github.com/spf13/cobra"
 )

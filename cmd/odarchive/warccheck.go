@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/audit"
-	"odarchive/crawler/warc/wacz"
+	"odarchive/crawler/exchange/wacz"
+	"odarchive/crawler/exchange/warc"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -35,7 +34,7 @@ on standard output with the offset of the record or gzip member; with any, the e
 					}
 					for _, file := range o.Files {
 						in, done := c.readWARC(cmd.Context(), file)
-						r, err := audit.Check(in, found.of(file.Name))
+						r, err := warc.Check(in, found.of(file.Name))
 						if _, ofPackage := errors.AsType[*wacz.DamagedError](err); ofPackage {
 							done()
 							found.of(file.Name)(warc.Fault{Why: err.Error()})

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/warc"
+	"odarchive/crawler/exchange/warc"
 )
 
-// TestEveryCommandInTheDocumentOnWARCRuns runs the commands of crawler/warc/README.md, in order, on a small file. Each
+// TestEveryCommandInTheDocumentOnWARCRuns runs the commands of crawler/exchange/warc/README.md, in order, on a small file. Each
 // must succeed and write something.
 func TestEveryCommandInTheDocumentOnWARCRuns(t *testing.T) {
-	document, err := os.ReadFile("../../crawler/warc/README.md")
+	document, err := os.ReadFile("../../crawler/exchange/warc/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

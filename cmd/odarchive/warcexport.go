@@ -7,7 +7,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
-	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/files"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -18,10 +18,10 @@ const everyVersion = "SELECT ?v { ?f <http://purl.org/dc/terms/hasVersion> ?v }"
 
 // exported is a file of many versions, ready to be written.
 type exported interface {
-	WriteTo(w io.Writer, c bundle.Contents) (int64, error)
+	WriteTo(w io.Writer, c files.BundleContents) (int64, error)
 	Size() int64
 	Count() int
-	LeftOut() []bundle.Entry
+	LeftOut() []files.Entry
 }
 
 func (c *cli) warcExport() *cobra.Command {

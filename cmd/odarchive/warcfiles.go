@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/wacz"
+	"odarchive/crawler/exchange/wacz"
+	"odarchive/crawler/exchange/warc"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/klauspost/compress/gzip"

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/cdxj"
-	"odarchive/crawler/warc/wacz"
+	"odarchive/crawler/exchange/cdxj"
+	"odarchive/crawler/exchange/wacz"
+	"odarchive/crawler/exchange/warc"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/klauspost/compress/gzip"

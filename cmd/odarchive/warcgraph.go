@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/derive"
-	"odarchive/crawler/warc/graph"
-	"odarchive/crawler/warc/wacz"
+	"odarchive/crawler/exchange/derive"
+	"odarchive/crawler/exchange/wacz"
+	"odarchive/crawler/exchange/warc"
+	"odarchive/crawler/exchange/webgraph"
 
 	"github.com/spf13/cobra"
 )
@@ -31,7 +31,7 @@ each page, or a graph in DOT or GraphML with each edge once.`,
   odarchive warc graph wat.paths.gz --level host > hosts.txt   # the files beside the list that it names`,
 		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := graph.ParseLevel(level)
+			l, err := webgraph.ParseLevel(level)
 			if err != nil {
 				return usagef("--level %w", err)
 			}
@@ -45,7 +45,7 @@ each page, or a graph in DOT or GraphML with each edge once.`,
 			err = c.eachWARC(cmd.Context(), args, func(_ *wacz.Opened, file wacz.File) error {
 				in, done := c.readWARC(cmd.Context(), file)
 				defer done()
-				if err := graph.Edges(in, l, w.edge, found.of(file.Name)); err != nil {
+				if err := webgraph.Edges(in, l, w.edge, found.of(file.Name)); err != nil {
 					return fmt.Errorf("%s: %w", file.Name, err)
 				}
 				return nil

@@ -12,11 +12,10 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/cdxj"
-	"odarchive/crawler/warc/rows"
-	"odarchive/crawler/warc/wacz"
-	"odarchive/sparqlapi/access"
+	"odarchive/crawler/exchange/cdxj"
+	"odarchive/crawler/exchange/wacz"
+	"odarchive/crawler/exchange/warc"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -163,7 +162,7 @@ func (c *cli) describeRecords(ctx context.Context, n *app.Node, file wacz.File) 
 	}
 	in, done := c.readWARC(ctx, file)
 	defer done()
-	if _, err := n.Triples.Load(ctx, rows.New(in, graph, func(warc.Fault) {})); err != nil {
+	if _, err := n.Triples.Load(ctx, cdxj.NewRowReader(in, graph, func(warc.Fault) {})); err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
 	return n.Triples.IndexLiterals(ctx)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"odarchive/crawler/warc/cdxj"
-	"odarchive/crawler/warc/wacz"
+	"odarchive/crawler/exchange/cdxj"
+	"odarchive/crawler/exchange/wacz"
 
 	"github.com/spf13/cobra"
 )

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/crawler/warc/cdxj"
-	"odarchive/crawler/warc/wacz"
+	"odarchive/crawler/exchange/cdxj"
+	"odarchive/crawler/exchange/wacz"
 )
 
 func isWebAddress(name string) bool {

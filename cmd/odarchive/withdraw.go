@@ -11,7 +11,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"

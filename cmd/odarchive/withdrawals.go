@@ -9,7 +9,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"

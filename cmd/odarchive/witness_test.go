@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/crawler/archive/timestamp/tsatest"
+	"odarchive/crawler/exchange/timestamp/tsatest"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/schedule"
+	"odarchive/crawler/queue/schedule"
 )
 
 // day0 is the beginning of the simulation, a Monday.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/faults"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/triplestore/kv"
 )
 

@@ -14,7 +14,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/triplestore/kv"
 )
 

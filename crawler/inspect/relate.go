@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/keys"
 )
 
 // maxForeignKeys is the maximum number of foreign keys of all tables of a file.
@@ -13,13 +12,13 @@ const maxForeignKeys = 2000
 // relate finds the keys that the tables of the file, or of its members, have of one another. It removes those of columns
 // that are not listed, and those beyond the limit.
 func (l *look) relate() {
-	var all []keys.Table
+	var all []csvprofile.KeyTable
 	files := map[string][]*csvprofile.Profile{}
 	add := func(member string, tables []*csvprofile.Profile) {
 		files[member] = tables
 		for i, p := range tables {
 			if p != nil {
-				all = append(all, keys.Table{Member: member, Index: i, Profile: p})
+				all = append(all, csvprofile.KeyTable{Member: member, Index: i, Profile: p})
 			}
 		}
 	}
@@ -30,7 +29,7 @@ func (l *look) relate() {
 		}
 	}
 	if len(all) > 1 {
-		keys.Find(all)
+		csvprofile.FindKeys(all)
 	}
 	left := maxForeignKeys
 	for _, t := range all {

@@ -18,9 +18,9 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/data"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/rows"
 	"odarchive/triplestore/term"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -29,7 +29,7 @@ import (
 
 // Archive is what the tools read.
 type Archive interface {
-	rows.Archive
+	data.RowsArchive
 	Search(ctx context.Context, s catalog.Search) (catalog.Found, error)
 	Resource(ctx context.Context, urlOrID string) (catalog.Resource, error)
 	Versions(ctx context.Context, urlOrID string) ([]catalog.Version, error)
@@ -41,7 +41,7 @@ type Archive interface {
 // Options of New. All but Log and Release are required.
 type Options struct {
 	Archive Archive
-	Rows    *rows.API
+	Rows    *data.RowsAPI
 	// Query runs a query as one of a client without a token, and returns at most a number of rows or statements, and of bytes.
 	Query func(ctx context.Context, text string, rows, bytes int) (Result, error)
 	// Describe returns the statements about an IRI, and those that point to it, at most max of each.
@@ -66,7 +66,7 @@ const (
 // Server has the tools and resources. It has no state but the places of running calls.
 type Server struct {
 	o      Options
-	places *fair.Gate
+	places *access.Gate
 	mcp    *mcp.Server
 }
 
@@ -75,7 +75,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, places: fair.NewGate(fair.Limits{Places: 8, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second})}
+	s := &Server{o: o, places: access.NewGate(access.Limits{Places: 8, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second})}
 	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "odarchive", Title: "ODArchive, an archive of open data", Version: o.Release, WebsiteURL: o.Mint.Base},
 		&mcp.ServerOptions{Instructions: s.instructions(), Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}}})
 	s.mcp.AddReceivingMiddleware(noStreams)
@@ -115,7 +115,7 @@ func call[Out any](ctx context.Context, s *Server, name string, f func(context.C
 	}()
 	ctx, cancel := withRequest(ctx)
 	defer cancel()
-	leave, err := s.places.Enter(ctx, fair.Client(ctx))
+	leave, err := s.places.Enter(ctx, access.ClientOf(ctx))
 	if err != nil {
 		return out, s.told(ctx, name, err)
 	}
@@ -132,7 +132,7 @@ func call[Out any](ctx context.Context, s *Server, name string, f func(context.C
 
 // told returns an error in the words of the HTTP interface.
 func (s *Server) told(ctx context.Context, name string, err error) error {
-	if full, ok := errors.AsType[*fair.Full](err); ok {
+	if full, ok := errors.AsType[*access.Full](err); ok {
 		if full.Own {
 			return errors.New("you have as many calls running and waiting as one client may have; wait for one of them to end")
 		}

@@ -17,9 +17,9 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/data"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/rows"
 	"odarchive/triplestore/term"
 )
 
@@ -85,7 +85,7 @@ func server(t testing.TB, table string, query func(context.Context) (Result, err
 	if query == nil {
 		query = func(context.Context) (Result, error) { return Result{}, nil }
 	}
-	s := New(Options{Archive: f, Rows: rows.New(f), Query: func(ctx context.Context, _ string, _, _ int) (Result, error) { return query(ctx) },
+	s := New(Options{Archive: f, Rows: data.NewRows(f), Query: func(ctx context.Context, _ string, _, _ int) (Result, error) { return query(ctx) },
 		Describe:  func(context.Context, string, int) (out, in []term.Quad, err error) { return nil, nil, nil },
 		MediaType: func(string) string { return "" }, Mint: ns.Mint{Base: "http://archive.example/"},
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}}, Release: "1"})
@@ -95,7 +95,7 @@ func server(t testing.TB, table string, query func(context.Context) (Result, err
 // callTool sends one call, as a client, and returns its text and structured answer.
 func callTool(ctx context.Context, h http.Handler, client, tool, arguments string) (text string, structured map[string]any) {
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)
-	r := httptest.NewRequestWithContext(fair.WithClient(ctx, client), "POST", "/mcp", strings.NewReader(body))
+	r := httptest.NewRequestWithContext(access.WithClient(ctx, client), "POST", "/mcp", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	w := httptest.NewRecorder()

@@ -11,8 +11,8 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/sparqlapi/data"
 	"odarchive/sparqlapi/problem"
-	"odarchive/sparqlapi/rows"
 )
 
 type rowsIn struct {
@@ -29,7 +29,7 @@ type rowsOut struct {
 	Version string        `json:"version" jsonschema:"IRI of the version"`
 	Table   string        `json:"table,omitempty"`
 	Tables  []string      `json:"tables,omitempty" jsonschema:"all tables of the version, if there are several"`
-	Columns []rows.Column `json:"columns"`
+	Columns []data.Column `json:"columns"`
 	Total   int64         `json:"total" jsonschema:"rows that fulfil the condition"`
 	Rows    [][]any       `json:"rows" jsonschema:"numbers, booleans and dates as such; null for no value"`
 	Next    int           `json:"next,omitempty" jsonschema:"offset of the following rows"`
@@ -48,11 +48,11 @@ func (s *Server) rows(ctx context.Context, in rowsIn) (out rowsOut, err error) {
 	if err != nil {
 		return out, err
 	}
-	found, err := s.o.Rows.Read(ctx, rows.Request{Version: v.ID, Table: in.Table, Offset: in.Offset, Limit: limit, Where: in.Where, Order: in.Order, Typed: true, Bytes: 4 * maxText})
+	found, err := s.o.Rows.Read(ctx, data.RowsRequest{Version: v.ID, Table: in.Table, Offset: in.Offset, Limit: limit, Where: in.Where, Order: in.Order, Typed: true, Bytes: 4 * maxText})
 	if err != nil {
 		return out, err
 	}
-	out = rowsOut{Version: s.o.Mint.Version(v.ID), Table: found.Table, Tables: firstOf(found.Tables, 50), Total: found.Total, Rows: [][]any{}, Columns: []rows.Column{}}
+	out = rowsOut{Version: s.o.Mint.Version(v.ID), Table: found.Table, Tables: firstOf(found.Tables, 50), Total: found.Total, Rows: [][]any{}, Columns: []data.Column{}}
 	keep, err := chosenColumns(found.Columns, in.Columns)
 	if err != nil {
 		return out, err
@@ -83,12 +83,12 @@ func (s *Server) rows(ctx context.Context, in rowsIn) (out rowsOut, err error) {
 }
 
 // chosenColumns returns the indexes of the named columns, or of the first ones.
-func chosenColumns(all []rows.Column, names []string) (list []int, err error) {
+func chosenColumns(all []data.Column, names []string) (list []int, err error) {
 	if len(names) > maxColumns {
 		return nil, problem.Newf(http.StatusBadRequest, "Too many columns", "at most %d can be named", maxColumns)
 	}
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(c rows.Column) bool { return c.Name == name })
+		i := slices.IndexFunc(all, func(c data.Column) bool { return c.Name == name })
 		if i < 0 {
 			var known []string
 			for _, c := range all[:min(len(all), 30)] {

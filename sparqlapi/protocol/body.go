@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/rdfio"
 )
@@ -23,7 +23,7 @@ type incoming struct {
 	limit  int64 // bytes of the text
 	max    int64 // bytes of the body, also when decompressed
 	update bool  // the limit is that of updates
-	budget *fair.Budget
+	budget *access.Budget
 	held   int64 // bytes reserved in budget
 }
 
@@ -97,7 +97,7 @@ func (in *incoming) read() (text []byte, err error) {
 	}
 	text, err = io.ReadAll(&metered{in: in, r: body})
 	_, tooLong := errors.AsType[*http.MaxBytesError](err)
-	full, isFull := errors.AsType[*fair.Full](err)
+	full, isFull := errors.AsType[*access.Full](err)
 	switch {
 	case tooLong, errors.Is(err, rdfio.ErrLimit):
 		return nil, in.tooLarge()
@@ -132,7 +132,7 @@ func article(what string) string {
 	return "a " + what
 }
 
-func bodiesFull(full *fair.Full) error {
+func bodiesFull(full *access.Full) error {
 	full.After = 5 * time.Second
 	e := Refused(full).(*problem.Error)
 	e.Title, e.Detail = "Too many long requests at a time", "The memory for requests is in use; try again soon, or send a shorter one."
@@ -142,7 +142,7 @@ func bodiesFull(full *fair.Full) error {
 // release gives back the memory of the body.
 func (in *incoming) release() {
 	if in.held > 0 {
-		in.budget.Release(fair.Client(in.r.Context()), in.held)
+		in.budget.Release(access.ClientOf(in.r.Context()), in.held)
 		in.held = 0
 	}
 }
@@ -159,7 +159,7 @@ func (m *metered) Read(p []byte) (int, error) {
 	m.n += int64(n)
 	if in := m.in; in.budget != nil && m.n > in.held {
 		step := max(bodyStep, m.n-in.held)
-		if err := in.budget.Reserve(fair.Client(in.r.Context()), step); err != nil {
+		if err := in.budget.Reserve(access.ClientOf(in.r.Context()), step); err != nil {
 			return 0, err
 		}
 		in.held += step

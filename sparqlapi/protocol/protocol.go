@@ -19,8 +19,8 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/sparqlapi/fair"
-	"odarchive/sparqlapi/outlast"
+	"odarchive/sparqlapi/answer"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/term"
@@ -57,7 +57,7 @@ type Options struct {
 	// Anonymous limits the queries of clients that are not Known, beside the Engine's limits.
 	Anonymous Limits
 	// Places are shared with everything else that runs queries; nil means the defaults of package fair.
-	Places *fair.Places
+	Places *access.Places
 	// Strict makes calls of unknown functions errors; otherwise a request may ask for that.
 	Strict bool
 }
@@ -89,7 +89,7 @@ func (o Options) withDefaults() Options {
 		o.MaxUpdate = 64 << 20
 	}
 	if o.Places == nil {
-		o.Places = fair.NewPlaces(fair.Settings{})
+		o.Places = access.NewPlaces(access.GateSettings{})
 	}
 	return o
 }
@@ -134,7 +134,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	ctx, release := outlast.Client(r.Context())
+	ctx, release := answer.LastingClient(r.Context())
 	defer release()
 	r = r.WithContext(ctx)
 	leave, err := h.o.Places.Update(ctx)
@@ -149,7 +149,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) error {
 // Refused returns the error of a fair.Gate or fair.Budget as a problem: 429 if the client has taken its share, 503 if
 // all clients together have taken everything. It returns other errors as they are.
 func Refused(err error) error {
-	full, ok := errors.AsType[*fair.Full](err)
+	full, ok := errors.AsType[*access.Full](err)
 	if !ok {
 		return err
 	}
@@ -203,7 +203,7 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 		defer res.Close()
 		return explain(w, r, req, q, res)
 	}
-	s := newSpool(w, place, fair.Client(r.Context()), h.o.Places.Answers, h.o.Engine.Temp)
+	s := newSpool(w, place, access.ClientOf(r.Context()), h.o.Places.Answers, h.o.Engine.Temp)
 	defer s.abort()
 	warnings, err := h.answer(s, r, req, q, out, named, run)
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
 	"odarchive/triplestore/sparql"
@@ -32,7 +32,7 @@ func tokenOnly(r *http.Request) error {
 // as names the client of each request by a header.
 func as(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r.WithContext(fair.WithClient(r.Context(), r.Header.Get("Client"))))
+		h.ServeHTTP(w, r.WithContext(access.WithClient(r.Context(), r.Header.Get("Client"))))
 	})
 }
 
@@ -40,7 +40,7 @@ func TestCostlyQueriesAreBoundedByClientAndCheapOnesOvertakeThem(t *testing.T) {
 	t.Parallel()
 	entered, open := make(chan struct{}, 100), make(chan struct{})
 	store := numbers(300)
-	places := fair.NewPlaces(fair.Settings{Queries: 2, PerClient: 1, Queue: 4, Wait: time.Minute})
+	places := access.NewPlaces(access.GateSettings{Queries: 2, PerClient: 1, Queue: 4, Wait: time.Minute})
 	srv := httptest.NewServer(as(protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Places: places, Snapshot: func() (term.Dataset, func()) {
 		return &gate{Dataset: store.Snapshot(), open: open, ctx: t.Context()}, func() {}
 	}})))
@@ -101,7 +101,7 @@ func TestAnUpdateIsRefusedBeforeItsBodyIsRead(t *testing.T) {
 
 func TestBodiesOfSlowClientsAreBoundedTogether(t *testing.T) {
 	t.Parallel()
-	places := fair.NewPlaces(fair.Settings{Bodies: 1 << 20})
+	places := access.NewPlaces(access.GateSettings{Bodies: 1 << 20})
 	srv := httptest.NewServer(as(protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Places: places, Authorise: tokenOnly,
 		Snapshot: func() (term.Dataset, func()) { return numbers(1).Snapshot(), func() {} }})))
 	defer srv.Close()

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/triplestore/sparql"
 )
 
@@ -17,9 +17,9 @@ import (
 // As long as nothing is sent, the answer may still become another one.
 type spool struct {
 	w      http.ResponseWriter
-	place  *fair.Query
+	place  *access.QueryGate
 	client string
-	budget *fair.Budget
+	budget *access.Budget
 	temp   func(size int64) (*sparql.TempFile, error)
 	stall  time.Duration // how long the query waits for the reader before it uses the file, in all
 	buf    []byte        // of the sender
@@ -54,7 +54,7 @@ const (
 	crowdedAfter = time.Minute
 )
 
-func newSpool(w http.ResponseWriter, place *fair.Query, client string, budget *fair.Budget, temp func(size int64) (*sparql.TempFile, error)) *spool {
+func newSpool(w http.ResponseWriter, place *access.QueryGate, client string, budget *access.Budget, temp func(size int64) (*sparql.TempFile, error)) *spool {
 	s := &spool{w: w, place: place, client: client, budget: budget, temp: temp, stall: maxStall, sent: make(chan struct{})}
 	s.changed = sync.NewCond(&s.mu)
 	return s

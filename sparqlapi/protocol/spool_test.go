@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/protocol"
 	"odarchive/triplestore/sparql"
 )
@@ -53,7 +53,7 @@ func TestASlowReaderHoldsNoPlace(t *testing.T) {
 	} {
 		t.Run(about, func(t *testing.T) {
 			t.Parallel()
-			places := fair.NewPlaces(fair.Settings{Queries: 4, PerClient: 4, Answers: c.answers})
+			places := access.NewPlaces(access.GateSettings{Queries: 4, PerClient: 4, Answers: c.answers})
 			srv := serve(t, numbers(300), protocol.Options{Places: places, Engine: sparql.New(sparql.Options{MaxTemp: c.temp, TempDir: t.TempDir()})})
 			var readers []net.Conn
 			for range 4 {

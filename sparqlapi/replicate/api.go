@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"odarchive/crawler/archive/content"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/kv"

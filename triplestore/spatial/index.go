@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
@@ -192,7 +191,7 @@ func (x *Index) Load() (mark []byte, ok bool, err error) {
 		segs = append(segs, s)
 	}
 	if r.End() != nil {
-		return nil, false, fmt.Errorf("%w: %s: list of segments", sealed.ErrDamaged, name)
+		return nil, false, fmt.Errorf("%w: %s: list of segments", segments.ErrDamaged, name)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
@@ -219,7 +218,7 @@ func (s *segment) load(read segments.Reader, i int, out []Entry) ([]Entry, error
 }
 
 func (s *segment) damaged(what string) error {
-	return fmt.Errorf("%w: spatial segment %d: %s", sealed.ErrDamaged, s.number, what)
+	return fmt.Errorf("%w: spatial segment %d: %s", segments.ErrDamaged, s.number, what)
 }
 
 // head encodes the fences.

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"odarchive/triplestore/geometry"
-	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/spatial"
@@ -233,13 +232,13 @@ func TestDamageIsFoundAndNewerIndexesAreRefused(t *testing.T) {
 			if err == nil {
 				err = y.Verify(t.Context())
 			}
-			if !errors.Is(err, sealed.ErrDamaged) {
+			if !errors.Is(err, segments.ErrDamaged) {
 				t.Errorf("%q: %v", key, err)
 			}
 		}
 		set(key, sound)
 	}
-	set([]byte("segments"), sealed.Append([]byte{9, 0}, 0))
+	set([]byte("segments"), segments.AppendSeal([]byte{9, 0}, 0))
 	if _, _, err := spatial.NewIndex(db, true).Load(); !errors.Is(err, segments.ErrNewer) {
 		t.Errorf("a newer index: %v", err)
 	}

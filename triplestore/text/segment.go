@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
@@ -46,7 +45,7 @@ const (
 
 const segmentVersion = 1
 
-var errPostings = fmt.Errorf("%w: text: malformed postings", sealed.ErrDamaged)
+var errPostings = fmt.Errorf("%w: text: malformed postings", segments.ErrDamaged)
 
 func (s *segment) documents() *docs { return &s.docs }
 
@@ -57,7 +56,7 @@ func (s *segment) has(id term.ID) bool {
 }
 
 func (s *segment) damaged(what string) error {
-	return fmt.Errorf("%w: text segment %d: %s", sealed.ErrDamaged, s.number, what)
+	return fmt.Errorf("%w: text segment %d: %s", segments.ErrDamaged, s.number, what)
 }
 
 // block returns the index of the last block whose first term is at most term, or -1.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 )
@@ -48,7 +47,7 @@ func (x *Index) Load() (mark []byte, ok bool, err error) {
 		segs = append(segs, s)
 	}
 	if r.End() != nil {
-		return nil, false, fmt.Errorf("%w: text index: list of segments", sealed.ErrDamaged)
+		return nil, false, fmt.Errorf("%w: text index: list of segments", segments.ErrDamaged)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

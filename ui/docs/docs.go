@@ -19,7 +19,7 @@ import (
 	"strings"
 
 	"odarchive/crawler"
-	"odarchive/crawler/spelling"
+	"odarchive/crawler/catalog"
 	"odarchive/triplestore"
 )
 
@@ -197,7 +197,7 @@ func (l *Library) Hint(word string) string {
 			names = append(names, p.Path, path.Base(p.Path))
 		}
 	}
-	return spelling.Hint(word, names)
+	return catalog.Hint(word, names)
 }
 
 // Picture returns the bytes of a file in pictures.

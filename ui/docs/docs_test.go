@@ -102,7 +102,7 @@ func TestLinksAreRelativeToTheServedPage(t *testing.T) {
 	for _, c := range [][3]string{
 		{"", "tutorial", "tutorial"}, {"tutorial", "", "./"}, {"howto/backup", "", "../"}, {"howto/backup", "howto/upgrade", "upgrade"},
 		{"howto/backup", "reference/commands/serve", "../reference/commands/serve"}, {"reference/commands/serve", "reference/settings/all", "../settings/all"},
-		{"source/crawler/warc/README", "howto/backup", "../../../howto/backup"}, {"reference/commands/serve", "reference/commands", "../commands"},
+		{"source/crawler/exchange/warc/README", "howto/backup", "../../../../howto/backup"}, {"reference/commands/serve", "reference/commands", "../commands"},
 		{"reference/commands", "reference/commands/serve", "commands/serve"},
 	} {
 		if got := relative(c[0], c[1]); got != c[2] {
@@ -159,7 +159,7 @@ func TestPagesAreReadInTheOrderOfTheTableOfContents(t *testing.T) {
 	if want := len(l.Pages()); n >= want || n < want/2 {
 		t.Errorf("%d pages in order, of %d", n, want)
 	}
-	if before, after := l.Around(l.Page("source/crawler/warc/README")); before != nil || after != nil {
+	if before, after := l.Around(l.Page("source/crawler/exchange/warc/README")); before != nil || after != nil {
 		t.Error("a document beside the code is before or after another")
 	}
 }

@@ -143,7 +143,7 @@ const (
 	Software     = NS + "software"     // portal or site -> software that it runs; version or member -> software that wrote it
 )
 
-// Records of WARC files (crawler/warc/rows).
+// Records of WARC files (crawler/exchange/cdxj).
 const (
 	WARCFile      = NS + "WARCFile"      // class
 	WARCRecord    = NS + "WARCRecord"    // class

@@ -14,7 +14,7 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 )
 
 func background(t *testing.T) *Node { t.Helper(); return backgroundWith(t, func(*config.Config) {}) }

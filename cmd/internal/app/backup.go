@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/crawler/archive/vault"
+	"odarchive/crawler/copies/vault"
 )
 
 // RunBackup runs the continuous backup beside a command that writes, if the settings name one, until end is called. end

@@ -16,9 +16,9 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler"
-	"odarchive/crawler/archive/backup"
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/copies/backup"
+	"odarchive/crawler/follow/campaign"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/hdt"
 	"odarchive/triplestore/term"

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
-	"odarchive/crawler/archive/timestamp"
 	"odarchive/crawler/archive/transparency"
+	"odarchive/crawler/exchange/timestamp"
 )
 
 const (

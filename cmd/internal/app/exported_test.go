@@ -22,9 +22,9 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/preserve"
-	"odarchive/crawler/preserve/ocfl"
-	"odarchive/crawler/retention"
+	"odarchive/crawler/exchange/ocfl"
+	"odarchive/crawler/exchange/preserve"
+	"odarchive/crawler/queue/retention"
 )
 
 // exportTo adds to a storage root what a query names and what must leave it.

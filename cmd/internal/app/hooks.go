@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/crawler/hooks"
+	"odarchive/crawler/archive/hooks"
 )
 
 // hooks returns the sender to the hooks of the settings.

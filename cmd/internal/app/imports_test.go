@@ -11,7 +11,7 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/preserve"
+	"odarchive/crawler/exchange/preserve"
 )
 
 // capture is what another archive found at some hour.

@@ -14,8 +14,8 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/wacz"
+	"odarchive/crawler/exchange/wacz"
+	"odarchive/crawler/exchange/warc"
 )
 
 // optingOut is a host with files that it asks not to keep, in several ways. All of them have the word KEEPME or DONTKEEP.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/graphs"
+	"odarchive/crawler/follow/graphs"
 	"odarchive/triplestore/kv"
 )
 

@@ -19,10 +19,10 @@ import (
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest/timetable"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/politeness"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // Config has all settings of a node.

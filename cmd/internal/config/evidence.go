@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/crawler/archive/timestamp"
 	"odarchive/crawler/archive/transparency"
+	"odarchive/crawler/exchange/timestamp"
 
 	"github.com/spf13/pflag"
 )

@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"strings"
 
-	"odarchive/crawler/spelling"
+	"odarchive/crawler/catalog"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/pflag"
@@ -81,7 +81,7 @@ func (f *File) check(table string, document reflect.Type, undecoded []toml.Key) 
 		if len(key) < 2 || key[0] != table {
 			continue
 		}
-		hint := spelling.KeyHint(document, key)
+		hint := catalog.KeyHint(document, key)
 		if hint == "" { // as when settings were appended to a file that ends with a table
 			hint = "; what stands below a table belongs to it, so settings of the program stand above all tables"
 		}

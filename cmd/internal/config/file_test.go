@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/spf13/pflag"
 )

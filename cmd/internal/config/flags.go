@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"odarchive/crawler/hooks"
+	"odarchive/crawler/archive/hooks"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/pflag"

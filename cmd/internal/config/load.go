@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/spelling"
+	"odarchive/crawler/catalog"
 
 	"github.com/spf13/pflag"
 )
@@ -75,7 +75,7 @@ func Misspelt(environ, known []string) []string {
 		if !ours || slices.Contains(variables, name) {
 			continue
 		}
-		if near := spelling.Nearest(rest, known); near != "" {
+		if near := catalog.Nearest(rest, known); near != "" {
 			list = append(list, fmt.Sprintf("the environment variable %s is not a setting; did you mean %s?", name, variable(near)))
 		}
 	}
@@ -84,7 +84,7 @@ func Misspelt(environ, known []string) []string {
 
 // unknown says that a setting does not exist, which is in a table of the file, or in none if that is "".
 func unknown(name, table string, known []string) string {
-	near := spelling.Nearest(name, known)
+	near := catalog.Nearest(name, known)
 	text := fmt.Sprintf("no setting %q exists", name)
 	if table != "" {
 		text += fmt.Sprintf(" (%q in the table [%s])", strings.TrimPrefix(name, table+"-"), table)

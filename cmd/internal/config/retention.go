@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"time"
 
-	"odarchive/crawler/retention"
+	"odarchive/crawler/queue/retention"
 
 	"github.com/spf13/pflag"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // tokenTable is the name of the tables in the settings file that are tokens.

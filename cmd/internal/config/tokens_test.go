@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/spf13/pflag"
 )

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"odarchive/crawler/dispatch"
+	"odarchive/crawler/copies/dispatch"
 	"odarchive/triplestore/disk"
 
 	"github.com/spf13/pflag"

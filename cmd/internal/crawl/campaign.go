@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"odarchive/crawler/campaign"
+	"odarchive/crawler/exchange/tape"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/discover"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/discover"
 	"odarchive/crawler/harvest/webapi"
-	"odarchive/crawler/scope"
-	"odarchive/crawler/warc/tape"
+	"odarchive/crawler/queue/scope"
 
 	"github.com/dustin/go-humanize/english"
 )

@@ -15,8 +15,8 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
-	"odarchive/crawler/campaign"
-	"odarchive/crawler/harvest/discover"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/discover"
 	"odarchive/crawler/harvest/webapi"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/web/politeness"
 )
 

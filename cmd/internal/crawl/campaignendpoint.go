@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"strings"
 
-	"odarchive/crawler/campaign"
-	"odarchive/crawler/graphs"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/follow/graphs"
+	"odarchive/crawler/follow/links"
 	"odarchive/crawler/harvest/sparql"
-	"odarchive/crawler/links"
 	"odarchive/triplestore"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"odarchive/crawler"
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/follow/campaign"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ckan"
 	"odarchive/crawler/harvest/portalapi"

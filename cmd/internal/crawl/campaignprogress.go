@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"odarchive/crawler/follow/discover"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/discover"
 	"odarchive/crawler/harvest/webapi"
 )
 

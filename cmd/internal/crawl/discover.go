@@ -5,9 +5,9 @@ import (
 	"net/http"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/follow/discover"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/discover"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/web/politeness"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"odarchive/crawler"
 	"odarchive/crawler/address"
-	"odarchive/crawler/campaign"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/queue/supervise"
 
 	"golang.org/x/sync/errgroup"
 )

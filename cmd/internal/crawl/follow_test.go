@@ -13,7 +13,7 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
-	"odarchive/crawler/campaign"
+	"odarchive/crawler/follow/campaign"
 	"odarchive/crawler/harvest/portaltest"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"

@@ -11,7 +11,7 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ledger"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/scope"
 )
 
 // HarvestSource names what to harvest.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"odarchive/crawler/follow/discover"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/fingerprint"
 )
 
 // empty returns, for each kind, portals of that kind that answer well and list nothing.
@@ -103,7 +103,7 @@ func (s *silent) Do(req *http.Request) (*http.Response, error) {
 func TestASilentSourceOfAnyKindIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	ask := map[string]func(harvest.Doer) error{Recognised: func(d harvest.Doer) error {
-		_, err := fingerprint.Recognise(t.Context(), d, "http://portal.example/", nil)
+		_, err := discover.Recognise(t.Context(), d, "http://portal.example/", nil)
 		return err
 	}}
 	for _, h := range harvesters() {

@@ -4,22 +4,16 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/ckan"
 	"odarchive/crawler/harvest/csw"
-	"odarchive/crawler/harvest/datacite"
 	"odarchive/crawler/harvest/datajson"
-	"odarchive/crawler/harvest/dataverse"
 	"odarchive/crawler/harvest/dcat"
-	"odarchive/crawler/harvest/invenio"
 	"odarchive/crawler/harvest/ldes"
-	"odarchive/crawler/harvest/magda"
 	"odarchive/crawler/harvest/oai"
-	"odarchive/crawler/harvest/opendatasoft"
 	"odarchive/crawler/harvest/portalapi"
+	"odarchive/crawler/harvest/portals"
 	"odarchive/crawler/harvest/portalwatch"
 	"odarchive/crawler/harvest/schemaorg"
 	"odarchive/crawler/harvest/sitemap"
-	"odarchive/crawler/harvest/socrata"
 	"odarchive/crawler/harvest/sparql"
-	"odarchive/crawler/harvest/udata"
 )
 
 type (
@@ -41,14 +35,14 @@ func harvesters() []harvester {
 	return []harvester{
 		{"ckan", portal(ckan.New)},
 		{"datajson", func(s source) made { return datajson.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
-		{"socrata", portal(socrata.New)},
-		{"opendatasoft", portal(opendatasoft.New)},
-		{"udata", portal(udata.New)},
-		{"magda", portal(magda.New)},
-		{"invenio", portal(invenio.New)},
-		{"zenodo", portal(invenio.New)},
-		{"datacite", portal(datacite.New)},
-		{"dataverse", portal(dataverse.New)},
+		{"socrata", portal(portals.NewSocrata)},
+		{"opendatasoft", portal(portals.NewOpenDataSoft)},
+		{"udata", portal(portals.NewUdata)},
+		{"magda", portal(portals.NewMagda)},
+		{"invenio", portal(portals.NewInvenio)},
+		{"zenodo", portal(portals.NewInvenio)},
+		{"datacite", portal(portals.NewDataCite)},
+		{"dataverse", portal(portals.NewDataverse)},
 		{"csw", portal(csw.New)},
 		{"dcat", func(s source) made { return dcat.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},
 		{"ldes", func(s source) made { return ldes.Source{URL: s.Address, Portal: s.Portal, HTTP: s.HTTP} }},

@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"time"
 
-	"odarchive/crawler/hints"
-	"odarchive/crawler/scope"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/hints"
+	"odarchive/crawler/queue/scope"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/crawler/web/politeness"
 
 	"golang.org/x/sync/errgroup"

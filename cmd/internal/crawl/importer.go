@@ -15,9 +15,9 @@ import (
 	"odarchive/crawler"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/captures"
-	"odarchive/crawler/warc/wacz"
+	"odarchive/crawler/exchange/captures"
+	"odarchive/crawler/exchange/wacz"
+	"odarchive/crawler/exchange/warc"
 	"odarchive/triplestore/kv"
 )
 

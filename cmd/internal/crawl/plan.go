@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"odarchive/crawler"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/schedule"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/schedule"
 )
 
 // Settings of the store.

@@ -10,8 +10,8 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/schedule"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/schedule"
 	"odarchive/triplestore/kv"
 )
 

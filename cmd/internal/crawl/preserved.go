@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/preserve"
+	"odarchive/crawler/exchange/preserve"
 	"odarchive/triplestore/kv"
 )
 

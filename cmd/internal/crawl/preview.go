@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"odarchive/crawler/campaign"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/follow/campaign"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/webapi"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/scope"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab"

@@ -12,8 +12,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/payload"
+	"odarchive/crawler/exchange/warc"
 	"odarchive/crawler/web/fetch"
 )
 
@@ -97,7 +96,7 @@ func (c *Crawl) openedTape(path, prefix string) *warc.Dir {
 
 // withdrawnRecords returns which WARC records have withdrawn bytes or describe them.
 func (c *Crawl) withdrawnRecords(ctx context.Context, list []archive.Purging) (*warc.Withdrawn, error) {
-	pick := &warc.Withdrawn{Payloads: map[[32]byte]bool{}, URLs: map[string]bool{}, Decode: payload.Decode}
+	pick := &warc.Withdrawn{Payloads: map[[32]byte]bool{}, URLs: map[string]bool{}, Decode: warc.DecodePayload}
 	for _, p := range list {
 		pick.Payloads[p.SHA256] = true
 		for _, v := range p.Versions {

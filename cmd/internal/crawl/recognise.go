@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"odarchive/crawler/follow/discover"
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/fingerprint"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/web/politeness"
 )
 
@@ -15,9 +15,9 @@ const Recognised = "auto"
 
 // Recognise finds out which software runs the portal at an address, and tells tried, which may be nil, of each request.
 // These wait at the crawler's gate.
-func (c *Crawl) Recognise(ctx context.Context, address string, tried fingerprint.Tried) (fingerprint.Finding, error) {
+func (c *Crawl) Recognise(ctx context.Context, address string, tried discover.Tried) (discover.Finding, error) {
 	client := &http.Client{Transport: c.politeTransport(scope.Harvest)}
-	return fingerprint.Recognise(ctx, harvest.Reaching(client), address, tried)
+	return discover.Recognise(ctx, harvest.Reaching(client), address, tried)
 }
 
 // politeTransport makes requests that wait for the host's turn and obey its robots.txt.

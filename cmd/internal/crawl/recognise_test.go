@@ -3,12 +3,12 @@ package crawl
 import (
 	"testing"
 
-	"odarchive/crawler/harvest/fingerprint"
+	"odarchive/crawler/follow/discover"
 )
 
 func TestWhatIsRecognisedCanBeHarvested(t *testing.T) {
 	t.Parallel()
-	rules, err := fingerprint.Rules()
+	rules, err := discover.Rules()
 	if err != nil {
 		t.Fatal(err)
 	}

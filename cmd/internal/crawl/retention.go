@@ -9,7 +9,7 @@ import (
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/retention"
+	"odarchive/crawler/queue/retention"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/preserve"
-	"odarchive/crawler/retention"
+	"odarchive/crawler/exchange/preserve"
+	"odarchive/crawler/queue/retention"
 )
 
 // versioned adds versions to a file of an archive, a day apart, with these bytes.

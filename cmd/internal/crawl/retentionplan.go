@@ -7,7 +7,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/retention"
+	"odarchive/crawler/queue/retention"
 	"odarchive/ns"
 )
 

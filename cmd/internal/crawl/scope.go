@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/scope"
 )
 
 // keyScopedBy is the setting of the store that names the rules by which the queue was last gone through.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 )
 
 // The event streams (LDES) that were harvested are read again while the server runs: a stream is made to be followed, and

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/warc"
-	"odarchive/crawler/warc/tape"
+	"odarchive/crawler/exchange/tape"
+	"odarchive/crawler/exchange/warc"
 )
 
 // openTapes opens the directories of WARC files that the settings name.

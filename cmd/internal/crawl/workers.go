@@ -11,8 +11,8 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/crawler"
-	"odarchive/crawler/dispatch"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/copies/dispatch"
+	"odarchive/crawler/queue/frontier"
 )
 
 // loadOutstanding finds out whether workers that an earlier process had may still ask hosts. They may until the leases

@@ -8,7 +8,7 @@ import (
 
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 )
 
 func TestLeasesOfAnEarlierProcessHoldTheCrawlOfAWriterAndNotOfWhoOnlyReads(t *testing.T) {

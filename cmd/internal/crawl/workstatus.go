@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"time"
 
-	"odarchive/crawler/dispatch"
+	"odarchive/crawler/copies/dispatch"
 )
 
 // serveWorker serves the figures of a worker on an address; "" for nowhere.

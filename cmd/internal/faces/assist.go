@@ -9,17 +9,17 @@ import (
 	"strings"
 
 	"odarchive/sparqlapi/assist"
+	"odarchive/sparqlapi/data"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
 	"odarchive/sparqlapi/rest"
-	"odarchive/sparqlapi/rows"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql"
 	"odarchive/vocab"
 )
 
 // assistant returns the archive for assistants (Model Context Protocol).
-func (a *Faces) assistant(tables *rows.API) *assist.Server {
+func (a *Faces) assistant(tables *data.RowsAPI) *assist.Server {
 	release := "devel"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		release = info.Main.Version

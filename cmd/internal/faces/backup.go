@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/store"
-	"odarchive/crawler/archive/backup"
+	"odarchive/crawler/copies/backup"
 	"odarchive/triplestore/disk"
 )
 

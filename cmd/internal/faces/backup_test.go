@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"odarchive/cmd/internal/faces"
-	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/archive/content"
+	"odarchive/crawler/copies/backup"
 	"odarchive/triplestore/kv"
 )
 

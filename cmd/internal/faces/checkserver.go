@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/check"
-	"odarchive/sparqlapi/outlast"
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -47,7 +47,7 @@ func (a *Faces) checkHandler() http.Handler {
 			return &problem.Error{Status: http.StatusConflict, Title: "A check is running already", RetryAfter: time.Minute}
 		}
 		defer running.Unlock()
-		ctx, release := outlast.Client(r.Context())
+		ctx, release := answer.LastingClient(r.Context())
 		defer release()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

@@ -5,16 +5,16 @@ import (
 	"net/http"
 
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/about"
-	"odarchive/sparqlapi/citation"
-	"odarchive/sparqlapi/memento"
+	"odarchive/sparqlapi/describe"
+	"odarchive/sparqlapi/describe/about"
+	"odarchive/sparqlapi/files"
 	"odarchive/triplestore/term"
 	"odarchive/ui"
 )
 
 // Citations returns what collects citations.
-func (a *Faces) Citations() *citation.Collector {
-	return &citation.Collector{Archive: a.store.Archive, Mint: a.store.Mint, Proved: a.proved,
+func (a *Faces) Citations() *describe.Collector {
+	return &describe.Collector{Archive: a.store.Archive, Mint: a.store.Mint, Proved: a.proved,
 		Select: func(ctx context.Context, query string, max int) ([][]term.Key, error) {
 			rows, err := a.selectRows(ctx, query, max)
 			return rows.Rows, err
@@ -23,7 +23,7 @@ func (a *Faces) Citations() *citation.Collector {
 
 // cite returns the citation of a version, or of a file, for a page.
 func (a *Faces) cite(ctx context.Context, version, url string) (c ui.Citation, err error) {
-	var w citation.Work
+	var w describe.Work
 	if version != "" {
 		w, err = a.Citations().Version(ctx, version)
 	} else {
@@ -32,7 +32,7 @@ func (a *Faces) cite(ctx context.Context, version, url string) (c ui.Citation, e
 	if err != nil {
 		return c, err
 	}
-	c = ui.Citation{Text: w.Text(), RobustLink: w.RobustLink(), Formats: citation.Names()}
+	c = ui.Citation{Text: w.Text(), RobustLink: w.RobustLink(), Formats: describe.CitationNames()}
 	for _, l := range w.Links() {
 		c.Links = append(c.Links, l.Header())
 	}
@@ -49,7 +49,7 @@ func (a *Faces) about(ctx context.Context, iris ...string) (all map[string]about
 }
 
 // signposted returns the links of a version's bytes: those of Memento, and those that lead to its citation.
-func (a *Faces) signposted(m *memento.Memento) func(context.Context, http.Header, catalog.Version) error {
+func (a *Faces) signposted(m *files.Memento) func(context.Context, http.Header, catalog.Version) error {
 	return func(ctx context.Context, h http.Header, v catalog.Version) error {
 		for _, l := range a.Citations().Signposts(v) {
 			h.Add("Link", l.Header())

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/audit"
+	"odarchive/sparqlapi/operate"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/target"
 )
@@ -65,7 +65,7 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 	if command.Right != 0 {
 		err := c.guard.Check(r, command.Right)
 		if err == nil && command.Right != access.Read {
-			err = audit.Begin(r.Context(), "")
+			err = operate.BeginAct(r.Context(), "")
 		}
 		if err != nil {
 			w.Header().Set("Connection", "close") // or net/http would read the body before it answers

@@ -15,7 +15,7 @@ import (
 
 	"odarchive/cmd/internal/store"
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // commandServer runs commands for clients.

@@ -16,7 +16,7 @@ import (
 	"odarchive/crawler/inspect/unpack"
 	"odarchive/crawler/web/spool"
 	"odarchive/ns"
-	"odarchive/sparqlapi/fileserve"
+	"odarchive/sparqlapi/files"
 	"odarchive/triplestore/sparql"
 )
 
@@ -110,7 +110,7 @@ func (o *opener) member(ctx context.Context, v catalog.Version, path, base strin
 	file := o.spool.CreatePlain()
 	if err := errors.Join(o.archive.Extract(ctx, m, file), file.Finish()); err != nil {
 		file.Remove() // what cannot be removed now is removed at the next start
-		if why := fileserve.WhyLost(m, err); why != "" {
+		if why := files.WhyLost(m, err); why != "" {
 			return doc, fmt.Errorf("%w: %s", sparql.ErrDocument, why)
 		}
 		if errors.Is(err, unpack.ErrNotFound) {

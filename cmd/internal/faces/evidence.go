@@ -8,13 +8,13 @@ import (
 
 	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
-	"odarchive/sparqlapi/evidence"
+	"odarchive/sparqlapi/files"
 	"odarchive/ui"
 )
 
 // evidence returns what serves the transparency log.
-func (a *Faces) evidence(pages *ui.UI) *evidence.API {
-	return &evidence.API{
+func (a *Faces) evidence(pages *ui.UI) *files.EvidenceAPI {
+	return &files.EvidenceAPI{
 		Archive: a.store.Archive, Files: transparency.OfArchive(a.store.DB), Keys: a.store.LogKeys, Sign: a.store.SignLog, Cosign: a.cosign, Witnesses: a.witnesses, Page: pages.Proof,
 	}
 }

@@ -23,9 +23,8 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/audit"
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/operate"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/replicate"
 	"odarchive/triplestore/sparql"
 	"odarchive/ui"
@@ -47,10 +46,10 @@ type Faces struct {
 	shown *ui.UI           // of Handler
 	pages func() error     // closes the pages of Handler
 
-	audit     *audit.Log // of Handler
+	audit     *operate.AuditLog // of Handler
 	tokens    *access.Tokens
 	revoking  sync.Mutex // of one token at a time
-	places    *fair.Places
+	places    *access.Places
 	space     space                             // measured for the page of operation
 	proxies   atomic.Pointer[sparqlapi.Proxies] // that are trusted
 	unpacking chan struct{}                     // bounds how many files are unpacked for requests at a time
@@ -64,7 +63,7 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 		temp = "" // the system's
 	}
 	q := s.Config.Serve.Queries
-	places := fair.NewPlaces(fair.Settings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait, Answers: int64(q.TotalTemp) / 2})
+	places := access.NewPlaces(access.GateSettings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait, Answers: int64(q.TotalTemp) / 2})
 	files := &opener{archive: s.Archive, mint: s.Mint, spool: c.Spool, slots: make(chan struct{}, membersAtOnce)}
 	tokens := access.NewTokens(append(access.Single(s.Config.Serve.Token), s.Config.Serve.Tokens...))
 	return &Faces{store: s, crawl: c, tokens: tokens, places: places, unpacking: files.slots, Engine: sparql.New(sparql.Options{
@@ -142,7 +141,7 @@ func AuditDir(data string) string { return filepath.Join(data, "audit") }
 // openAudit opens the audit log, unless nothing can be written.
 func (a *Faces) openAudit() (err error) {
 	if a.audit == nil && a.store.ReadOnlyReason == "" {
-		a.audit, err = audit.Open(a.auditDir(), audit.Options{Now: a.store.Clock})
+		a.audit, err = operate.OpenAudit(a.auditDir(), operate.AuditOptions{Now: a.store.Clock})
 	}
 	return err
 }

@@ -14,33 +14,21 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
-	"odarchive/crawler/archive/vault"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/copies/vault"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/access"
-	"odarchive/sparqlapi/audit"
-	"odarchive/sparqlapi/bundle"
-	"odarchive/sparqlapi/cdx"
-	"odarchive/sparqlapi/changelog"
-	"odarchive/sparqlapi/changes"
-	"odarchive/sparqlapi/citation"
-	"odarchive/sparqlapi/control"
-	"odarchive/sparqlapi/dumps"
-	"odarchive/sparqlapi/fair"
-	"odarchive/sparqlapi/feeds"
-	"odarchive/sparqlapi/fileserve"
+	"odarchive/sparqlapi/data"
+	"odarchive/sparqlapi/describe"
+	"odarchive/sparqlapi/files"
+	"odarchive/sparqlapi/files/cdx"
 	"odarchive/sparqlapi/graphstore"
-	"odarchive/sparqlapi/ldes"
-	"odarchive/sparqlapi/linkeddata"
-	"odarchive/sparqlapi/memento"
+	"odarchive/sparqlapi/operate"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
-	"odarchive/sparqlapi/related"
 	"odarchive/sparqlapi/rest"
-	"odarchive/sparqlapi/rows"
-	"odarchive/sparqlapi/search"
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore"
 	"odarchive/triplestore/bucket"
@@ -69,7 +57,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if a.store.ReadOnlyReason == "" || a.store.Config.Serve.Closed {
 		orders = guard
 	}
-	tables, histories := rows.New(a.store.Archive), rows.NewHistories(a.store.Archive)
+	tables, histories := data.NewRows(a.store.Archive), data.NewHistories(a.store.Archive)
 	pages, err := ui.New(ui.Options{Before: a.pagesBefore(), Guard: orders, Tables: tables, Histories: histories, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Register: a.crawl.Intake.Add, Kinds: append([]string{crawl.Recognised}, crawl.HarvestKinds()...), Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals, Hosts: a.crawl.Pipeline.Hosts, Space: a.diskSpace, Crawling: a.crawl.Intake, Scope: a.crawl.Scope}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
 	if err != nil {
 		return nil, err
@@ -79,11 +67,11 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if err := a.ReloadFaces(a.store.Config.Serve); err != nil {
 		return nil, err
 	}
-	described := linkeddata.New(linkeddata.Options{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document, Dumps: a.dumps})
+	described := describe.NewLinkedData(describe.LinkedOptions{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document, Dumps: a.dumps})
 	observed := newMetrics(a, a.seen)
 	a.seen = observed
-	mementos := &memento.Memento{Archive: a.store.Archive, Mint: a.store.Mint}
-	versions := &fileserve.Handler{Archive: a.store.Archive, Contents: a.store.Content, Links: a.signposted(mementos), IRI: a.store.Mint.Version, Log: a.store.Log}
+	mementos := &files.Memento{Archive: a.store.Archive, Mint: a.store.Mint}
+	versions := &files.FileHandler{Archive: a.store.Archive, Contents: a.store.Content, Links: a.signposted(mementos), IRI: a.store.Mint.Version, Log: a.store.Log}
 	mementos.Serve = versions.Version
 	assistants := sync.OnceValue(func() http.Handler { return a.assistant(tables).Handler() }) // takes milliseconds, and states of replicas are many
 	var refuse func(*http.Request) error
@@ -104,31 +92,31 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Former:     a.store.Mint.Former,
 		Proxies:    func() sparqlapi.Proxies { return *a.proxies.Load() },
 		Audit:      a.audit,
-		Audits:     &audit.API{Dir: a.auditDir()},
+		Audits:     &operate.AuditAPI{Dir: a.auditDir()},
 		Closed:     a.store.Config.Serve.Closed,
 		Rate:       sparqlapi.Rate{PerSecond: 50, Burst: 300}, // a page makes about five requests; this machine is not limited
 		SPARQL:     a.protocol(guard, pages),
 		GraphStore: graphs,
 		Versions:   versions,
-		Members:    &fileserve.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Gate: fair.NewGate(fair.Limits{Places: membersAtOnce, PerClient: membersAtOnce / 2, Queue: 64, PerQueue: 8, Wait: 30 * time.Second}), IRI: a.store.Mint.Version},
-		Zips:       &bundle.Handler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a}, Mint: a.store.Mint, Origins: a.origins, Log: a.store.Log},
+		Members:    &files.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Gate: access.NewGate(access.Limits{Places: membersAtOnce, PerClient: membersAtOnce / 2, Queue: 64, PerQueue: 8, Wait: 30 * time.Second}), IRI: a.store.Mint.Version},
+		Zips:       &files.BundleHandler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a}, Mint: a.store.Mint, Origins: a.origins, Log: a.store.Log},
 		Mementos:   mementos,
 		CDX:        &cdx.Handler{Archive: a.store.Archive, URLOf: a.store.Archive.URLOf},
 		Metrics:    observed.handler(),
-		ChangeLog:  changelog.New(changelog.Options{Log: a.store.Triples, ID: a.store.DB.Lineage(), Base: a.store.Mint.Base, Logs: a.store.Log}),
-		Dumps:      &dumps.API{Open: a.store.Dumps.Open},
-		Changes:    &changes.API{Archive: a.store.Archive, Page: pages.Diff},
-		Related:    &related.API{Archive: a.store.Archive, Mint: a.store.Mint},
+		ChangeLog:  data.NewLog(data.LogOptions{Log: a.store.Triples, ID: a.store.DB.Lineage(), Base: a.store.Mint.Base, Logs: a.store.Log}),
+		Dumps:      &files.DumpsAPI{Open: a.store.Dumps.Open},
+		Changes:    &data.ChangesAPI{Archive: a.store.Archive, Page: pages.Diff},
+		Related:    &files.RelatedAPI{Archive: a.store.Archive, Mint: a.store.Mint},
 		Rows:       tables,
 		Histories:  histories,
-		Search:     &search.API{Archive: a.store.Archive, Mint: a.store.Mint, Now: a.store.Clock},
+		Search:     &data.SearchAPI{Archive: a.store.Archive, Mint: a.store.Mint, Now: a.store.Clock},
 		Assistants: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { assistants().ServeHTTP(w, r) }),
-		Feeds:      &feeds.API{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
-		LDES:       &ldes.API{Archive: a.store.Archive, Mint: a.store.Mint},
+		Feeds:      &describe.FeedsAPI{Archive: a.store.Archive, Mint: a.store.Mint, Hub: a.store.Config.Serve.Hub},
+		LDES:       &describe.StreamAPI{Archive: a.store.Archive, Mint: a.store.Mint},
 		Evidence:   a.evidence(pages),
-		Citations:  &citation.API{Collector: a.Citations()},
+		Citations:  &describe.CitationAPI{Collector: a.Citations()},
 		Access:     &access.API{Keeper: a},
-		Control:    &control.API{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, HarvestTable: a.crawl, Withdrawals: a.crawl, Retained: a.crawl, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
+		Control:    &operate.ControlAPI{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, HarvestTable: a.crawl, Withdrawals: a.crawl, Retained: a.crawl, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
 		LinkedData: described,
 		UI:         pages,
@@ -178,7 +166,7 @@ func (a *Faces) errorTable() problem.Table {
 		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Public: true},
 		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Public: true},
 		{Err: address.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Public: true},
-		{Err: bundle.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Public: true},
+		{Err: files.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Public: true},
 		{Err: vault.ErrFenced, Status: http.StatusServiceUnavailable, Title: "Another server writes the archive", Public: true, Advice: fencedAdvice, RetryAfter: retryStopped},
 		{Err: kv.ErrWritesStopped, Status: http.StatusServiceUnavailable, Title: "The archive accepts no more writes", Public: true, Advice: writesStoppedAdvice, RetryAfter: retryStopped},
 		{Err: kv.ErrReadOnly, Status: http.StatusForbidden, Title: "The archive is open for reading only", Advice: a.store.ReadOnlyReason},
@@ -195,7 +183,7 @@ func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 	}
 	return protocol.New(protocol.Options{
 		Engine: a.Engine, Snapshot: snapshots(a.store.Triples), Store: updatable(a.store.Triples),
-		Authorise: authorise, Begin: func(ctx context.Context) error { return audit.Begin(ctx, "") }, Known: func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
+		Authorise: authorise, Begin: func(ctx context.Context) error { return operate.BeginAct(ctx, "") }, Known: func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
 		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Anonymous: a.anonymous(), Places: a.places, Strict: q.Strict,
 		Console: http.HandlerFunc(toConsole), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
 	})
@@ -227,7 +215,7 @@ func (a *Faces) view(ctx context.Context, f func(term.Dataset) error) error {
 // describe returns the triples around an IRI, at most max in each direction.
 func (a *Faces) describe(ctx context.Context, iri string, max int) (out, in []term.Quad, err error) {
 	err = a.view(ctx, func(ds term.Dataset) error {
-		out, in, err = linkeddata.Describe(ctx, ds, iri, max)
+		out, in, err = describe.Describe(ctx, ds, iri, max)
 		return err
 	})
 	return out, in, err
@@ -262,7 +250,7 @@ func historyOf(from, to catalog.Version) func(t *diff.Table, row diff.RowChange)
 		if len(t.Key) == 0 || len(row.Key) != len(t.Key) || slices.ContainsFunc(row.Key, diff.IsClipped) {
 			return ""
 		}
-		v, where := to, make([]rows.Comparison, len(t.Key))
+		v, where := to, make([]data.Comparison, len(t.Key))
 		if row.Op == "removed" {
 			v = from
 		}
@@ -272,9 +260,9 @@ func historyOf(from, to catalog.Version) func(t *diff.Table, row diff.RowChange)
 					name = c.From
 				}
 			}
-			where[i] = rows.Comparison{Column: name, Op: "=", Value: row.Key[i]}
+			where[i] = data.Comparison{Column: name, Op: "=", Value: row.Key[i]}
 		}
-		q := url.Values{"version": {v.ID}, "where": {rows.Condition(where)}}
+		q := url.Values{"version": {v.ID}, "where": {data.Condition(where)}}
 		if t.Name != "" {
 			q.Set("table", t.Name)
 		}

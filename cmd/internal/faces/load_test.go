@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/faces"
-	"odarchive/sparqlapi/fair"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // BenchmarkPointQueriesBesideHeavyOnes is the load program: it measures point queries while heavy queries with
@@ -113,7 +113,7 @@ func BenchmarkPointQueriesBesideHeavyOnes(b *testing.B) {
 func byAddress(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, _ := net.SplitHostPort(r.RemoteAddr)
-		h.ServeHTTP(w, r.WithContext(fair.WithClient(r.Context(), host)))
+		h.ServeHTTP(w, r.WithContext(access.WithClient(r.Context(), host)))
 	})
 }
 

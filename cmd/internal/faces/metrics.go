@@ -9,7 +9,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest/timetable"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/crawler/web/politeness"
 	"odarchive/sparqlapi"
 	"odarchive/ui"

@@ -1,7 +1,7 @@
 package faces
 
 import (
-	"odarchive/crawler/dispatch"
+	"odarchive/crawler/copies/dispatch"
 
 	"github.com/prometheus/client_golang/prometheus"
 )

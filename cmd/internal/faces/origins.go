@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/archive"
-	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/files"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcterms"
 )
@@ -22,11 +22,11 @@ const maxOrigins = 1000
 const maxLicences = 10 * maxOrigins
 
 // origins sets the origins of the entries of a zip, unless they are too many.
-func (a *Faces) origins(ctx context.Context, entries []bundle.Entry) error {
+func (a *Faces) origins(ctx context.Context, entries []files.Entry) error {
 	if len(entries) > maxOrigins {
 		return nil
 	}
-	byURL := map[string]*bundle.Origin{}
+	byURL := map[string]*files.Origin{}
 	about := map[string]bool{}
 	for i := range entries {
 		e := &entries[i]
@@ -45,7 +45,7 @@ func (a *Faces) origins(ctx context.Context, entries []bundle.Entry) error {
 			about[e.URL] = true
 			for _, s := range r.Sources {
 				if s.Delisted.IsZero() {
-					o = &bundle.Origin{Portal: s.Portal, Dataset: s.Dataset, Title: s.DatasetTitle}
+					o = &files.Origin{Portal: s.Portal, Dataset: s.Dataset, Title: s.DatasetTitle}
 					about[s.Dataset] = true
 					break
 				}

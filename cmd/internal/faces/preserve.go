@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/preserve"
+	"odarchive/crawler/exchange/preserve"
 	"odarchive/ns"
 )
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"net/http"
 
-	"odarchive/sparqlapi/bundle"
+	"odarchive/sparqlapi/files"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
 	"odarchive/triplestore/rdfio"
@@ -91,7 +91,7 @@ func writeGraph(r *sparql.Results, w *rdfio.Writer) error {
 }
 
 // selectVersions runs the SELECT query of a zip and calls f with its rows.
-func (a *Faces) selectVersions(ctx context.Context, text string, o sparql.QueryOptions, f func(bundle.Rows) error) error {
+func (a *Faces) selectVersions(ctx context.Context, text string, o sparql.QueryOptions, f func(files.Rows) error) error {
 	return a.Query(ctx, text, o, func(r *sparql.Results) error {
 		if r.Kind != sparql.Solutions {
 			return &NotSelect{}
@@ -103,10 +103,10 @@ func (a *Faces) selectVersions(ctx context.Context, text string, o sparql.QueryO
 // querier is selectVersions for HTTP: its errors are problems.
 type querier struct{ *Faces }
 
-var _ bundle.Querier = querier{}
+var _ files.Querier = querier{}
 
 // Select implements bundle.Querier.
-func (q querier) Select(ctx context.Context, text string, f func(bundle.Rows) error) error {
+func (q querier) Select(ctx context.Context, text string, f func(files.Rows) error) error {
 	place, err := q.places.Query(ctx)
 	if err != nil {
 		return protocol.Refused(err)
@@ -123,7 +123,7 @@ func (q querier) Select(ctx context.Context, text string, f func(bundle.Rows) er
 }
 
 // rowsOf returns the rows of a result as a sequence.
-func rowsOf(r *sparql.Results) bundle.Rows {
+func rowsOf(r *sparql.Results) files.Rows {
 	return func(yield func([]term.Key, error) bool) {
 		for {
 			row, err := r.Next()
@@ -142,7 +142,7 @@ func (*NotSelect) Error() string {
 }
 
 // Bundle plans the zip of the versions that a query names.
-func (a *Faces) Bundle(ctx context.Context, query string) (*bundle.Plan, error) {
+func (a *Faces) Bundle(ctx context.Context, query string) (*files.Plan, error) {
 	entries, err := a.named(ctx, query)
 	if err != nil {
 		return nil, err
@@ -150,31 +150,31 @@ func (a *Faces) Bundle(ctx context.Context, query string) (*bundle.Plan, error) 
 	if err := a.origins(ctx, entries); err != nil {
 		return nil, err
 	}
-	plan, err := bundle.New(entries, a.meta(query))
+	plan, err := files.NewBundle(entries, a.meta(query))
 	return plan, namesNothing(err)
 }
 
 // WARC plans the WARC file of the versions that a query names.
-func (a *Faces) WARC(ctx context.Context, query string) (*bundle.WARC, error) {
+func (a *Faces) WARC(ctx context.Context, query string) (*files.WARC, error) {
 	entries, err := a.named(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	warc, err := bundle.NewWARC(ctx, entries, a.meta(query), a.store.Archive, a.store.Content)
+	warc, err := files.NewWARC(ctx, entries, a.meta(query), a.store.Archive, a.store.Content)
 	return warc, namesNothing(err)
 }
 
 // WACZ plans the WACZ file of the versions that a query names.
-func (a *Faces) WACZ(ctx context.Context, query string) (*bundle.WACZ, error) {
+func (a *Faces) WACZ(ctx context.Context, query string) (*files.WACZ, error) {
 	warc, err := a.WARC(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return bundle.NewWACZ(ctx, warc, a.store.Content)
+	return files.NewWACZ(ctx, warc, a.store.Content)
 }
 
 // named returns the entries of the versions that a query names.
-func (a *Faces) named(ctx context.Context, query string) (entries []bundle.Entry, err error) {
+func (a *Faces) named(ctx context.Context, query string) (entries []files.Entry, err error) {
 	place, err := a.places.Query(ctx) // beside the queries of others, if a server runs the command
 	if err != nil {
 		return nil, err
@@ -182,15 +182,15 @@ func (a *Faces) named(ctx context.Context, query string) (entries []bundle.Entry
 	defer place.Leave()
 	o := queryOptions()
 	o.Admit, o.Turn = place.Admit, place.Turn
-	err = a.selectVersions(ctx, query, o, func(rows bundle.Rows) (err error) {
-		entries, err = bundle.Collect(ctx, rows, a.store.Archive, a.store.Mint, 0)
+	err = a.selectVersions(ctx, query, o, func(rows files.Rows) (err error) {
+		entries, err = files.Collect(ctx, rows, a.store.Archive, a.store.Mint, 0)
 		return err
 	})
 	return entries, err
 }
 
-func (a *Faces) meta(query string) bundle.Meta {
-	return bundle.Meta{Query: query, Base: a.store.Mint.Base}
+func (a *Faces) meta(query string) files.Meta {
+	return files.Meta{Query: query, Base: a.store.Mint.Base}
 }
 
 func namesNothing(err error) error {

@@ -9,9 +9,9 @@ import (
 	"odarchive/crawler"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
+	"odarchive/crawler/queue/frontier"
 	"odarchive/ns"
-	"odarchive/sparqlapi/linkeddata"
+	"odarchive/sparqlapi/describe"
 	"odarchive/sparqlapi/rest"
 	"odarchive/ui"
 )
@@ -24,9 +24,9 @@ type reader struct {
 }
 
 var (
-	_ ui.Archive         = reader{}
-	_ rest.Archive       = reader{}
-	_ linkeddata.Archive = reader{}
+	_ ui.Archive             = reader{}
+	_ rest.Archive           = reader{}
+	_ describe.LinkedArchive = reader{}
 )
 
 // Resource returns what the archive knows of a URL, and its next visit.

@@ -19,8 +19,8 @@ import (
 	"odarchive/cmd/internal/check"
 	"odarchive/cmd/internal/listen"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/frontier"
-	"odarchive/crawler/scope"
+	"odarchive/crawler/queue/frontier"
+	"odarchive/crawler/queue/scope"
 	"odarchive/triplestore/sparql"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"odarchive/crawler/campaign"
+	"odarchive/crawler/follow/campaign"
 )
 
 const campaignsPath = "/api/v1/campaigns"

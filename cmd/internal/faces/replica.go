@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 
 	"odarchive/cmd/internal/listen"
-	"odarchive/crawler/archive/vault"
+	"odarchive/crawler/copies/vault"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/replicate"
 	"odarchive/ui"

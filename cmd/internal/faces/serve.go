@@ -13,7 +13,7 @@ import (
 
 	"odarchive/cmd/internal/listen"
 	"odarchive/sparqlapi"
-	"odarchive/sparqlapi/outlast"
+	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/problem"
 
 	"golang.org/x/sync/errgroup"
@@ -48,9 +48,9 @@ func serve(ctx context.Context, log *slog.Logger, handler http.Handler, delay, d
 		ErrorLog:          stdlog.New(serverLog{log}, "", 0),
 		BaseContext: func(l net.Listener) context.Context {
 			if _, local := l.(*socket); local {
-				return sparqlapi.Local(outlast.Server(base))
+				return sparqlapi.Local(answer.LastingServer(base))
 			}
-			return outlast.Server(base)
+			return answer.LastingServer(base)
 		},
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"time"
 
-	"odarchive/sparqlapi/access"
+	"odarchive/sparqlapi/operate/access"
 )
 
 // keyRevoked is the setting of the store with the revoked tokens, as JSON.

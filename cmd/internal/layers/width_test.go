@@ -21,8 +21,8 @@ const (
 
 // How many lines are still wider. These numbers only fall: whoever shortens lines lowers them.
 const (
-	wideCode     = 4900
-	wideComments = 1630
+	wideCode     = 41
+	wideComments = 0
 )
 
 var listWide = flag.Bool("list-wide", false, "list the lines that are wider than they may be")
@@ -81,7 +81,8 @@ func TestNoMoreLinesAreWiderThanTheyMayBe(t *testing.T) {
 	}
 }
 
-// insideText returns the lines that are inside of a text between backticks, where a line break would be part of the text.
+// insideText returns the lines that are inside of a text between backticks, where a line break would be part of the
+// text.
 func insideText(src []byte) (map[int]bool, error) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, "", src, parser.SkipObjectResolution)

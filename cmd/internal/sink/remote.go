@@ -12,10 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/sparqlapi/changelog"
+	"odarchive/sparqlapi/data"
 	"odarchive/triplestore"
 	"odarchive/triplestore/rdfio"
-	"odarchive/triplestore/rdfpatch"
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/term"
 )
@@ -64,7 +63,7 @@ func positionOf(resp *http.Response, header string) (Position, error) {
 	if err != nil {
 		return Position{}, fmt.Errorf("the archive does not say its position; is it odarchive, and as new as this one?")
 	}
-	return Position{resp.Header.Get(changelog.HeaderLog), n}, nil
+	return Position{resp.Header.Get(data.HeaderLog), n}, nil
 }
 
 // Position implements Source.
@@ -74,7 +73,7 @@ func (s RemoteSource) Position(ctx context.Context) (p Position, err error) {
 		return p, err
 	}
 	resp.Body.Close()
-	return positionOf(resp, changelog.HeaderNewest)
+	return positionOf(resp, data.HeaderNewest)
 }
 
 // Quads implements Source.
@@ -98,7 +97,7 @@ func (s RemoteSource) Dump(ctx context.Context, begin func(Position) error, f fu
 		return err
 	}
 	defer resp.Body.Close()
-	p, err := positionOf(resp, changelog.HeaderPosition)
+	p, err := positionOf(resp, data.HeaderPosition)
 	if err == nil {
 		err = begin(p)
 	}
@@ -189,7 +188,7 @@ const maxPiece = 1000
 func (s RemoteSource) Changes(ctx context.Context, after Position, wait time.Duration, f func(triplestore.Commit) error) (Position, error) {
 	for {
 		path := fmt.Sprintf("/changes/rdf?after=%d&log=%s&wait=%g", after.N, url.QueryEscape(after.Log), wait.Seconds())
-		resp, err := s.get(ctx, path, rdfpatch.MediaType)
+		resp, err := s.get(ctx, path, rdfio.PatchMediaType)
 		if err != nil {
 			return after, err
 		}
@@ -197,7 +196,7 @@ func (s RemoteSource) Changes(ctx context.Context, after Position, wait time.Dur
 			resp.Body.Close()
 			return after, nil
 		}
-		to, err := positionOf(resp, changelog.HeaderPosition)
+		to, err := positionOf(resp, data.HeaderPosition)
 		if err == nil {
 			err = patches(resp.Body, to.N, f)
 		}
@@ -212,7 +211,7 @@ func (s RemoteSource) Changes(ctx context.Context, after Position, wait time.Dur
 // patches calls f with the transactions of a body, long ones in pieces. The last one must be complete and that of a
 // position: some proxies end a body that was cut off like a complete one.
 func patches(r io.Reader, last uint64, f func(triplestore.Commit) error) error {
-	p := rdfpatch.NewReader(r)
+	p := rdfio.NewPatchReader(r)
 	var c triplestore.Commit
 	for {
 		row, err := p.Read()
@@ -226,21 +225,21 @@ func patches(r io.Reader, last uint64, f func(triplestore.Commit) error) error {
 			return brokenOff(err)
 		}
 		switch row.Kind {
-		case rdfpatch.Header:
+		case rdfio.PatchHeader:
 			if row.Name == "id" {
 				_, n, _ := strings.Cut(strings.Trim(row.Text, "<>"), "#")
 				if c.Position, err = strconv.ParseUint(n, 10, 64); err != nil {
 					return fmt.Errorf("answer of the archive: the patch %s has no position", row.Text)
 				}
 			}
-		case rdfpatch.Add:
+		case rdfio.PatchAdd:
 			c.Added = append(c.Added, row.Quad)
-		case rdfpatch.Delete:
+		case rdfio.PatchDelete:
 			c.Removed = append(c.Removed, row.Quad)
-		case rdfpatch.Abort:
+		case rdfio.PatchAbort:
 			return fmt.Errorf("answer of the archive: a transaction that was given up")
 		}
-		if c.More = row.Kind != rdfpatch.Commit; !c.More || len(c.Added)+len(c.Removed) >= maxPiece {
+		if c.More = row.Kind != rdfio.PatchCommit; !c.More || len(c.Added)+len(c.Removed) >= maxPiece {
 			if err := f(c); err != nil {
 				return err
 			}

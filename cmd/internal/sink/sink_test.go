@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/sink"
-	"odarchive/sparqlapi/changelog"
+	"odarchive/sparqlapi/data"
 	"odarchive/sparqlapi/graphstore"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
@@ -315,7 +315,7 @@ func served(t *testing.T, s *triplestore.Store) sink.RemoteSource {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changes := changelog.New(changelog.Options{Log: s, ID: "log", Base: base, Logs: log})
+	changes := data.NewLog(data.LogOptions{Log: s, ID: "log", Base: base, Logs: log})
 	queries := protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Snapshot: func() (term.Dataset, func()) { sn := s.Snapshot(); return sn, sn.Release }})
 	mux := http.NewServeMux()
 	mux.Handle("/rdf-graph-store", graphs)

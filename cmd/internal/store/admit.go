@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
-	"odarchive/crawler/archive/vault"
+	"odarchive/crawler/copies/vault"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
 )

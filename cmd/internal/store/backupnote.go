@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
-	"odarchive/crawler/archive/vault"
+	"odarchive/crawler/copies/vault"
 	"odarchive/triplestore/disk"
 )
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
-	"odarchive/cmd/internal/dumps"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore"
 	"odarchive/triplestore/hdt"
@@ -69,7 +68,7 @@ func (s *Store) KeepDumped(ctx context.Context) error {
 		switch err := s.MakeDumps(ctx); {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, dumps.ErrHeld):
+		case errors.Is(err, ErrDumpHeld):
 			pause = dumpHeld
 		case err != nil:
 			pause = min(dumpAgain, every)
@@ -90,7 +89,7 @@ func untilDump(now, last time.Time, every time.Duration) time.Duration {
 // are being removed. If HDT cannot express the default graph, the other dump is made all the same, and that is logged.
 func (s *Store) MakeDumps(ctx context.Context) error {
 	settings, began := *s.dumped.Load(), time.Now()
-	err := s.Dumps.Make(ctx, s.Clock(), settings.Keep, settings.Kinds, func(ctx context.Context, put dumps.Put) error {
+	err := s.Dumps.Make(ctx, s.Clock(), settings.Keep, settings.Kinds, func(ctx context.Context, put PutDump) error {
 		return s.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
 			for _, kind := range settings.Kinds {
 				err := put(kind, func(w io.Writer) error {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"odarchive/crawler/archive"
-	"odarchive/crawler/graphs"
+	"odarchive/crawler/follow/graphs"
 	"odarchive/ns"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/term"

@@ -9,7 +9,7 @@ import (
 	"odarchive/crawler/archive"
 	description "odarchive/crawler/archive/describe"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/graphs"
+	"odarchive/crawler/follow/graphs"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"

@@ -15,12 +15,11 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
-	"odarchive/cmd/internal/dumps"
 	"odarchive/cmd/internal/memory"
 	"odarchive/crawler/archive"
-	"odarchive/crawler/archive/backup"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/archive/transparency"
+	"odarchive/crawler/copies/backup"
 	"odarchive/crawler/inspect/examine"
 	"odarchive/ns"
 	"odarchive/triplestore"
@@ -63,7 +62,7 @@ type Store struct {
 	Bucket         bucket.Bucket // holds the closed packs; nil for none
 	Archive        *archive.Archive
 	Examine        *examine.Pool
-	Dumps          *dumps.Dir
+	Dumps          *DumpDir
 	ReadOnlyReason string // a sentence; empty if the archive can be written
 	ReadsOnly      bool   // ReadOnlyReason is nothing to be told: the command needs to write nothing
 
@@ -135,7 +134,7 @@ func (s *Store) openParts(ctx context.Context, opts Options) (err error) {
 	if err := s.openExaminer(opts); err != nil {
 		return err
 	}
-	s.Dumps = dumps.New(dumps.Options{Path: filepath.Join(s.Config.Data, "dumps"), FS: disk.OS{}, Log: s.Log, Room: s.DB.RoomBeside})
+	s.Dumps = NewDumps(DumpOptions{Path: filepath.Join(s.Config.Data, "dumps"), FS: disk.OS{}, Log: s.Log, Room: s.DB.RoomBeside})
 	return nil
 }
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/crawler/archive/vault"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/copies/vault"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"

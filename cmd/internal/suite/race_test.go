@@ -77,7 +77,7 @@ func TestTheStoreAndTheServersAreWatched(t *testing.T) {
 	racing, _ := split(packages)
 	module := module(t)
 	for _, name := range []string{
-		"cmd/odarchive", "cmd/internal/app", "crawler", "crawler/archive/content", "crawler/archive/records", "crawler/archive/vault", "crawler/frontier",
+		"cmd/odarchive", "cmd/internal/app", "crawler", "crawler/archive/content", "crawler/archive/records", "crawler/copies/vault", "crawler/queue/frontier",
 		"crawler/web/politeness", "sparqlapi", "triplestore", "triplestore/kv", "triplestore/sparql", "triplestore/sparql/internal/exec",
 	} {
 		if !slices.Contains(racing, module+"/"+name) {

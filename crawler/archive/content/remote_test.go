@@ -566,7 +566,7 @@ func TestAFollowerReadsClosedPacksFromTheBucketOfAnotherStore(t *testing.T) {
 	}
 }
 
-// TestParcelsOfWorkersAreNotPacks is about the objects that crawler/dispatch has in the same bucket: the archive must not
+// TestParcelsOfWorkersAreNotPacks is about the objects that crawler/copies/dispatch has in the same bucket: the archive must not
 // take them for packs, which it would delete.
 func TestParcelsOfWorkersAreNotPacks(t *testing.T) {
 	for _, key := range []string{"parcels/ABCDEFGHIJKLMNOPQRSTUVWXYZ", "parcels/ABCDEFGHIJKLMNOPQRSTUVWXYZ-inside", "parcels/writer-ABCDEFGHIJKLMNOPQRSTUVWXYZ"} {

@@ -9,7 +9,7 @@ import (
 	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )

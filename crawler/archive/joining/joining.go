@@ -20,7 +20,7 @@ import (
 	"odarchive/crawler/archive/joins"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"odarchive/crawler/licences"
+	"odarchive/crawler/catalog"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
 	"odarchive/vocab/dcat"
@@ -165,7 +165,7 @@ func (m *measuring) conformance() {
 			dates.add(isDate(o))
 		}
 		for _, o := range m.all(s, dcterms.License) {
-			_, ok := licences.Of(m.words(o))
+			_, ok := catalog.LicenceOf(m.words(o))
 			licenses.add(ok)
 		}
 	}
@@ -256,7 +256,7 @@ func (m *measuring) openness() {
 	var licenses tally
 	for _, s := range append([]term.Key{m.dataset}, m.distributions...) {
 		for _, o := range m.all(s, dcterms.License) {
-			l, _ := licences.Of(m.words(o))
+			l, _ := catalog.LicenceOf(m.words(o))
 			licenses.add(l.Open)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/licences"
+	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -105,7 +105,7 @@ func TestLicencesAreKnownByTheirManyNames(t *testing.T) {
 		{"MIT", "MIT", true}, {"Mitwirkung", "", false}, {"notspecified", "", false}, {"", "", false}, {"http://dcat-ap.de/def/licenses/dl-zero-de/2.0", "DL-DE-Zero", true},
 		{"http://publications.europa.eu/resource/authority/licence/CC_BY_4_0", "CC-BY", true}, {"Public Domain", "CC-PDM", true}, {"https://opensource.org/licenses/MIT", "MIT", true},
 	} {
-		if l, ok := licences.Of(c.says); l.ID != c.id || l.Open != c.open || ok != (c.id != "") {
+		if l, ok := catalog.LicenceOf(c.says); l.ID != c.id || l.Open != c.open || ok != (c.id != "") {
 			t.Errorf("%q: %q open %v, want %q %v", c.says, l.ID, l.Open, c.id, c.open)
 		}
 	}
@@ -369,7 +369,7 @@ func BenchmarkAHarvestThatChangesLittle(b *testing.B) {
 func FuzzWords(f *testing.F) {
 	f.Add("CC BY 4.0", "text/csv;", "mailto:a@b.c")
 	f.Fuzz(func(_ *testing.T, a, b, c string) {
-		licences.Of(a)
+		catalog.LicenceOf(a)
 		sameFormat([]string{b, a}, c)
 		isMail(c)
 		isURL(c)

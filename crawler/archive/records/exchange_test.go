@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/warc"
+	"odarchive/crawler/exchange/warc"
 	"odarchive/testdata/shared"
 )
 

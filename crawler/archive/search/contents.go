@@ -6,7 +6,6 @@ import (
 	"unicode"
 
 	"odarchive/crawler/archive/records"
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
 )
@@ -74,7 +73,7 @@ func (c *collector) add(text string) {
 	if text == "" || len(c.words) >= c.max {
 		return
 	}
-	for _, w := range wordindex.Words(text, c.max, true) {
+	for _, w := range Words(text, c.max, true) {
 		if len(c.words) >= c.max {
 			return
 		}
@@ -91,9 +90,9 @@ func (c *collector) add(text string) {
 
 // textsFrom puts together what is indexed of a resource beside its record and the names of its columns.
 func textsFrom(r records.Resource, m metadata, c contents) (texts, traits) {
-	words := func(list []string, max int) []string { return wordindex.Words(strings.Join(list, "\n"), max, true) }
-	t := texts{words: map[wordindex.Field][]string{}}
-	for f, list := range map[wordindex.Field][]string{
+	words := func(list []string, max int) []string { return Words(strings.Join(list, "\n"), max, true) }
+	t := texts{words: map[Field][]string{}}
+	for f, list := range map[Field][]string{
 		fieldDescription: words(m.descriptions, maxDescriptionWords), fieldKeyword: words(m.keywords, maxKeywordWords), fieldPublisher: words(m.publishers, maxPublisherWords),
 		fieldLicence: words(append(slices.Clone(m.licences), m.declared...), maxLicenceWords), fieldValue: c.values,
 	} {

@@ -3,7 +3,6 @@ package search
 import (
 	"iter"
 
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/document"
 )
@@ -19,7 +18,7 @@ func documentWords(in *inspect.Inside) (words []string) {
 		if len(words) >= maxDocumentWords {
 			break
 		}
-		for _, w := range wordindex.Words(text, maxWords, true) {
+		for _, w := range Words(text, maxWords, true) {
 			if !seen[w] && len(words) < maxDocumentWords {
 				seen[w] = true
 				words = append(words, w)

@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	"odarchive/crawler/archive/records"
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
 
 // Filter is the resources that a search finds, as a set.
-type Filter struct{ docs wordindex.Set }
+type Filter struct{ docs Set }
 
 // Filter returns the resources that match a search. Its Sort, After, Limit and Facets have no effect. It does not have
 // what has only some of the words.
@@ -27,10 +26,10 @@ func (x *Index) Filter(ctx context.Context, s catalog.Search) (Filter, error) {
 }
 
 // matching returns the documents that a question matches.
-func (f *facts) matching(q question) wordindex.Set {
+func (f *facts) matching(q question) Set {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	docs := wordindex.Set{}
+	docs := Set{}
 	if m, possible := f.matcher(q); possible && !q.none {
 		m.each(func(doc uint32, _ *fact, _ *figures) { docs.Put(doc) })
 	}

@@ -2,8 +2,6 @@ package search
 
 import (
 	"math"
-
-	"odarchive/crawler/archive/wordindex"
 )
 
 // gathered are the documents of one part, by worth.
@@ -16,7 +14,7 @@ func newGathered() *gathered { return &gathered{by: map[[2]float64]*hit{}, porta
 
 // at returns the set of the documents for which a word in a field is worth a share of the field's points. Worths are
 // rounded, so that there are few sets.
-func (g *gathered) at(points, share float64, title bool) *wordindex.Set {
+func (g *gathered) at(points, share float64, title bool) *Set {
 	worth := math.Round(2*points*share) / 2
 	k := [2]float64{worth, 0}
 	if title = title && share >= asForm; title {

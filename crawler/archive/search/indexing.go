@@ -9,7 +9,7 @@ import (
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )

@@ -8,7 +8,6 @@ import (
 
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/tallies"
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 )
 
@@ -17,7 +16,7 @@ type part struct {
 	shown   string   // as written
 	words   []string // folded, to mark them
 	hits    []hit    // highest worth first
-	all     wordindex.Set
+	all     Set
 	portals map[string]bool // portals whose title or address has it
 	strict  bool            // a phrase, or a word of one field
 }
@@ -25,13 +24,13 @@ type part struct {
 // hit is the documents for which a part is worth the same.
 type hit struct {
 	worth float64
-	docs  wordindex.Set
+	docs  Set
 	title bool // found in the title
 }
 
 // worth is what a word in a field is worth.
 var worth = []struct {
-	field  wordindex.Field
+	field  Field
 	points float64
 }{
 	{fieldTitle, 8}, {fieldKeyword, 5}, {fieldPublisher, 4}, {fieldColumn, 3}, {fieldDescription, 3}, {fieldDocument, 3}, {fieldAddress, 2.5}, {fieldLicence, 2.5}, {fieldValue, 2},
@@ -88,7 +87,7 @@ func portalWords(ctx context.Context, t records.Txn, asked bool) (map[string][]s
 		return portals, nil
 	}
 	err := tallies.Each(ctx, t.Txn, tallies.ByPortal, func(iri string, n tallies.Tally) error {
-		portals[iri] = wordindex.Words(n.Title+"\n"+unescaped(iri), maxWords, true)
+		portals[iri] = Words(n.Title+"\n"+unescaped(iri), maxWords, true)
 		return nil
 	})
 	return portals, err
@@ -131,7 +130,7 @@ func (l *lookup) part(alternatives []clause) (part, error) {
 
 // fieldsOf returns the fields that a clause is looked up in, with what each is worth.
 func fieldsOf(c clause) (list []struct {
-	field  wordindex.Field
+	field  Field
 	points float64
 }) {
 	for _, w := range worth {
@@ -191,7 +190,7 @@ func (l *lookup) word(c clause, word string, g *gathered, share ...float64) (mar
 	}
 	marks = []string{word}
 	for _, w := range fieldsOf(c) {
-		exact, beginning, err := wordindex.Find(l.ctx, l.t.Txn, w.field, word)
+		exact, beginning, err := Find(l.ctx, l.t.Txn, w.field, word)
 		if err != nil {
 			return nil, err
 		}
@@ -200,7 +199,7 @@ func (l *lookup) word(c clause, word string, g *gathered, share ...float64) (mar
 	}
 	if c.portal {
 		for iri, words := range l.portals {
-			if slices.ContainsFunc(words, func(w string) bool { return wordindex.Meets(w, word) }) {
+			if slices.ContainsFunc(words, func(w string) bool { return Meets(w, word) }) {
 				g.portals[iri] = true
 			}
 		}
@@ -217,7 +216,7 @@ func (l *lookup) word(c clause, word string, g *gathered, share ...float64) (mar
 			if l.cost++; l.cost > maxLookups {
 				return nil
 			}
-			if err := wordindex.Exact(l.t.Txn, w.field, word, g.at(w.points, share*all, w.field == fieldTitle)); err != nil {
+			if err := Exact(l.t.Txn, w.field, word, g.at(w.points, share*all, w.field == fieldTitle)); err != nil {
 				return err
 			}
 		}
@@ -249,7 +248,7 @@ func (l *lookup) word(c clause, word string, g *gathered, share ...float64) (mar
 			compounds = append(compounds, compoundsOf(words, root)...)
 			if len(root) > minCompound { // shorter beginnings are those of too many words
 				for _, w := range fieldsOf(c) {
-					_, beginning, err := wordindex.Find(l.ctx, l.t.Txn, w.field, root)
+					_, beginning, err := Find(l.ctx, l.t.Txn, w.field, root)
 					if err != nil {
 						return nil, err
 					}
@@ -272,14 +271,14 @@ const maxVerified = 5000
 
 // together looks up words that must all be there, and for a phrase one after the other.
 func (l *lookup) together(c clause, g *gathered) error {
-	var all wordindex.Set
+	var all Set
 	for i, word := range c.words {
-		var with wordindex.Set
+		var with Set
 		for _, w := range fieldsOf(c) {
 			if l.cost++; l.cost > maxLookups {
 				return fmt.Errorf("%w", catalog.BadQuestion("The search has too many words."))
 			}
-			if err := wordindex.Exact(l.t.Txn, w.field, word, &with); err != nil {
+			if err := Exact(l.t.Txn, w.field, word, &with); err != nil {
 				return err
 			}
 		}
@@ -291,10 +290,10 @@ func (l *lookup) together(c clause, g *gathered) error {
 	}
 	if !c.phrase || len(c.words) == 1 {
 		for _, w := range fieldsOf(c) {
-			in := append(wordindex.Set{}, all...)
+			in := append(Set{}, all...)
 			for _, word := range c.words {
-				var with wordindex.Set
-				if err := wordindex.Exact(l.t.Txn, w.field, word, &with); err != nil {
+				var with Set
+				if err := Exact(l.t.Txn, w.field, word, &with); err != nil {
 					return err
 				}
 				in.Intersect(with)
@@ -315,7 +314,7 @@ func (l *lookup) together(c clause, g *gathered) error {
 			err = l.ctx.Err()
 			return
 		}
-		var found wordindex.Field
+		var found Field
 		if found, err = l.phraseIn(doc, c); found != 0 {
 			for _, w := range worth {
 				if w.field == found {
@@ -329,9 +328,9 @@ func (l *lookup) together(c clause, g *gathered) error {
 
 // exclude returns the documents that a clause excludes: those with its words, in any form, but not those with words that
 // it begins.
-func (l *lookup) exclude(c clause) (wordindex.Set, error) {
+func (l *lookup) exclude(c clause) (Set, error) {
 	g := newGathered()
-	var all wordindex.Set
+	var all Set
 	if c.phrase || len(c.words) > 1 {
 		if err := l.together(c, g); err != nil {
 			return nil, err
@@ -343,7 +342,7 @@ func (l *lookup) exclude(c clause) (wordindex.Set, error) {
 		}
 		for _, word := range append([]string{c.words[0]}, formsOf(words, c.words[0], stems(c.raw))...) {
 			for _, w := range fieldsOf(c) {
-				if err := wordindex.Exact(l.t.Txn, w.field, word, &all); err != nil {
+				if err := Exact(l.t.Txn, w.field, word, &all); err != nil {
 					return nil, err
 				}
 			}

@@ -6,16 +6,15 @@ import (
 	"strings"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/archive/wordindex"
 )
 
 // matcher is a question in terms of the facts' numbers.
 type matcher struct {
 	facts    *facts
 	q        question
-	narrowed wordindex.Set // the documents that words and datasets leave; nil: all
-	sets     [][]bool      // for each part, the sets of portals whose title or address has it; nil: none
-	rarity   []float64     // of each part
+	narrowed Set       // the documents that words and datasets leave; nil: all
+	sets     [][]bool  // for each part, the sets of portals whose title or address has it; nil: none
+	rarity   []float64 // of each part
 	tests    []test
 	ranges   []span
 }
@@ -40,7 +39,7 @@ func (f *facts) matcher(q question) (m *matcher, ok bool) {
 		return nil, false
 	}
 	if q.only != nil {
-		m.narrowed = append(wordindex.Set{}, q.only...)
+		m.narrowed = append(Set{}, q.only...)
 	}
 	m.addParts()
 	if len(q.not) > 0 {
@@ -57,9 +56,9 @@ func (f *facts) matcher(q question) (m *matcher, ok bool) {
 // addParts narrows to the documents with the parts of the question.
 func (m *matcher) addParts() {
 	f := m.facts
-	var have []wordindex.Set
+	var have []Set
 	for _, p := range m.q.parts {
-		all := append(wordindex.Set{}, p.all...)
+		all := append(Set{}, p.all...)
 		var sets []bool
 		if len(p.portals) > 0 {
 			sets = f.setsWith(func(portal string) bool { return p.portals[portal] })
@@ -81,11 +80,11 @@ func (m *matcher) addParts() {
 		}
 		return
 	}
-	some := wordindex.Set{}
+	some := Set{}
 	for _, all := range have {
 		some.Union(all)
 	}
-	enough := wordindex.Set{}
+	enough := Set{}
 	some.Each(func(doc uint32) {
 		n := 0
 		for _, all := range have {
@@ -100,9 +99,9 @@ func (m *matcher) addParts() {
 	m.narrow(enough)
 }
 
-func (m *matcher) narrow(to wordindex.Set) {
+func (m *matcher) narrow(to Set) {
 	if m.narrowed == nil {
-		m.narrowed = append(wordindex.Set{}, to...)
+		m.narrowed = append(Set{}, to...)
 	} else {
 		m.narrowed.Intersect(to)
 	}
@@ -207,9 +206,9 @@ var typesNamed = map[string][]string{
 
 // portalMeets reports whether the title or address of a portal has a word.
 func (q question) portalMeets(portal, words string) bool {
-	asked := wordindex.Words(words, maxParts, false)
+	asked := Words(words, maxParts, false)
 	for _, w := range asked {
-		if !slices.ContainsFunc(q.portalWords[portal], func(p string) bool { return wordindex.Meets(p, w) }) {
+		if !slices.ContainsFunc(q.portalWords[portal], func(p string) bool { return Meets(p, w) }) {
 			return false
 		}
 	}

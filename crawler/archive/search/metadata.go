@@ -3,7 +3,7 @@ package search
 import (
 	"strings"
 
-	"odarchive/crawler/licences"
+	"odarchive/crawler/catalog"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"
 	"odarchive/vocab/dcterms"
@@ -68,9 +68,9 @@ func (m *metadata) addStatements(subjects []term.Key, quads []term.Quad) {
 			if q.O.Kind() == term.KindBlank {
 				declared = names[q.O]
 			}
-			known, ok := licences.Of(declared)
+			known, ok := catalog.LicenceOf(declared)
 			if !ok {
-				known, ok = licences.Of(names[q.O])
+				known, ok = catalog.LicenceOf(names[q.O])
 			}
 			if !ok {
 				known.ID = names[q.O]

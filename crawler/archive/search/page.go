@@ -10,7 +10,6 @@ import (
 
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/archive/tallies"
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 )
 
@@ -74,9 +73,9 @@ func (x *Index) readPage(ctx context.Context, found *catalog.Found, docs []uint3
 }
 
 // inColumns returns the documents with a word of the question in the name of a column.
-func inColumns(ctx context.Context, t records.Txn, marks []string) (all wordindex.Set, err error) {
+func inColumns(ctx context.Context, t records.Txn, marks []string) (all Set, err error) {
 	for _, w := range marks {
-		exact, beginning, err := wordindex.Find(ctx, t.Txn, fieldColumn, w)
+		exact, beginning, err := Find(ctx, t.Txn, fieldColumn, w)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +92,7 @@ func columnsFound(t records.Txn, r records.Resource, marks []string) (list []str
 		return nil, err
 	}
 	for name := range columnNames(in) {
-		if len(list) < maxNames && !slices.Contains(list, name) && slices.ContainsFunc(marks, func(w string) bool { return wordindex.Begins(name, w) }) {
+		if len(list) < maxNames && !slices.Contains(list, name) && slices.ContainsFunc(marks, func(w string) bool { return Begins(name, w) }) {
 			list = append(list, name)
 		}
 	}
@@ -122,8 +121,8 @@ func Pieces(text string, words []string) (list []catalog.Piece) {
 
 // isFound reports whether a run of letters and digits has one of some words.
 func isFound(run string, words []string) bool {
-	for _, w := range wordindex.Words(run, 40, true) {
-		if slices.ContainsFunc(words, func(word string) bool { return wordindex.Meets(w, word) }) {
+	for _, w := range Words(run, 40, true) {
+		if slices.ContainsFunc(words, func(word string) bool { return Meets(w, word) }) {
 			return true
 		}
 	}

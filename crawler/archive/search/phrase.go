@@ -2,12 +2,10 @@ package search
 
 import (
 	"slices"
-
-	"odarchive/crawler/archive/wordindex"
 )
 
 // phraseWords returns the words of a phrase, at most max.
-func phraseWords(text string, max int) []string { return wordindex.Sequence(text, max) }
+func phraseWords(text string, max int) []string { return Sequence(text, max) }
 
 const (
 	maxSequence = 4000 // words of a text that are looked at for a phrase
@@ -15,13 +13,13 @@ const (
 )
 
 // phraseIn returns the field of a document in which the words of a phrase follow each other, 0 if there is none.
-func (l *lookup) phraseIn(doc uint32, c clause) (wordindex.Field, error) {
+func (l *lookup) phraseIn(doc uint32, c clause) (Field, error) {
 	r, err := recordOf(l.t, doc)
 	if err != nil {
 		return 0, err
 	}
-	in := func(f wordindex.Field, texts ...string) bool {
-		return (c.fields == nil || slices.Contains(c.fields, f)) && slices.ContainsFunc(texts, func(text string) bool { return follow(wordindex.Sequence(text, maxSequence), c.words) })
+	in := func(f Field, texts ...string) bool {
+		return (c.fields == nil || slices.Contains(c.fields, f)) && slices.ContainsFunc(texts, func(text string) bool { return follow(Sequence(text, maxSequence), c.words) })
 	}
 	titles := []string{r.Title}
 	for _, s := range r.Sources {

@@ -8,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 )
 
@@ -38,7 +37,7 @@ type clause struct {
 	words  []string // folded
 	raw    string   // as written
 	phrase bool     // the words follow each other, and are not found in other forms
-	fields []wordindex.Field
+	fields []Field
 	portal bool // titles and addresses of portals count, too
 }
 
@@ -50,7 +49,7 @@ type filter struct {
 }
 
 // wordFields are the fields that a word can be limited to, by name.
-var wordFields = map[string][]wordindex.Field{
+var wordFields = map[string][]Field{
 	"title": {fieldTitle}, "titel": {fieldTitle},
 	"description": {fieldDescription, fieldDocument}, "text": {fieldDescription, fieldDocument}, "beschreibung": {fieldDescription, fieldDocument},
 	"keyword": {fieldKeyword}, "tag": {fieldKeyword}, "schlagwort": {fieldKeyword},
@@ -187,7 +186,7 @@ func (t token) filter() (filter, bool) {
 // clauses returns the words of a token. Words that are written as one are one clause if they are alternatives or
 // excluded, so that the token means the same everywhere; otherwise each must be there.
 func (t token) clauses() (list []clause) {
-	words := wordindex.Words(unescaped(t.text), maxParts, false)
+	words := Words(unescaped(t.text), maxParts, false)
 	if t.quoted {
 		words = phraseWords(t.text, maxParts)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"odarchive/crawler/archive/records"
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/kv"
 )
@@ -35,7 +34,7 @@ const (
 type Index struct {
 	db     *kv.DB
 	facts  facts
-	newest wordindex.Newest // used by the one transaction that writes
+	newest Newest // used by the one transaction that writes
 
 	indexing  sync.Mutex // of one IndexTexts at a time; guards the next two
 	settled   bool       // nothing was marked
@@ -161,12 +160,12 @@ func (x *Index) Hits(ctx context.Context, s catalog.Search, limit int) (hits []H
 type question struct {
 	catalog.Search
 	parts     []part
-	not       wordindex.Set
+	not       Set
 	filters   []filter
-	none      bool          // the text has nothing to look for
-	only      wordindex.Set // the resources of datasets; nil: any
-	enough    int           // parts that a resource must have; 0: all
-	named     uint32        // the document whose address the text is, if isName
+	none      bool   // the text has nothing to look for
+	only      Set    // the resources of datasets; nil: any
+	enough    int    // parts that a resource must have; 0: all
+	named     uint32 // the document whose address the text is, if isName
 	isName    bool
 	mark      place // the last of the page before, if isNext
 	isNext    bool
@@ -227,7 +226,7 @@ func (x *Index) question(ctx context.Context, s catalog.Search) (question, error
 
 // ofDataset narrows a question to the resources of a dataset.
 func (q *question) ofDataset(ctx context.Context, t records.Txn, f filter) error {
-	docs := wordindex.Set{}
+	docs := Set{}
 	err := t.OfDataset(ctx, f.value, func(id string) (bool, error) {
 		doc, known, err := documentOf(t, id)
 		if known {

@@ -14,7 +14,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"odarchive/crawler/archive/records"
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/inspect"
 	"odarchive/triplestore/fields"
 	"odarchive/triplestore/kv"
@@ -34,7 +33,7 @@ type traits struct {
 type texts struct {
 	Description string // the beginning, for hits and phrases
 	Keywords    []string
-	words       map[wordindex.Field][]string
+	words       map[Field][]string
 }
 
 // Keys, beside those of update.go.
@@ -120,9 +119,9 @@ func decodeTexts(raw []byte, unpack *zstd.Decoder) (t texts, ok bool) {
 		t.Keywords = strings.Split(list, "\n")
 	}
 	n := in.Count(2)
-	t.words = make(map[wordindex.Field][]string, n)
+	t.words = make(map[Field][]string, n)
 	for range n {
-		f := wordindex.Field(in.Byte())
+		f := Field(in.Byte())
 		t.words[f] = strings.Fields(in.Text())
 	}
 	return t, !in.Bad()

@@ -12,26 +12,25 @@ import (
 
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive/records"
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 )
 
-// The fields of the index (crawler/archive/wordindex/FORMAT.md). A word counts most in a title.
+// The fields of the index (crawler/archive/search/FORMAT.md). A word counts most in a title.
 const (
-	fieldTitle    wordindex.Field = 'T' // of the resource and of its datasets
-	fieldAddress  wordindex.Field = 'A' // URL, file name, format, media type, datasets' IRIs
-	fieldColumn   wordindex.Field = 'C' // column names of the latest version's tables, and what they are called for people
-	fieldDocument wordindex.Field = 'D' // what the latest version says of itself
+	fieldTitle    Field = 'T' // of the resource and of its datasets
+	fieldAddress  Field = 'A' // URL, file name, format, media type, datasets' IRIs
+	fieldColumn   Field = 'C' // column names of the latest version's tables, and what they are called for people
+	fieldDocument Field = 'D' // what the latest version says of itself
 
 	// Those of IndexTexts.
-	fieldDescription wordindex.Field = 'B' // descriptions of the datasets, and of the file in them
-	fieldKeyword     wordindex.Field = 'K' // keywords and names of themes
-	fieldPublisher   wordindex.Field = 'P' // names of publishers and creators
-	fieldLicence     wordindex.Field = 'L' // licences, as they are known and as declared
-	fieldValue       wordindex.Field = 'V' // frequent values of columns of texts
+	fieldDescription Field = 'B' // descriptions of the datasets, and of the file in them
+	fieldKeyword     Field = 'K' // keywords and names of themes
+	fieldPublisher   Field = 'P' // names of publishers and creators
+	fieldLicence     Field = 'L' // licences, as they are known and as declared
+	fieldValue       Field = 'V' // frequent values of columns of texts
 )
 
 // Bounds of the words of one resource that a field keeps.
@@ -65,7 +64,7 @@ type Update struct {
 	txn    records.Txn
 	state  *state // nil until it is needed: most visits change nothing
 	was    state  // as it is stored
-	words  wordindex.Changes
+	words  Changes
 	rows   map[uint32]row
 	traits map[uint32]traits
 }
@@ -243,7 +242,7 @@ func titleWords(r records.Resource) []string {
 			text = append(text, s.DatasetTitle)
 		}
 	}
-	return wordindex.Words(strings.Join(text, "\n"), maxWords, true)
+	return Words(strings.Join(text, "\n"), maxWords, true)
 }
 
 func addressWords(r records.Resource) []string {
@@ -254,7 +253,7 @@ func addressWords(r records.Resource) []string {
 	for _, d := range r.Datasets[:min(len(r.Datasets), 20)] {
 		text = append(text, unescaped(d))
 	}
-	return wordindex.Words(strings.Join(text, "\n"), maxWords, true)
+	return Words(strings.Join(text, "\n"), maxWords, true)
 }
 
 // unescaped decodes the percent-encoding of an address, if all of it is valid.
@@ -271,7 +270,7 @@ func columnWords(in *inspect.Inside) []string {
 	seen := map[string]bool{}
 	names := 0
 	for name := range columnNames(in) {
-		for _, w := range wordindex.Words(name, 50, true) {
+		for _, w := range Words(name, 50, true) {
 			if !seen[w] && len(words) < maxColumnWords {
 				seen[w] = true
 				words = append(words, w)

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"odarchive/crawler/archive/records"
-	"odarchive/crawler/archive/wordindex"
 	"odarchive/triplestore/text"
 )
 
@@ -32,7 +31,7 @@ const (
 )
 
 // spoken are the fields whose words people wrote; addresses and values have too many that nobody looks for misspelt.
-var spoken = []wordindex.Field{fieldTitle, fieldKeyword, fieldDescription, fieldPublisher, fieldColumn, fieldDocument}
+var spoken = []Field{fieldTitle, fieldKeyword, fieldDescription, fieldPublisher, fieldColumn, fieldDocument}
 
 // languages are those in which words of one stem find each other. Texts do not say in which language they are.
 var languages = []string{"de", "en"}
@@ -61,7 +60,7 @@ func (x *Index) vocabularyOf(ctx context.Context, t records.Txn) ([]string, erro
 		return words, nil
 	}
 	begun := time.Now()
-	words, _, err := wordindex.Vocabulary(ctx, t.Txn, spoken, maxVocabKeys, maxVocabulary, isSpoken)
+	words, _, err := Vocabulary(ctx, t.Txn, spoken, maxVocabKeys, maxVocabulary, isSpoken)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +117,7 @@ var umlauts = [...][2]string{{"ae", "a"}, {"oe", "o"}, {"ue", "u"}}
 // spellings returns other folded spellings of a word as written: Bäume as baeume, baeume as baume.
 func spellings(written, folded string) (list []string) {
 	if spelt := strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "Ä", "ae", "Ö", "oe", "Ü", "ue").Replace(written); spelt != written {
-		list = append(list, wordindex.Words(spelt, 1, false)...)
+		list = append(list, Words(spelt, 1, false)...)
 	}
 	plain := folded
 	for _, u := range umlauts {

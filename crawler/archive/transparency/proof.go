@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"odarchive/crawler/address"
-	"odarchive/crawler/archive/timestamp"
+	"odarchive/crawler/exchange/timestamp"
 	"odarchive/ns"
 
 	"golang.org/x/mod/sumdb/note"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/archive/timestamp"
+	"odarchive/crawler/exchange/timestamp"
 	"odarchive/triplestore/kv"
 
 	"golang.org/x/mod/sumdb/note"

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 )
 
@@ -42,7 +42,7 @@ func (r *refused) Error() string {
 }
 
 // action calls an action and returns its result. If the answer breaks off, that is the complete part of it.
-func (c *client) action(ctx context.Context, name string, query url.Values) (loosejson.Value, error) {
+func (c *client) action(ctx context.Context, name string, query url.Values) (loose.Value, error) {
 	apis := []string{c.api}
 	if c.api == "" {
 		apis = []string{c.Root + "/api/3/action/", c.Root + "/api/action/"}
@@ -51,7 +51,7 @@ func (c *client) action(ctx context.Context, name string, query url.Values) (loo
 	for _, api := range apis {
 		result, err := c.call(ctx, api, name, query)
 		var no *refused
-		var broken *loosejson.Error
+		var broken *loose.Error
 		if err == nil || errors.As(err, &no) || errors.As(err, &broken) {
 			c.api = api
 			return result, err
@@ -61,22 +61,22 @@ func (c *client) action(ctx context.Context, name string, query url.Values) (loo
 			break // the host itself is in trouble
 		}
 	}
-	return loosejson.Value{}, first
+	return loose.Value{}, first
 }
 
-func (c *client) call(ctx context.Context, api, name string, query url.Values) (loosejson.Value, error) {
+func (c *client) call(ctx context.Context, api, name string, query url.Values) (loose.Value, error) {
 	v, err := c.send(ctx, api+name, query)
 	var status *harvest.StatusError
 	if errors.As(err, &status) {
-		if reply, parseErr := loosejson.Parse(status.Body); parseErr == nil && reply.IsObject() && !reply.Get("success").IsNull() {
+		if reply, parseErr := loose.Parse(status.Body); parseErr == nil && reply.IsObject() && !reply.Get("success").IsNull() {
 			v, err = reply, nil
 		}
 	}
 	if err == nil && !v.Get("success").IsNull() && !v.Get("success").Bool() || err == nil && !v.Get("error").IsNull() && v.Get("result").IsNull() {
-		return loosejson.Value{}, refusal(name, v.Get("error"), status)
+		return loose.Value{}, refusal(name, v.Get("error"), status)
 	}
 	if v.Get("result").IsNull() && v.IsObject() && err == nil {
-		return loosejson.Value{}, &refused{action: name, message: "the answer has no result"}
+		return loose.Value{}, &refused{action: name, message: "the answer has no result"}
 	}
 	if v.IsArray() { // no envelope
 		return v, err
@@ -85,7 +85,7 @@ func (c *client) call(ctx context.Context, api, name string, query url.Values) (
 }
 
 // send sends a request as GET, or as POST if the portal accepts nothing else.
-func (c *client) send(ctx context.Context, address string, query url.Values) (loosejson.Value, error) {
+func (c *client) send(ctx context.Context, address string, query url.Values) (loose.Value, error) {
 	client := portalapi.Client{HTTP: c.Source.HTTP}
 	if c.post {
 		return client.Post(ctx, address, body(query))
@@ -101,7 +101,7 @@ func (c *client) send(ctx context.Context, address string, query url.Values) (lo
 	return v, err
 }
 
-func refusal(action string, e loosejson.Value, status *harvest.StatusError) *refused {
+func refusal(action string, e loose.Value, status *harvest.StatusError) *refused {
 	r := &refused{action: action, kind: e.Get("__type").Text(), message: cmp.Or(e.Get("message").Text(), e.Text())}
 	if status != nil {
 		r.status = status.Status
@@ -123,7 +123,7 @@ func body(query url.Values) string {
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, "%s:%s", loosejson.String(name).JSON(), loosejson.String(query.Get(name)).JSON())
+		fmt.Fprintf(&b, "%s:%s", loose.String(name).JSON(), loose.String(query.Get(name)).JSON())
 	}
 	b.WriteByte('}')
 	return b.String()

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
 	"odarchive/testdata/shared"
@@ -103,7 +103,7 @@ func TestAPackageThatThePortalFailsToShowIsUnknownAndOneThatItRefusesIsNot(t *te
 func parseBody(r *http.Request) string {
 	text := make([]byte, 4096)
 	n, _ := r.Body.Read(text)
-	v, _ := loosejson.Parse(text[:n])
+	v, _ := loose.Parse(text[:n])
 	q := r.URL.Query()
 	for k, m := range v.Members() {
 		q.Set(k, m.Text())
@@ -180,11 +180,11 @@ func TestPackagesThatChangeMeanwhileAreNeitherLostNorPushOthersOut(t *testing.T)
 	f.before = func(_ http.ResponseWriter, r *http.Request) bool {
 		if strings.HasSuffix(r.URL.Path, "package_search") {
 			if searches++; searches < 8 { // the first package moves to the end
-				oldest := slices.MinFunc(f.packages, func(a, b loosejson.Value) int {
+				oldest := slices.MinFunc(f.packages, func(a, b loose.Value) int {
 					return strings.Compare(a.Get("metadata_modified").Text(), b.Get("metadata_modified").Text())
 				})
 				name := oldest.Get("name").Text()
-				f.packages = slices.DeleteFunc(f.packages, func(v loosejson.Value) bool { return v.Get("name").Text() == name })
+				f.packages = slices.DeleteFunc(f.packages, func(v loose.Value) bool { return v.Get("name").Text() == name })
 				f.packages = append(f.packages, parse(fmt.Sprintf(`{"id":%q,"name":%q,"metadata_modified":"2026-02-01T00:00:0%d"}`, oldest.Get("id").Text(), name, searches)))
 			}
 		}
@@ -300,11 +300,11 @@ func TestRealPackages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := loosejson.Parse(text)
+		v, err := loose.Parse(text)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		f := &fake{packages: []loosejson.Value{v}} // two of them share a name, so each has a portal to itself
+		f := &fake{packages: []loose.Value{v}} // two of them share a name, so each has a portal to itself
 		notes, err := portaltest.Harvest(t, f.source(), "")
 		if err != nil || len(notes.Datasets) != 1 || len(notes.Skipped) > 0 {
 			t.Fatalf("%s: %v, %d, %v", name, err, len(notes.Datasets), notes.Skipped)
@@ -316,7 +316,7 @@ func TestRealPackages(t *testing.T) {
 
 func TestFieldsAreFoundWhereverPortalsPutThem(t *testing.T) {
 	t.Parallel()
-	f := &fake{packages: []loosejson.Value{
+	f := &fake{packages: []loose.Value{
 		parse(`{"id":"1","name":"swiss","title":{"de":"Bäume","fr":"Arbres","it":""},"description":{"de":"<p>Alle <b>Bäume</b></p>"},"keywords":{"de":["baum","stadt"],"fr":["arbre"]},
 			"publisher":"{\"name\":\"Stadt Zürich\",\"url\":\"https://zuerich.example\"}","contact_points":[{"name":"OGD","email":"ogd@example.org"}],"accrual_periodicity":"http://publications.europa.eu/resource/authority/frequency/ANNUAL",
 			"temporals":[{"start_date":"2010-01-01T00:00:00","end_date":"2011-01-01T00:00:00"}],"groups":[{"name":"env","display_name":{"de":"Umwelt","fr":"Environnement"}}],"spatial":"Zürich","language":["de"],
@@ -340,7 +340,7 @@ func TestFieldsAreFoundWhereverPortalsPutThem(t *testing.T) {
 func FuzzPackages(f *testing.F) {
 	f.Add([]byte(`{"id":"1","name":"a","title":{"de":"x"},"extras":[{"key":"k","value":"[1]"}],"tags":[{"name":"t"}],"resources":[{"url":"u","size":"1","hash":"md5:0"}],"spatial":"{\"type\":\"Point\",\"coordinates\":[1,2]}"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		v, err := loosejson.Parse(text)
+		v, err := loose.Parse(text)
 		if err != nil {
 			return
 		}

@@ -7,26 +7,26 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 )
 
 // pack is a package with its extras. Fields are looked up in both.
 type pack struct {
-	loosejson.Value
-	extras map[string]loosejson.Value
+	loose.Value
+	extras map[string]loose.Value
 	keys   []string // of extras, in their order
 }
 
 // packOf reads the extras of a package: a list of keys and values, or an object.
-func packOf(v loosejson.Value) pack {
-	p := pack{v, map[string]loosejson.Value{}, nil}
-	add := func(key string, value loosejson.Value) {
+func packOf(v loose.Value) pack {
+	p := pack{v, map[string]loose.Value{}, nil}
+	add := func(key string, value loose.Value) {
 		if key == "" || value.Empty() {
 			return
 		}
 		if t := value.Text(); len(t) > 1 && t[0] == '"' { // the first versions store JSON in strings
-			if inner, err := loosejson.Parse([]byte(t)); err == nil {
+			if inner, err := loose.Parse([]byte(t)); err == nil {
 				value = inner
 			}
 		}
@@ -50,7 +50,7 @@ func packOf(v loosejson.Value) pack {
 }
 
 // field returns the first field that is not empty or, if there is none, the first extra.
-func (p pack) field(names ...string) loosejson.Value {
+func (p pack) field(names ...string) loose.Value {
 	if v := p.First(names...); !v.Empty() {
 		return v
 	}
@@ -59,7 +59,7 @@ func (p pack) field(names ...string) loosejson.Value {
 			return v
 		}
 	}
-	return loosejson.Value{}
+	return loose.Value{}
 }
 
 func (p pack) text(names ...string) string { return p.field(names...).Text() }
@@ -67,7 +67,7 @@ func (p pack) text(names ...string) string { return p.field(names...).Text() }
 func (p pack) texts(names ...string) []harvest.Text { return portalapi.Texts(p.field(names...)) }
 
 // dataset returns a package as a dataset of the portal at root.
-func dataset(root string, v loosejson.Value) harvest.Dataset {
+func dataset(root string, v loose.Value) harvest.Dataset {
 	p := packOf(v)
 	d := harvest.Dataset{
 		IRI:         datasetIRI(root, cmp.Or(p.First("name", "id").Text(), "?")),
@@ -236,7 +236,7 @@ func series(root string, p pack) []string {
 }
 
 // distribution returns a resource, false if it was deleted. It may have no address.
-func distribution(root string, v loosejson.Value, d harvest.Dataset) (harvest.Distribution, bool) {
+func distribution(root string, v loose.Value, d harvest.Dataset) (harvest.Distribution, bool) {
 	if !v.IsObject() {
 		return harvest.Distribution{URL: v.Text()}, portalapi.IsLink(v.Text())
 	}

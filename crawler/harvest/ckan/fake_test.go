@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/crawler/harvest/portaltest"
 )
 
 // fake is a CKAN portal with optional quirks.
 type fake struct {
-	packages []loosejson.Value
+	packages []loose.Value
 	maxRows  int    // maximum number of rows; 0 means no limit
 	noSort   bool   // ignores the order
 	noFilter bool   // ignores fq
@@ -99,13 +99,13 @@ func (f *fake) search(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.URL.Query().Get("sort") == "metadata_modified asc, id asc" && !f.noSort {
-		slices.SortStableFunc(found, func(a, b loosejson.Value) int {
+		slices.SortStableFunc(found, func(a, b loose.Value) int {
 			return strings.Compare(a.Get("metadata_modified").Text()+a.Get("id").Text(), b.Get("metadata_modified").Text()+b.Get("id").Text())
 		})
 	}
 	if from, ok := strings.CutPrefix(r.URL.Query().Get("fq"), "metadata_modified:["); ok && !f.noFilter {
 		since, _ := harvest.ParseTime(strings.TrimSuffix(from, " TO *]"))
-		found = slices.DeleteFunc(found, func(v loosejson.Value) bool {
+		found = slices.DeleteFunc(found, func(v loose.Value) bool {
 			t, _ := harvest.ParseTime(v.Get("metadata_modified").Text())
 			return t.Before(since)
 		})
@@ -129,7 +129,7 @@ func number(r *http.Request, name string) (n int) {
 	return n
 }
 
-func raw(packages []loosejson.Value) []json.RawMessage {
+func raw(packages []loose.Value) []json.RawMessage {
 	list := []json.RawMessage{}
 	for _, p := range packages {
 		list = append(list, json.RawMessage(p.JSON()))
@@ -142,8 +142,8 @@ func (f *fake) result(w http.ResponseWriter, result any) {
 }
 
 // packages returns n packages, whose changes are not in the order of their IDs.
-func packages(n int) []loosejson.Value {
-	var list []loosejson.Value
+func packages(n int) []loose.Value {
+	var list []loose.Value
 	for i := range n {
 		changed := time.Date(2026, 1, 1, 0, (i*7)%n, 0, 0, time.UTC)
 		list = append(list, parse(fmt.Sprintf(`{"id":"id-%02d","name":"set-%02d","title":"Set %d","metadata_modified":"%s","state":"active","resources":[{"id":"r","url":"https://data.example/%d.csv","format":"CSV"}]}`,
@@ -152,8 +152,8 @@ func packages(n int) []loosejson.Value {
 	return list
 }
 
-func parse(s string) loosejson.Value {
-	v, err := loosejson.Parse([]byte(s))
+func parse(s string) loose.Value {
+	v, err := loose.Parse([]byte(s))
 	if err != nil {
 		panic(err)
 	}

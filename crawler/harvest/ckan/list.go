@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 )
 
@@ -24,7 +24,7 @@ func (c *client) current(ctx context.Context, at *position) error {
 		if err != nil && at.n == 0 && ctx.Err() == nil {
 			return hostOrWay(err)
 		}
-		var packages []loosejson.Value
+		var packages []loose.Value
 		for _, r := range result.List() {
 			packages = append(packages, r.List()...) // DKAN returns a list of lists
 		}
@@ -92,7 +92,7 @@ func (c *client) rest(ctx context.Context, at *position) error {
 		if err != nil || !listed.IsArray() {
 			continue
 		}
-		return c.emitNamed(ctx, listed.Texts(), at, func(ctx context.Context, name string) (loosejson.Value, error) {
+		return c.emitNamed(ctx, listed.Texts(), at, func(ctx context.Context, name string) (loose.Value, error) {
 			return c.Get(ctx, base+"/"+url.PathEscape(name), nil)
 		})
 	}
@@ -100,7 +100,7 @@ func (c *client) rest(ctx context.Context, at *position) error {
 }
 
 // emitNamed hands over the packages of a list, in the order of names, from the first one after the position on.
-func (c *client) emitNamed(ctx context.Context, names []string, at *position, show func(context.Context, string) (loosejson.Value, error)) error {
+func (c *client) emitNamed(ctx context.Context, names []string, at *position, show func(context.Context, string) (loose.Value, error)) error {
 	if len(names) == 0 {
 		return &unusable{errEmpty}
 	}
@@ -138,7 +138,7 @@ func (c *client) emitNamed(ctx context.Context, names []string, at *position, sh
 	return nil
 }
 
-func (c *client) show(ctx context.Context, name string) (loosejson.Value, error) {
+func (c *client) show(ctx context.Context, name string) (loose.Value, error) {
 	return c.action(ctx, "package_show", url.Values{"id": {name}})
 }
 

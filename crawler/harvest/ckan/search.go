@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 
 // page is an answer to package_search.
 type page struct {
-	results []loosejson.Value
+	results []loose.Value
 	count   int
 }
 
@@ -134,7 +134,7 @@ func (c *client) requestPage(ctx context.Context, at position, rows int) (page, 
 }
 
 // advance moves behind a page: to the change time of its last package, or by its length.
-func (p *position) advance(results []loosejson.Value, rows int) {
+func (p *position) advance(results []loose.Value, rows int) {
 	if len(results) == 0 {
 		p.start += rows
 		return
@@ -161,7 +161,7 @@ func (p *position) advance(results []loosejson.Value, rows int) {
 
 // inOrder reports whether all packages have a change time and none is earlier than the one before it, or than since. It
 // returns the last of those times.
-func inOrder(results []loosejson.Value, since string) (last time.Time, ordered bool) {
+func inOrder(results []loose.Value, since string) (last time.Time, ordered bool) {
 	if since != "" {
 		last, _ = time.Parse(solrTime, since)
 	}
@@ -176,7 +176,7 @@ func inOrder(results []loosejson.Value, since string) (last time.Time, ordered b
 }
 
 // emitAll hands over packages. Those that are only names are requested first.
-func (c *client) emitAll(ctx context.Context, results []loosejson.Value, at *position) error {
+func (c *client) emitAll(ctx context.Context, results []loose.Value, at *position) error {
 	for _, r := range results {
 		if name := r.Text(); name != "" {
 			var err error
@@ -192,7 +192,7 @@ func (c *client) emitAll(ctx context.Context, results []loosejson.Value, at *pos
 }
 
 // emit hands over a package, unless it was before. DKAN wraps packages in lists.
-func (c *client) emit(r loosejson.Value, at *position) error {
+func (c *client) emit(r loose.Value, at *position) error {
 	for r.IsArray() && len(r.List()) == 1 {
 		r = r.List()[0]
 	}
@@ -227,7 +227,7 @@ func refusesSort(err error) bool {
 func isTooMuch(err error) bool {
 	var status *harvest.StatusError
 	var no *refused
-	var broken *loosejson.Error
+	var broken *loose.Error
 	return errors.As(err, &status) && status.Status >= 500 || errors.As(err, &no) && no.status >= 500 || errors.As(err, &broken) || errors.Is(err, harvest.ErrTooLong)
 }
 

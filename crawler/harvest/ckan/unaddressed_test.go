@@ -3,7 +3,7 @@ package ckan
 import (
 	"testing"
 
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 )
 
 func TestResourcesWithoutAnAddressAreCounted(t *testing.T) {
@@ -19,7 +19,7 @@ func TestResourcesWithoutAnAddressAreCounted(t *testing.T) {
 		`{"name":"a","num_resources":1,"resources":[{"url":"","format":"WMS"}]}`:                 0,
 		`{"name":"a","resources":[{"url":"http://x.example/a"},{"url":"http://x.example/b"}]}`:   0,
 	} {
-		v, err := loosejson.Parse([]byte(text))
+		v, err := loose.Parse([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/iso19115"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 )
 
 // answer is the answer of a catalog service, or a single record.
@@ -27,7 +27,7 @@ type answer struct {
 type record struct {
 	id       string
 	fallback string // hash of the content, if there is no identifier
-	root     *loosexml.Element
+	root     *loose.Element
 	raw      []byte // set for RDF only: a document of its own
 }
 
@@ -47,17 +47,17 @@ const maxException = 200
 // before the fault has been read.
 func parse(body []byte) (*answer, error) {
 	a := &answer{}
-	r := loosexml.NewReader(body)
+	r := loose.NewXMLReader(body)
 	depth := 0
 	for {
 		start, from, err := r.Next()
 		switch {
-		case err != nil && depth == 0 && loosexml.EndsEarly(err):
+		case err != nil && depth == 0 && loose.EndsEarly(err):
 			return a, errNoCSW
 		case err != nil && depth == 0:
 			return a, fmt.Errorf("%w (%w)", errNoCSW, err)
 		case err != nil:
-			return a, loosexml.Broken(err)
+			return a, loose.Broken(err)
 		case start == nil:
 			if depth--; depth <= 0 {
 				return a, nil
@@ -89,12 +89,12 @@ func (a *answer) envelope(start *xml.StartElement) {
 	if start.Name.Local != "SearchResults" {
 		return
 	}
-	e := &loosexml.Element{Attrs: start.Attr}
+	e := &loose.Element{Attrs: start.Attr}
 	a.matched, a.returned, a.next = number(e.Attr("numberOfRecordsMatched")), number(e.Attr("numberOfRecordsReturned")), number(e.Attr("nextRecord"))
 }
 
 // part reads an element of an answer. It returns false for unknown elements.
-func (a *answer) part(e *loosexml.Element, raw func() []byte) bool {
+func (a *answer) part(e *loose.Element, raw func() []byte) bool {
 	switch name := e.Name.Local; {
 	case iso19115.Is(e):
 		a.record(record{id: iso19115.ID(e), root: e}, raw)
@@ -135,7 +135,7 @@ func (a *answer) record(r record, raw func() []byte) {
 }
 
 // capabilities reads the description of a catalog and the schemas of its records (OGC 07-006r1, 10.2).
-func (a *answer) capabilities(e *loosexml.Element) {
+func (a *answer) capabilities(e *loose.Element) {
 	id, provider := e.First("ServiceIdentification"), e.First("ServiceProvider")
 	a.portal = harvest.Portal{
 		Title: id.Child("Title"), Description: id.Child("Abstract"),

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/dcat"
 	"odarchive/crawler/harvest/iso19115"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
@@ -158,7 +158,7 @@ func (c *client) dublinCore(r record) harvest.Dataset {
 
 // corners returns west, south, east and north of an ows:BoundingBox. Its corners have longitude and latitude, or the
 // reverse if its reference system is a URN. Services also swap the corners.
-func corners(e *loosexml.Element) []float64 {
+func corners(e *loose.Element) []float64 {
 	var a, b, x, y float64
 	if n, _ := fmt.Sscan(e.Child("LowerCorner"), &a, &b); n != 2 {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 )
 
@@ -60,7 +60,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	defer body.Close() // read only
 	at := portalapi.ParseMark(from)
 	tag := harvest.Tag(header)
-	w := &walk{ctx: ctx, address: address, root: strings.TrimSuffix(root, "/data.json"), tag: tag, out: out, in: loosejson.NewReader(body, 0), seen: map[string]bool{}}
+	w := &walk{ctx: ctx, address: address, root: strings.TrimSuffix(root, "/data.json"), tag: tag, out: out, in: loose.NewJSONReader(body, 0), seen: map[string]bool{}}
 	w.portal = harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(w.root)), Software: "data.json"}
 	if !isBefore && at.Get("tag") == tag {
 		w.skip, w.nameless = at.Int("n"), at.Get("nameless") != ""
@@ -82,7 +82,7 @@ type walk struct {
 	tag     string
 	portal  harvest.Portal
 	out     harvest.Sink
-	in      *loosejson.Reader
+	in      *loose.JSONReader
 	began   bool // the portal was passed to out
 	skip    int  // number of entries read by an earlier harvest
 	n       int  // number of entries so far
@@ -96,10 +96,10 @@ type walk struct {
 type catalog struct {
 	nested bool
 	names  []string
-	values []loosejson.Value
+	values []loose.Value
 }
 
-func (c *catalog) object() loosejson.Value { return loosejson.Object(c.names, c.values) }
+func (c *catalog) object() loose.Value { return loose.Object(c.names, c.values) }
 
 func (w *walk) document() error {
 	first, err := w.in.Peek()
@@ -141,7 +141,7 @@ func (w *walk) document() error {
 
 // stop sets a mark behind the datasets that were read, and returns err.
 func (w *walk) stop(err error) error {
-	var broken *loosejson.Error
+	var broken *loose.Error
 	if errors.As(err, &broken) {
 		err = fmt.Errorf("%s has %w", w.address, err)
 	}
@@ -164,7 +164,7 @@ func (w *walk) catalog(about *catalog) error {
 	return w.in.Object(func(name string) error {
 		switch name {
 		case "dataset", "datasets":
-			about.names, about.values = append(about.names, "dataset"), append(about.values, loosejson.String("read"))
+			about.names, about.values = append(about.names, "dataset"), append(about.values, loose.String("read"))
 			return w.entries(about, w.dataset)
 		case "datasetSeries":
 			return w.entries(about, w.series)
@@ -176,7 +176,7 @@ func (w *walk) catalog(about *catalog) error {
 			return w.each(func() error { return w.catalog(&catalog{nested: true}) })
 		}
 		v, err := w.in.Value()
-		var bad *loosejson.Bad
+		var bad *loose.Bad
 		if errors.As(err, &bad) {
 			return nil // an optional member
 		}
@@ -193,12 +193,12 @@ func (w *walk) each(do func() error) error {
 	return w.in.Array(do)
 }
 
-func (w *walk) entries(about *catalog, do func(loosejson.Value, *catalog) error) error {
+func (w *walk) entries(about *catalog, do func(loose.Value, *catalog) error) error {
 	return w.each(func() error { return w.entry(about, do) })
 }
 
 // entry reads an entry of a catalog. It skips entries that cannot be read.
-func (w *walk) entry(about *catalog, do func(loosejson.Value, *catalog) error) error {
+func (w *walk) entry(about *catalog, do func(loose.Value, *catalog) error) error {
 	if err := w.begin(about); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (w *walk) entry(about *catalog, do func(loosejson.Value, *catalog) error) e
 		return w.in.Skip()
 	}
 	v, err := w.in.Value()
-	var bad *loosejson.Bad
+	var bad *loose.Bad
 	switch {
 	case errors.As(err, &bad):
 		dataset := w.iriOf(bad.Part)

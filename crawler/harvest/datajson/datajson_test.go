@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portaltest"
 	"odarchive/testdata/shared"
 )
@@ -188,7 +188,7 @@ func FuzzFiles(f *testing.F) {
 	f.Add([]byte(numbered(2)))
 	f.Add([]byte(`{"catalog":[{"dataset":[{"title":"x","identifier":{"notation":"n"}}]}],"service":[{"title":"s","servesDataset":{"title":"y"}}],"record":[{"@id":"http://a.example/r","primaryTopic":"x"}],"datasetSeries":{"title":"z","seriesMember":[]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		v, err := loosejson.Parse(text)
+		v, err := loose.Parse(text)
 		notes, harvestErr := portaltest.Harvest(t, (&file{text: string(text)}).source(), "")
 		if err == nil && len(v.Get("dataset").List()) > 0 && harvestErr == nil && len(notes.Portals) == 0 {
 			t.Fatalf("%q: nothing came of it", text)

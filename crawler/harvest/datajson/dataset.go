@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"
@@ -20,7 +20,7 @@ import (
 )
 
 // dataset emits a dataset of a catalog.
-func (w *walk) dataset(v loosejson.Value, about *catalog) error {
+func (w *walk) dataset(v loose.Value, about *catalog) error {
 	d, ok := w.read(v)
 	if !ok {
 		w.out.Skip(fmt.Sprintf("entry number %d has neither identifier nor title nor distribution", w.n))
@@ -35,7 +35,7 @@ func (w *walk) dataset(v loosejson.Value, about *catalog) error {
 
 // embedded emits the datasets inside a series or a service and returns their IRIs. Those that are also listed elsewhere
 // are emitted once.
-func (w *walk) embedded(list loosejson.Value, partOf string) ([]string, error) {
+func (w *walk) embedded(list loose.Value, partOf string) ([]string, error) {
 	var iris []string
 	for _, v := range list.List() {
 		if t := portalapi.Link(v); t != "" && v.Get("title").IsNull() {
@@ -62,7 +62,7 @@ func (w *walk) embedded(list loosejson.Value, partOf string) ([]string, error) {
 }
 
 // series emits a dataset and the datasets that are its members.
-func (w *walk) series(v loosejson.Value, _ *catalog) error {
+func (w *walk) series(v loose.Value, _ *catalog) error {
 	d, ok := w.read(v)
 	if !ok {
 		return nil
@@ -79,7 +79,7 @@ func (w *walk) series(v loosejson.Value, _ *catalog) error {
 }
 
 // service emits statements about a service.
-func (w *walk) service(v loosejson.Value, _ *catalog) error {
+func (w *walk) service(v loose.Value, _ *catalog) error {
 	iri := w.iriOf(v)
 	if iri == "" {
 		w.out.Skip(fmt.Sprintf("entry number %d is a service without an identifier and a title", w.n))
@@ -105,7 +105,7 @@ func (w *walk) service(v loosejson.Value, _ *catalog) error {
 }
 
 // record emits statements about when a dataset entered the catalog and changed in it.
-func (w *walk) record(v loosejson.Value, _ *catalog) error {
+func (w *walk) record(v loose.Value, _ *catalog) error {
 	topic := portalapi.Link(v.Get("primaryTopic"))
 	id := v.Get("@id").Text()
 	if topic == "" || !portalapi.IsLink(id) {
@@ -146,7 +146,7 @@ func (w *walk) mint(identifier string) string {
 
 // iriOf returns the IRI of an entry: its identifier, or else a hash of its title and addresses, "" if it has none of
 // these.
-func (w *walk) iriOf(v loosejson.Value) string {
+func (w *walk) iriOf(v loose.Value) string {
 	id := v.Get("identifier")
 	if at := v.Get("@id").Text(); portalapi.IsLink(at) {
 		w.byID = true
@@ -167,7 +167,7 @@ func (w *walk) iriOf(v loosejson.Value) string {
 }
 
 // read returns an entry as a dataset, false if nothing identifies it.
-func (w *walk) read(v loosejson.Value) (harvest.Dataset, bool) {
+func (w *walk) read(v loose.Value) (harvest.Dataset, bool) {
 	iri := w.iriOf(v)
 	if iri == "" || !v.IsObject() {
 		return harvest.Dataset{}, false
@@ -231,7 +231,7 @@ var known = map[string]bool{"title": true, "description": true, "keyword": true,
 	"conformsTo": true, "isPartOf": true, "inSeries": true, "distribution": true, "accessURL": true, "webService": true, "format": true, "size": true,
 	"seriesMember": true, "first": true, "last": true}
 
-func (w *walk) distribution(v loosejson.Value) harvest.Distribution {
+func (w *walk) distribution(v loose.Value) harvest.Distribution {
 	if t := v.Text(); t != "" {
 		return harvest.Distribution{URL: portalapi.Resolve(w.root+"/", t)}
 	}
@@ -265,7 +265,7 @@ func (w *walk) distribution(v loosejson.Value) harvest.Distribution {
 	return dist
 }
 
-func identifiers(v loosejson.Value) []string {
+func identifiers(v loose.Value) []string {
 	id := v.Get("identifier")
 	all := portalapi.Links(v.Get("otherIdentifier"))
 	if t := cmp.Or(portalapi.Link(id), id.Get("notation").Text()); t != "" {
@@ -275,7 +275,7 @@ func identifiers(v loosejson.Value) []string {
 }
 
 // keywords reads a list, or the comma-separated string of version 1.0.
-func keywords(v loosejson.Value) []harvest.Text {
+func keywords(v loose.Value) []harvest.Text {
 	if t := v.Text(); strings.Contains(t, ",") {
 		var words []harvest.Text
 		for _, k := range strings.Split(t, ",") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 )
 
 // coverage adds the coverage in space and time. An extent may have several places, periods and instants.
@@ -38,7 +38,7 @@ func (r *reader) coverage(d *harvest.Dataset) {
 }
 
 // box returns west, south, east and north, nil if one of them is missing.
-func box(e *loosexml.Element) []float64 {
+func box(e *loose.Element) []float64 {
 	var all []float64
 	for _, side := range []string{"westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"} {
 		n, err := strconv.ParseFloat(strings.ReplaceAll(leaf(e.First(side)), ",", "."), 64)
@@ -51,7 +51,7 @@ func box(e *loosexml.Element) []float64 {
 }
 
 // period reads a gml:TimePeriod or gml:TimeInstant.
-func period(e *loosexml.Element) harvest.Period {
+func period(e *loose.Element) harvest.Period {
 	if e.Name.Local == "TimeInstant" {
 		at := leaf(e.First("timePosition"))
 		return harvest.Period{Start: at, End: at}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 )
 
 // Record is one metadata record.
@@ -23,7 +23,7 @@ type Record struct {
 }
 
 // Is reports whether an element is the root of a record.
-func Is(e *loosexml.Element) bool {
+func Is(e *loose.Element) bool {
 	if e == nil {
 		return false
 	}
@@ -32,12 +32,12 @@ func Is(e *loosexml.Element) bool {
 }
 
 // ID returns the identifier of a record, "" if it has none.
-func ID(root *loosexml.Element) string {
+func ID(root *loose.Element) string {
 	return cmp.Or(line(root.First("fileIdentifier")), line(root.First("metadataIdentifier/*/code")))
 }
 
 // Read reads a record. iri returns the IRI of the record with that identifier, which may be "".
-func Read(root *loosexml.Element, iri func(id string) string) Record {
+func Read(root *loose.Element, iri func(id string) string) Record {
 	r := &reader{root: root, about: root.First("identificationInfo/*")}
 	r.languages()
 	rec := Record{
@@ -97,7 +97,7 @@ func Read(root *loosexml.Element, iri func(id string) string) Record {
 
 // reader reads one record.
 type reader struct {
-	root, about *loosexml.Element
+	root, about *loose.Element
 	main        string            // language of the texts, "" if unknown
 	locales     map[string]string // languages by locale
 }
@@ -173,7 +173,7 @@ func (r *reader) parties(d *harvest.Dataset) {
 }
 
 // agent reads a CI_ResponsibleParty (ISO 19139) or CI_Responsibility (ISO 19115-3).
-func (r *reader) agent(e *loosexml.Element) harvest.Agent {
+func (r *reader) agent(e *loose.Element) harvest.Agent {
 	a := harvest.Agent{Name: line(e.First("organisationName")), Type: "organization"}
 	info := e.First("contactInfo/*")
 	if party := e.First("party/*"); party != nil {
@@ -201,7 +201,7 @@ func (r *reader) agent(e *loosexml.Element) harvest.Agent {
 // are in a code list.
 func (r *reader) rights(d *harvest.Dataset) {
 	var words []string
-	take := func(e *loosexml.Element) {
+	take := func(e *loose.Element) {
 		href, text := link(e), line(e)
 		switch {
 		case strings.Contains(href, "/LimitationsOnPublicAccess/"):

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 )
 
 func record(t *testing.T, body string) Record {
 	t.Helper()
-	r := loosexml.NewReader([]byte(body))
+	r := loose.NewXMLReader([]byte(body))
 	start, _, err := r.Next()
 	if err != nil {
 		t.Fatal(err)

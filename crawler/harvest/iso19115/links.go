@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/foaf"
 )
@@ -69,12 +69,12 @@ func megabytes(s string) int64 {
 }
 
 // addresses returns the distinct addresses of a linkage: gmd:URL, a text, or addresses by language.
-func addresses(e *loosexml.Element) []string {
+func addresses(e *loose.Element) []string {
 	if e == nil {
 		return nil
 	}
 	var all []string
-	e.Walk(func(e *loosexml.Element, _ []*loosexml.Element) {
+	e.Walk(func(e *loose.Element, _ []*loose.Element) {
 		if address := e.Text(); address != "" && !slices.Contains(all, address) && len(all) < 50 {
 			all = append(all, address)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 
 	"golang.org/x/text/language"
 )
@@ -36,7 +36,7 @@ func tag(name string) string {
 
 // plain returns the text of a property, which is in gco:CharacterString, gmx:Anchor or a similar element, or in the
 // property itself.
-func plain(e *loosexml.Element) string {
+func plain(e *loose.Element) string {
 	if e == nil {
 		return ""
 	}
@@ -53,7 +53,7 @@ func plain(e *loosexml.Element) string {
 }
 
 // texts returns the text of a property in all its languages.
-func (r *reader) texts(e *loosexml.Element) []harvest.Text {
+func (r *reader) texts(e *loose.Element) []harvest.Text {
 	var all []harvest.Text
 	own := plain(e)
 	for _, c := range e.All("PT_FreeText/textGroup/LocalisedCharacterString") {
@@ -68,7 +68,7 @@ func (r *reader) texts(e *loosexml.Element) []harvest.Text {
 }
 
 // locale returns the language of a text by its locale, like "#DE". The name of an undeclared locale may be a language.
-func (r *reader) locale(e *loosexml.Element) string {
+func (r *reader) locale(e *loose.Element) string {
 	name := strings.TrimPrefix(e.Attr("locale"), "#")
 	name = strings.TrimPrefix(name, "locale-")
 	if lang, ok := r.locales[name]; ok {
@@ -78,7 +78,7 @@ func (r *reader) locale(e *loosexml.Element) string {
 }
 
 // line returns the text of a property in the record's language, or else in any.
-func line(e *loosexml.Element) string {
+func line(e *loose.Element) string {
 	if own := plain(e); own != "" {
 		return own
 	}
@@ -91,7 +91,7 @@ func line(e *loosexml.Element) string {
 }
 
 // leaf returns the first text at or below an element. Dates are in gco:Date, gco:DateTime or the property itself.
-func leaf(e *loosexml.Element) string {
+func leaf(e *loose.Element) string {
 	if e == nil {
 		return ""
 	}
@@ -107,7 +107,7 @@ func leaf(e *loosexml.Element) string {
 }
 
 // code returns the value of a code list element.
-func code(e *loosexml.Element) string {
+func code(e *loose.Element) string {
 	if e == nil || len(e.Children) == 0 {
 		return ""
 	}
@@ -116,7 +116,7 @@ func code(e *loosexml.Element) string {
 }
 
 // link returns the address in a gmx:Anchor, or the text of a property if it is an address.
-func link(e *loosexml.Element) string {
+func link(e *loose.Element) string {
 	if e == nil {
 		return ""
 	}
@@ -133,7 +133,7 @@ func link(e *loosexml.Element) string {
 }
 
 // dateOf returns the latest of the CI_Date elements of a type.
-func dateOf(dates []*loosexml.Element, kind string) string {
+func dateOf(dates []*loose.Element, kind string) string {
 	newest := ""
 	for _, e := range dates {
 		if code(e.First("dateType")) == kind {

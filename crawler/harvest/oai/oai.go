@@ -28,7 +28,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/dcat"
 	"odarchive/vocab/dcterms"
@@ -62,13 +62,13 @@ type run struct {
 	prefix      string
 	granularity time.Duration
 	earliest    time.Time
-	date        time.Time         // the repository's time at the beginning
-	wanted      window            // requested period: From, Until
-	dateless    bool              // the repository ignores from and until
-	swapped     bool              // the declared granularity was wrong
-	doubted     bool              // a list repeated itself, and that was said
-	failures    int               // since the last page with records
-	identity    *loosexml.Element // Identify
+	date        time.Time      // the repository's time at the beginning
+	wanted      window         // requested period: From, Until
+	dateless    bool           // the repository ignores from and until
+	swapped     bool           // the declared granularity was wrong
+	doubted     bool           // a list repeated itself, and that was said
+	failures    int            // since the last page with records
+	identity    *loose.Element // Identify
 }
 
 // Harvest implements harvest.Harvester.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 )
 
 // page is an answer of a repository. Its records are handed over while it is read.
@@ -13,7 +13,7 @@ type page struct {
 	Date     string // responseDate
 	Errors   []fault
 	Token    token
-	Identify loosexml.Element // without children if there is none
+	Identify loose.Element // without children if there is none
 	Formats  []format
 	Sets     []set
 	Listed   bool // the answer has a list, which may be empty
@@ -37,14 +37,14 @@ type record struct {
 	Identifier, Datestamp string
 	Sets                  []string
 	Deleted               bool
-	Metadata              *loosexml.Element
+	Metadata              *loose.Element
 	Raw                   []byte // XML of Metadata as a document of its own, owned by the caller
-	About                 []*loosexml.Element
+	About                 []*loose.Element
 }
 
 // reader reads one answer.
 type reader struct {
-	*loosexml.Reader
+	*loose.XMLReader
 	page   page
 	record func(record) error
 }
@@ -62,7 +62,7 @@ func parse(body []byte, emit func(record) error) (page, error) {
 	if begin < 0 {
 		return page{}, errNoOAI
 	}
-	r := &reader{Reader: loosexml.NewReader(body[begin:]), record: emit}
+	r := &reader{XMLReader: loose.NewXMLReader(body[begin:]), record: emit}
 	err := r.envelope(0)
 	return r.page, err
 }
@@ -74,10 +74,10 @@ func (r *reader) envelope(depth int) error {
 	for {
 		start, _, err := r.Next()
 		switch {
-		case err != nil && depth == 1 && r.page.Listed && loosexml.EndsEarly(err):
+		case err != nil && depth == 1 && r.page.Listed && loose.EndsEarly(err):
 			return nil // only the root's closing tag is missing
 		case err != nil:
-			return loosexml.Broken(err)
+			return loose.Broken(err)
 		case start == nil:
 			if depth--; depth <= 0 {
 				return nil
@@ -142,7 +142,7 @@ func (r *reader) oneRecord(start *xml.StartElement) error {
 		start, _, err := r.Next()
 		switch {
 		case err != nil:
-			return loosexml.Broken(err)
+			return loose.Broken(err)
 		case start == nil:
 			return r.emit(rec)
 		case start.Name.Local == "metadata":
@@ -171,7 +171,7 @@ func (r *reader) metadata(start *xml.StartElement, rec *record) error {
 		start, from, err := r.Next()
 		switch {
 		case err != nil:
-			return loosexml.Broken(err)
+			return loose.Broken(err)
 		case start == nil:
 			return nil
 		}
@@ -185,7 +185,7 @@ func (r *reader) metadata(start *xml.StartElement, rec *record) error {
 	}
 }
 
-func (rec *record) header(e *loosexml.Element) {
+func (rec *record) header(e *loose.Element) {
 	rec.Deleted = strings.EqualFold(e.Attr("status"), "deleted")
 	for _, c := range e.Children {
 		switch c.Name.Local {
@@ -202,7 +202,7 @@ func (rec *record) header(e *loosexml.Element) {
 }
 
 // descriptionOf returns the Dublin Core description in a setDescription.
-func descriptionOf(set *loosexml.Element) string {
+func descriptionOf(set *loose.Element) string {
 	if d := set.Find("description"); d != nil {
 		return d.Text()
 	}

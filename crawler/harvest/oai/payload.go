@@ -8,7 +8,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/iso19115"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 	"odarchive/vocab/arc"
@@ -26,9 +26,9 @@ const (
 
 // other reads formats by the local names of elements, on which the usual ones agree (DataCite, OpenAIRE, MODS, METS,
 // DIDL, EDM, DDI, MARCXML, Atom), and keeps the record as a literal.
-func (b *builder) other(root *loosexml.Element, raw []byte) {
+func (b *builder) other(root *loose.Element, raw []byte) {
 	b.keepLiteral(root, raw)
-	root.Walk(func(e *loosexml.Element, up []*loosexml.Element) {
+	root.Walk(func(e *loose.Element, up []*loose.Element) {
 		b.word(e, up)
 		if len(b.files) < maxFiles {
 			b.link(e, up)
@@ -37,7 +37,7 @@ func (b *builder) other(root *loosexml.Element, raw []byte) {
 }
 
 // keepLiteral keeps a short record as a literal, and the name of its format.
-func (b *builder) keepLiteral(root *loosexml.Element, raw []byte) {
+func (b *builder) keepLiteral(root *loose.Element, raw []byte) {
 	if len(raw) <= maxLiteral {
 		b.addTerm(arc.MetadataRecord, term.Typed(string(raw), rdf.XMLLiteral))
 	}
@@ -47,7 +47,7 @@ func (b *builder) keepLiteral(root *loosexml.Element, raw []byte) {
 }
 
 // iso reads a record of geographic data as package csw does.
-func (b *builder) iso(root *loosexml.Element, raw []byte) {
+func (b *builder) iso(root *loose.Element, raw []byte) {
 	own, before := iso19115.ID(root), b.d
 	b.d = iso19115.Read(root, func(id string) string {
 		if id != own {
@@ -61,7 +61,7 @@ func (b *builder) iso(root *loosexml.Element, raw []byte) {
 	if len(b.d.Distributions) > 0 {
 		return
 	}
-	root.Walk(func(e *loosexml.Element, up []*loosexml.Element) {
+	root.Walk(func(e *loose.Element, up []*loose.Element) {
 		if len(b.files) < maxFiles {
 			b.link(e, up)
 		}
@@ -73,7 +73,7 @@ func (b *builder) addTerm(property string, o term.Key) {
 }
 
 // word reads an element that describes the dataset.
-func (b *builder) word(e *loosexml.Element, up []*loosexml.Element) {
+func (b *builder) word(e *loose.Element, up []*loose.Element) {
 	value := e.Text()
 	if uri := e.Attr("rightsURI"); uri != "" {
 		b.rights(uri)
@@ -120,7 +120,7 @@ func (b *builder) word(e *loosexml.Element, up []*loosexml.Element) {
 }
 
 // link reads an element that leads to a file.
-func (b *builder) link(e *loosexml.Element, up []*loosexml.Element) {
+func (b *builder) link(e *loose.Element, up []*loose.Element) {
 	var d harvest.Distribution
 	switch e.Name.Local {
 	case "FLocat": // METS
@@ -163,14 +163,14 @@ func (b *builder) link(e *loosexml.Element, up []*loosexml.Element) {
 	}
 }
 
-func parent(up []*loosexml.Element) *loosexml.Element {
+func parent(up []*loose.Element) *loose.Element {
 	if len(up) == 0 {
 		return nil
 	}
 	return up[len(up)-1]
 }
 
-func within(up []*loosexml.Element, local string) bool {
+func within(up []*loose.Element, local string) bool {
 	p := parent(up)
 	return p != nil && p.Name.Local == local
 }

@@ -6,7 +6,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/iso19115"
-	"odarchive/crawler/harvest/loosexml"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
@@ -52,7 +52,7 @@ func (s Source) baseURL() string {
 }
 
 // portalOf returns the portal that an Identify describes.
-func (h *run) portalOf(id *loosexml.Element) harvest.Portal {
+func (h *run) portalOf(id *loose.Element) harvest.Portal {
 	p := harvest.Portal{IRI: h.portal, TellsGone: h.tellsGone(), Title: id.Child("repositoryName"), Publisher: harvest.Agent{Name: id.Child("repositoryName"), Email: strings.TrimPrefix(id.Child("adminEmail"), "mailto:")}}
 	if u, err := url.Parse(h.src.baseURL()); err == nil {
 		p.Homepage = u.Scheme + "://" + u.Host + "/"
@@ -100,7 +100,7 @@ func (h *run) dataset(iri string, rec record) harvest.Dataset {
 }
 
 // isDC reports whether a record is in oai_dc or a qualified variant.
-func isDC(root *loosexml.Element) bool {
+func isDC(root *loose.Element) bool {
 	if root.Name.Local == "dc" || root.Name.Local == "qualifieddc" || root.Name.Local == "dcterms" || root.Name.Local == "qdc" {
 		return true
 	}
@@ -137,7 +137,7 @@ func (b *builder) identifier(id string) {
 
 // dublinCore reads simple and qualified Dublin Core by the local names of elements. Elements without a place in Dataset
 // become statements with the dct: property of the same name.
-func (b *builder) dublinCore(root *loosexml.Element) {
+func (b *builder) dublinCore(root *loose.Element) {
 	for _, e := range root.Children {
 		value, lang := e.Text(), e.Attr("lang")
 		if value == "" {
@@ -217,7 +217,7 @@ func (b *builder) rights(value string) {
 }
 
 // about reads the original repository of a record and the rights to its metadata.
-func (b *builder) about(e *loosexml.Element) {
+func (b *builder) about(e *loose.Element) {
 	if origin := e.Find("originDescription"); origin != nil {
 		base, id := origin.Child("baseURL"), origin.Child("identifier")
 		switch {

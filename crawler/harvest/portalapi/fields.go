@@ -7,18 +7,18 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 
 	"golang.org/x/net/html"
 )
 
 // Unfold parses a list or object written as a string, such as extras of CKAN. It returns other values unchanged.
-func Unfold(v loosejson.Value) loosejson.Value {
+func Unfold(v loose.Value) loose.Value {
 	t := v.Text()
 	if len(t) < 2 || (t[0] != '[' && t[0] != '{') {
 		return v
 	}
-	if inner, err := loosejson.Parse([]byte(t)); err == nil {
+	if inner, err := loose.Parse([]byte(t)); err == nil {
 		return inner
 	}
 	return v
@@ -26,7 +26,7 @@ func Unfold(v loosejson.Value) loosejson.Value {
 
 // Texts returns the texts of a field: plain ("x"), by language ({"de": "x", "fr": "y"}), or a list of both. A language
 // may have a list of texts.
-func Texts(v loosejson.Value) []harvest.Text {
+func Texts(v loose.Value) []harvest.Text {
 	var texts []harvest.Text
 	for _, e := range Unfold(v).List() {
 		if !e.IsObject() {
@@ -55,7 +55,7 @@ func Texts(v loosejson.Value) []harvest.Text {
 }
 
 // TextsIn is Texts for a field whose language is declared elsewhere.
-func TextsIn(lang string, v loosejson.Value) []harvest.Text {
+func TextsIn(lang string, v loose.Value) []harvest.Text {
 	texts := Texts(v)
 	for i := range texts {
 		texts[i].Lang = cmp.Or(texts[i].Lang, lang)
@@ -86,7 +86,7 @@ func language(name string) (string, bool) {
 }
 
 // Words returns the distinct texts of a list of texts or named things.
-func Words(v loosejson.Value) []string {
+func Words(v loose.Value) []string {
 	var words []string
 	for _, t := range Texts(v) {
 		if !slices.Contains(words, t.Value) {
@@ -97,7 +97,7 @@ func Words(v loosejson.Value) []string {
 }
 
 // Links returns the distinct addresses of a list of addresses, of objects with an address, or of words.
-func Links(v loosejson.Value) []string {
+func Links(v loose.Value) []string {
 	var links []string
 	for _, e := range Unfold(v).List() {
 		t := Link(e)
@@ -112,7 +112,7 @@ func Links(v loosejson.Value) []string {
 }
 
 // Link returns a scalar, or the identifying member of an object.
-func Link(v loosejson.Value) string {
+func Link(v loose.Value) string {
 	if t := v.Text(); t != "" || !v.IsObject() {
 		return t
 	}
@@ -121,7 +121,7 @@ func Link(v loosejson.Value) string {
 
 // Agent returns an agent: a name, an object that describes an organisation, person or contact, or the first of a list
 // of those.
-func Agent(v loosejson.Value) harvest.Agent {
+func Agent(v loose.Value) harvest.Agent {
 	v = Unfold(v)
 	if list := v.List(); len(list) > 1 {
 		v = list[0]
@@ -149,7 +149,7 @@ func Agent(v loosejson.Value) harvest.Agent {
 }
 
 // Agents returns the agents of a list.
-func Agents(v loosejson.Value) []harvest.Agent {
+func Agents(v loose.Value) []harvest.Agent {
 	var agents []harvest.Agent
 	for _, e := range Unfold(v).List() {
 		if a := Agent(e); a != (harvest.Agent{}) {
@@ -189,7 +189,7 @@ func ORCID(id string) string {
 }
 
 // Point returns a point in WKT, "" unless both coordinates are numbers.
-func Point(longitude, latitude loosejson.Value) string {
+func Point(longitude, latitude loose.Value) string {
 	x, okX := longitude.Float()
 	y, okY := latitude.Float()
 	if !okX || !okY {
@@ -200,7 +200,7 @@ func Point(longitude, latitude loosejson.Value) string {
 
 // Places returns the places of a spatial coverage: GeoJSON, also in a string, WKT, a box in one of many spellings, an
 // address, a name, or objects that contain these.
-func Places(v loosejson.Value) []harvest.Place {
+func Places(v loose.Value) []harvest.Place {
 	var places []harvest.Place
 	v = Unfold(v)
 	if box := Box(v.List()...); box != nil {
@@ -214,7 +214,7 @@ func Places(v loosejson.Value) []harvest.Place {
 	return places
 }
 
-func place(v loosejson.Value) harvest.Place {
+func place(v loose.Value) harvest.Place {
 	if t := v.Text(); t != "" {
 		return placeOf(t)
 	}
@@ -231,7 +231,7 @@ func place(v loosejson.Value) harvest.Place {
 	} else if b := Box(inner.List()...); b != nil {
 		p.Box = b
 	}
-	var sides []loosejson.Value
+	var sides []loose.Value
 	for _, side := range [][]string{{"west", "westBoundLongitude", "minx", "westLon"}, {"south", "southBoundLatitude", "miny", "southLat"},
 		{"east", "eastBoundLongitude", "maxx", "eastLon"}, {"north", "northBoundLatitude", "maxy", "northLat"}} {
 		sides = append(sides, box.First(side...))
@@ -283,16 +283,16 @@ func placeOf(t string) harvest.Place {
 	return harvest.Place{Name: Plain(t)}
 }
 
-func numbers(t string) []loosejson.Value {
-	var n []loosejson.Value
+func numbers(t string) []loose.Value {
+	var n []loose.Value
 	for _, f := range strings.FieldsFunc(t, func(r rune) bool { return r == ',' || r == ' ' || r == ';' }) {
-		n = append(n, loosejson.String(f))
+		n = append(n, loose.String(f))
 	}
 	return n
 }
 
 // Box returns the box with these sides: west, south, east, north. It returns nil if they are not degrees in this order.
-func Box(sides ...loosejson.Value) []float64 {
+func Box(sides ...loose.Value) []float64 {
 	if len(sides) != 4 {
 		return nil
 	}
@@ -310,7 +310,7 @@ func Box(sides ...loosejson.Value) []float64 {
 }
 
 // Periods returns the periods of a temporal coverage: "start/end", an object with both ends, or a list of these.
-func Periods(v loosejson.Value) []harvest.Period {
+func Periods(v loose.Value) []harvest.Period {
 	var periods []harvest.Period
 	for _, e := range Unfold(v).List() {
 		p := harvest.Period{

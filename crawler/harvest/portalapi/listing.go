@@ -8,14 +8,14 @@ import (
 	"slices"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 )
 
 // Page is one page of a JSON list.
-type Page = PageOf[loosejson.Value]
+type Page = PageOf[loose.Value]
 
 // Listing walks through a JSON list.
-type Listing = ListingOf[loosejson.Value]
+type Listing = ListingOf[loose.Value]
 
 // PageOf is one page of a list. Next identifies the next page, as the source does; "" marks the end.
 type PageOf[Item any] struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portaltest"
 )
 
@@ -24,18 +24,18 @@ func walk(t *testing.T, token string, total int, fetch func(at string) (Page, er
 					return p, err
 				}
 			}
-			first := int(loosejson.String(at).Int())
+			first := int(loose.String(at).Int())
 			p := Page{Total: total}
 			for i := first; i < min(first+2, total); i++ {
-				p.Items = append(p.Items, loosejson.String(fmt.Sprint(i)))
+				p.Items = append(p.Items, loose.String(fmt.Sprint(i)))
 			}
 			if first+2 < total {
 				p.Next = fmt.Sprint(first + 2)
 			}
 			return p, nil
 		},
-		ID:   loosejson.Value.JSON,
-		Item: func(_ context.Context, v loosejson.Value) error { got = append(got, v.Text()); return nil },
+		ID:   loose.Value.JSON,
+		Item: func(_ context.Context, v loose.Value) error { got = append(got, v.Text()); return nil },
 	}.Walk(t.Context(), ParseMark(token))
 	return got, notes, err
 }
@@ -71,7 +71,7 @@ func TestAListWithoutAnEndIsGivenUp(t *testing.T) {
 	pages := 0
 	_, _, err := walk(t, "", 9, func(string) (Page, error, bool) {
 		pages++
-		return Page{Items: []loosejson.Value{loosejson.String("x")}, Next: fmt.Sprint(pages), Total: 9}, nil, true
+		return Page{Items: []loose.Value{loose.String("x")}, Next: fmt.Sprint(pages), Total: 9}, nil, true
 	})
 	if err == nil || !strings.Contains(err.Error(), "repeats itself after 1 of 9 entries") || pages > 5 {
 		t.Fatalf("%v after %d pages", err, pages)
@@ -81,7 +81,7 @@ func TestAListWithoutAnEndIsGivenUp(t *testing.T) {
 func TestAListThatIsShorterThanItSaysIsTold(t *testing.T) {
 	t.Parallel()
 	_, notes, err := walk(t, "", 9, func(string) (Page, error, bool) {
-		return Page{Items: []loosejson.Value{loosejson.String("x")}, Total: 9}, nil, true
+		return Page{Items: []loose.Value{loose.String("x")}, Total: 9}, nil, true
 	})
 	if err != nil || len(notes.Skipped) != 1 || notes.Skipped[0] != "the portal says that it lists 9 entries but returned 1" {
 		t.Fatalf("%v, %q", err, notes.Skipped)

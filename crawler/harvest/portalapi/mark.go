@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 )
 
 // Mark is a position in a harvest as named words: "since=2026-01-31T00:00:00Z&start=200".
@@ -35,7 +35,7 @@ func (m Mark) String() string { return m.Encode() }
 
 // Int returns a word as a number, 0 if it is not one.
 func (m Mark) Int(name string) int {
-	return int(min(loosejson.String(m.Get(name)).Int(), 1<<31))
+	return int(min(loose.String(m.Get(name)).Int(), 1<<31))
 }
 
 // Begin returns the mark at which a harvest starts: an interrupted harvest, one of changes since the last harvest (the

@@ -21,7 +21,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/inspect/charset"
 	"odarchive/triplestore/compression"
 )
@@ -35,30 +35,30 @@ type Client struct {
 
 // Get requests a document. If its JSON is broken, Get returns the complete part with the error. Other errors are those
 // of harvest.Ask.
-func (c Client) Get(ctx context.Context, address string, query url.Values) (loosejson.Value, error) {
+func (c Client) Get(ctx context.Context, address string, query url.Values) (loose.Value, error) {
 	return c.ask(ctx, harvest.Request{URL: WithQuery(address, query)})
 }
 
 // Post posts JSON and returns the answer as Get does.
-func (c Client) Post(ctx context.Context, address, body string) (loosejson.Value, error) {
+func (c Client) Post(ctx context.Context, address, body string) (loose.Value, error) {
 	return c.ask(ctx, harvest.Request{URL: address, Method: http.MethodPost, Type: "application/json", Body: body})
 }
 
-func (c Client) ask(ctx context.Context, r harvest.Request) (loosejson.Value, error) {
+func (c Client) ask(ctx context.Context, r harvest.Request) (loose.Value, error) {
 	r.Accept, r.Max, r.Tries = "application/json, */*;q=0.1", c.Max, c.Tries
 	answer, err := harvest.Ask(ctx, c.HTTP, r)
 	if err != nil {
-		return loosejson.Value{}, err
+		return loose.Value{}, err
 	}
 	return Document(answer.URL, answer.Body)
 }
 
 // Document parses the body of an answer.
-func Document(address string, body []byte) (loosejson.Value, error) {
+func Document(address string, body []byte) (loose.Value, error) {
 	if page := WebPage(body); page != "" {
-		return loosejson.Value{}, &PageError{address, page}
+		return loose.Value{}, &PageError{address, page}
 	}
-	v, err := loosejson.Parse(body)
+	v, err := loose.Parse(body)
 	if err != nil {
 		return v, fmt.Errorf("%s answered with %w", address, err)
 	}
@@ -230,7 +230,7 @@ func IsService(format string) bool {
 // network or the host.
 func Answered(err error) bool {
 	var status *harvest.StatusError
-	var broken *loosejson.Error
+	var broken *loose.Error
 	var page *PageError
 	return errors.As(err, &status) && status.Status != http.StatusTooManyRequests && status.Status != http.StatusServiceUnavailable ||
 		errors.As(err, &broken) || errors.As(err, &page) || errors.Is(err, harvest.ErrTooLong)

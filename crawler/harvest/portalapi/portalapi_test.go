@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portaltest"
 )
 
@@ -103,9 +103,9 @@ func TestAStreamIsUTF8WhateverItDeclares(t *testing.T) {
 	}
 }
 
-func parse(t *testing.T, s string) loosejson.Value {
+func parse(t *testing.T, s string) loose.Value {
 	t.Helper()
-	v, err := loosejson.Parse([]byte(s))
+	v, err := loose.Parse([]byte(s))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 )
 
 // Source is one portal, or the part of it that an address selects.
@@ -33,8 +33,8 @@ type Software struct {
 	About func(context.Context, *Harvest)
 	// Page, ID and Read are those of Harvest.Walk.
 	Page func(ctx context.Context, h *Harvest, at string, n int) (Page, error)
-	ID   func(loosejson.Value) string
-	Read func(ctx context.Context, h *Harvest, id string, v loosejson.Value) (Entry, error)
+	ID   func(loose.Value) string
+	Read func(ctx context.Context, h *Harvest, id string, v loose.Value) (Entry, error)
 	// Count asks how many datasets the portal lists, as harvest.Counter does. It may be nil.
 	Count func(context.Context, *Harvest) (n int, ok bool)
 	// Names asks for the IRIs of all datasets, as harvest.Namer does. It may be nil.
@@ -161,8 +161,8 @@ func (h *Harvest) Run(ctx context.Context) error {
 func (h *Harvest) Walk(ctx context.Context, page func(ctx context.Context, at string, n int) (Page, error), keep ...string) error {
 	return Listing{
 		Out: h.Out, Fetch: page, Keep: keep,
-		ID: func(v loosejson.Value) string { return cmp.Or(h.software.ID(v), v.JSON()) },
-		Item: func(ctx context.Context, v loosejson.Value) error {
+		ID: func(v loose.Value) string { return cmp.Or(h.software.ID(v), v.JSON()) },
+		Item: func(ctx context.Context, v loose.Value) error {
 			id := h.software.ID(v)
 			if id == "" {
 				h.Out.Skip("an entry of the list has no ID")
@@ -182,12 +182,12 @@ func (h *Harvest) Walk(ctx context.Context, page func(ctx context.Context, at st
 }
 
 // Get asks for the document at a path below Root, as Client.Get does.
-func (h *Harvest) Get(ctx context.Context, path string, query url.Values) (loosejson.Value, error) {
+func (h *Harvest) Get(ctx context.Context, path string, query url.Values) (loose.Value, error) {
 	return Client{HTTP: h.Source.HTTP}.Get(ctx, h.Root+path, query)
 }
 
 // Total returns the number at one of the paths of an answer, which says how many datasets a portal lists.
-func Total(v loosejson.Value, err error, paths ...[]string) (n int, ok bool) {
+func Total(v loose.Value, err error, paths ...[]string) (n int, ok bool) {
 	for _, path := range paths {
 		if total := v.Get(path...); err == nil && (total.Int() > 0 || total.Text() == "0") {
 			return int(total.Int()), true
@@ -197,17 +197,17 @@ func Total(v loosejson.Value, err error, paths ...[]string) (n int, ok bool) {
 }
 
 // GetOnce is Get without further tries, for what a harvest can do without.
-func (h *Harvest) GetOnce(ctx context.Context, path string) loosejson.Value {
+func (h *Harvest) GetOnce(ctx context.Context, path string) loose.Value {
 	v, err := Client{HTTP: h.Source.HTTP, Tries: 1}.Get(ctx, h.Root+path, nil)
 	if err != nil {
-		return loosejson.Value{}
+		return loose.Value{}
 	}
 	return v
 }
 
 // List asks for a page of entries, which are the array at the path items of the answer. An answer without that array is
 // a *PageError. Next and Total of the page are the caller's to set.
-func (h *Harvest) List(ctx context.Context, path string, query url.Values, items ...string) (Page, loosejson.Value, error) {
+func (h *Harvest) List(ctx context.Context, path string, query url.Values, items ...string) (Page, loose.Value, error) {
 	v, err := h.Get(ctx, path, query)
 	list := v.Get(items...)
 	if err == nil && !list.IsArray() {

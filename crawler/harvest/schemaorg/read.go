@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/rdfio/webpage"
 	"odarchive/triplestore/term"
@@ -91,7 +91,7 @@ func jsonLD(address string, body []byte) ([]term.Quad, error) {
 	if err == nil || json.Valid(body) {
 		return quads, err
 	}
-	meant, looseErr := loosejson.Parse(unwrapped(body))
+	meant, looseErr := loose.Parse(unwrapped(body))
 	if looseErr != nil || !(meant.IsObject() || meant.IsArray()) {
 		return quads, err
 	}

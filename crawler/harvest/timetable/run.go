@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 )
 
 // Runner says how Run harvests.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 )
 
@@ -53,7 +53,7 @@ type compiledDistribution struct {
 	when, each, iri, url, accessURL, title, description, format, mediaType, license *expression
 	size, checksum, checksumAlg, issued, modified, conforms, service                *expression
 
-	with []loosejson.Value // nil if there is no With
+	with []loose.Value // nil if there is no With
 }
 
 // compiler keeps the first fault.
@@ -172,11 +172,11 @@ func (c *compiler) distribution(at string, d Distribution) compiledDistribution 
 	}
 	for _, row := range d.With {
 		var names []string
-		var values []loosejson.Value
+		var values []loose.Value
 		for name, value := range row {
-			names, values = append(names, name), append(values, loosejson.String(value))
+			names, values = append(names, name), append(values, loose.String(value))
 		}
-		made.with = append(made.with, loosejson.Object(names, values))
+		made.with = append(made.with, loose.Object(names, values))
 	}
 	return made
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 )
 
@@ -40,7 +40,7 @@ func (a *API) read(s *scope) (d harvest.Dataset, _ state) {
 	if d.IRI == "" {
 		return d, noIRI
 	}
-	s.vars["iri"] = loosejson.String(d.IRI)
+	s.vars["iri"] = loose.String(d.IRI)
 	if c.gone != nil && holds(c.gone.eval(s)) {
 		return d, isGone
 	}
@@ -64,7 +64,7 @@ func (a *API) read(s *scope) (d harvest.Dataset, _ state) {
 	}
 	d.Contact.Email = cmp.Or(portalapi.Email(c.contactEmail.textOf(s)), d.Contact.Email)
 	d.Frequency, d.Issued, d.Modified = c.frequency.textOf(s), c.issued.textOf(s), c.modified.textOf(s)
-	s.vars["modified"] = loosejson.String(d.Modified)
+	s.vars["modified"] = loose.String(d.Modified)
 	for _, e := range c.spatial {
 		d.Spatial = append(d.Spatial, portalapi.Places(e.eval(s))...)
 	}
@@ -86,7 +86,7 @@ func (a *API) read(s *scope) (d harvest.Dataset, _ state) {
 // extrasOf returns further fields by name.
 func (c compiledDataset) extrasOf(s *scope) map[string]string {
 	extras := map[string]string{}
-	add := func(key string, value loosejson.Value) {
+	add := func(key string, value loose.Value) {
 		if key == "" || value.Empty() || len(extras) == maxExtras {
 			return
 		}
@@ -122,7 +122,7 @@ func (c compiledDistribution) read(s *scope, root string) (list []harvest.Distri
 	case c.each != nil:
 		values = c.each.eval(s).List()
 	case values == nil:
-		values = []loosejson.Value{item}
+		values = []loose.Value{item}
 	}
 	for _, v := range values {
 		s.current = v

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 )
 
 // Limits of one expression.
@@ -37,13 +37,13 @@ type expression struct {
 
 // node is a part of an expression.
 type node interface {
-	eval(*scope) loosejson.Value
+	eval(*scope) loose.Value
 }
 
 // scope is what an expression is evaluated on.
 type scope struct {
-	current loosejson.Value
-	vars    map[string]loosejson.Value // by name, without "$"
+	current loose.Value
+	vars    map[string]loose.Value // by name, without "$"
 	steps   int
 	failed  error // the evaluation took too many steps
 }
@@ -59,7 +59,7 @@ func (s *scope) step() bool {
 }
 
 // on evaluates a node on another value.
-func (s *scope) on(v loosejson.Value, n node) loosejson.Value {
+func (s *scope) on(v loose.Value, n node) loose.Value {
 	before := s.current
 	s.current = v
 	v = n.eval(s)
@@ -69,9 +69,9 @@ func (s *scope) on(v loosejson.Value, n node) loosejson.Value {
 
 // eval returns the value of the expression, null for a nil one. After too many steps, the values are null and s.failed is
 // set.
-func (e *expression) eval(s *scope) loosejson.Value {
+func (e *expression) eval(s *scope) loose.Value {
 	if e == nil || s.failed != nil {
-		return loosejson.Value{}
+		return loose.Value{}
 	}
 	s.steps = 0
 	v := e.root.eval(s)
@@ -79,7 +79,7 @@ func (e *expression) eval(s *scope) loosejson.Value {
 		if errors.Is(s.failed, errSteps) {
 			s.failed = fmt.Errorf("the expression %q %w", e.text, errSteps)
 		}
-		return loosejson.Value{}
+		return loose.Value{}
 	}
 	return v
 }
@@ -88,13 +88,13 @@ func (e *expression) eval(s *scope) loosejson.Value {
 func (e *expression) textOf(s *scope) string { return e.eval(s).Text() }
 
 // holds reports whether the value is neither empty nor false.
-func holds(v loosejson.Value) bool { return !v.Empty() && v.Text() != "false" }
+func holds(v loose.Value) bool { return !v.Empty() && v.Text() != "false" }
 
-func boolean(b bool) loosejson.Value {
+func boolean(b bool) loose.Value {
 	if b {
-		return loosejson.String("true")
+		return loose.String("true")
 	}
-	return loosejson.Value{}
+	return loose.Value{}
 }
 
 type (
@@ -133,11 +133,11 @@ type (
 	}
 )
 
-func (current) eval(s *scope) loosejson.Value { return s.current }
+func (current) eval(s *scope) loose.Value { return s.current }
 
-func (v variable) eval(s *scope) loosejson.Value { return s.vars[string(v)] }
+func (v variable) eval(s *scope) loose.Value { return s.vars[string(v)] }
 
-func (m member) eval(s *scope) loosejson.Value {
+func (m member) eval(s *scope) loose.Value {
 	v := m.of.eval(s)
 	if !v.IsArray() {
 		s.step()
@@ -147,10 +147,10 @@ func (m member) eval(s *scope) loosejson.Value {
 		}
 		return found
 	}
-	var list []loosejson.Value
+	var list []loose.Value
 	for _, e := range v.List() {
 		if !s.step() {
-			return loosejson.Value{}
+			return loose.Value{}
 		}
 		if e.IsArray() { // only lists of objects have members
 			continue
@@ -160,71 +160,71 @@ func (m member) eval(s *scope) loosejson.Value {
 		}
 	}
 	if len(list) == 0 {
-		return loosejson.Value{}
+		return loose.Value{}
 	}
-	return loosejson.Array(list)
+	return loose.Array(list)
 }
 
-func (n element) eval(s *scope) loosejson.Value {
+func (n element) eval(s *scope) loose.Value {
 	list := n.of.eval(s).List()
 	at := n.at
 	if at < 0 {
 		at += len(list)
 	}
 	if at < 0 || at >= len(list) || !s.step() {
-		return loosejson.Value{}
+		return loose.Value{}
 	}
 	return list[at]
 }
 
-func (n flat) eval(s *scope) loosejson.Value {
-	var list []loosejson.Value
+func (n flat) eval(s *scope) loose.Value {
+	var list []loose.Value
 	for _, e := range n.of.eval(s).List() {
 		for _, one := range e.List() {
 			if !s.step() {
-				return loosejson.Value{}
+				return loose.Value{}
 			}
 			list = append(list, one)
 		}
 	}
-	return loosejson.Array(list)
+	return loose.Array(list)
 }
 
-func (n filter) eval(s *scope) loosejson.Value {
-	var list []loosejson.Value
+func (n filter) eval(s *scope) loose.Value {
+	var list []loose.Value
 	for _, e := range n.of.eval(s).List() {
 		if !s.step() {
-			return loosejson.Value{}
+			return loose.Value{}
 		}
 		if holds(s.on(e, n.test)) {
 			list = append(list, e)
 		}
 	}
-	return loosejson.Array(list)
+	return loose.Array(list)
 }
 
-func (n or) eval(s *scope) (v loosejson.Value) {
+func (n or) eval(s *scope) (v loose.Value) {
 	for _, one := range n {
 		if v = one.eval(s); holds(v) {
 			return v
 		}
 	}
-	return loosejson.Value{}
+	return loose.Value{}
 }
 
-func (n and) eval(s *scope) (v loosejson.Value) {
+func (n and) eval(s *scope) (v loose.Value) {
 	for _, one := range n {
 		if v = one.eval(s); !holds(v) {
-			return loosejson.Value{}
+			return loose.Value{}
 		}
 	}
 	return v
 }
 
-func (n not) eval(s *scope) loosejson.Value { return boolean(!holds(n.of.eval(s))) }
+func (n not) eval(s *scope) loose.Value { return boolean(!holds(n.of.eval(s))) }
 
 // eval compares texts. A list is equal to a text if one of its elements is.
-func (n equal) eval(s *scope) loosejson.Value {
+func (n equal) eval(s *scope) loose.Value {
 	a, b := n.a.eval(s), n.b.eval(s).Text()
 	found := a.Empty() && b == ""
 	for _, one := range a.List() {
@@ -233,7 +233,7 @@ func (n equal) eval(s *scope) loosejson.Value {
 	return boolean(found != n.not)
 }
 
-func (n match) eval(s *scope) loosejson.Value {
+func (n match) eval(s *scope) loose.Value {
 	found := false
 	for _, one := range n.of.eval(s).List() {
 		found = found || s.step() && n.pattern.MatchString(one.Text())
@@ -241,7 +241,7 @@ func (n match) eval(s *scope) loosejson.Value {
 	return boolean(found != n.not)
 }
 
-func (n text) eval(s *scope) loosejson.Value {
+func (n text) eval(s *scope) loose.Value {
 	var b strings.Builder
 	for i, literal := range n.literals {
 		b.WriteString(literal)
@@ -250,11 +250,11 @@ func (n text) eval(s *scope) loosejson.Value {
 		}
 		part := n.holes[i].eval(s).Text()
 		if part == "" {
-			return loosejson.Value{}
+			return loose.Value{}
 		}
 		b.WriteString(part)
 	}
-	return loosejson.String(b.String())
+	return loose.String(b.String())
 }
 
 // number parses the index of an element.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portaltest"
 )
 
@@ -15,7 +15,7 @@ const sample = `{"a":{"b":"x","n":7,"no":false,"nothing":null,"empty":""},"list"
 
 func TestExpressions(t *testing.T) {
 	t.Parallel()
-	v, err := loosejson.Parse([]byte(sample))
+	v, err := loose.Parse([]byte(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s: %v", in, err)
 			continue
 		}
-		s := &scope{current: v, vars: map[string]loosejson.Value{"keyword": loosejson.String("trees")}}
+		s := &scope{current: v, vars: map[string]loose.Value{"keyword": loose.String("trees")}}
 		if got := strings.ReplaceAll(e.eval(s).JSON(), `\u000a`, `\n`); got != want && !(strings.HasPrefix(got, "[") && got == "["+want+"]") || s.failed != nil {
 			t.Errorf("%s: %s, want %s (%v)", in, got, want, s.failed)
 		}
@@ -111,16 +111,16 @@ func TestWrongExpressionsAreRefusedWithAReason(t *testing.T) {
 
 func TestAnExpressionThatLooksAtTooMuchEnds(t *testing.T) {
 	t.Parallel()
-	var list []loosejson.Value
+	var list []loose.Value
 	for range 5000 {
-		list = append(list, loosejson.Object([]string{"k"}, []loosejson.Value{loosejson.String("v")}))
+		list = append(list, loose.Object([]string{"k"}, []loose.Value{loose.String("v")}))
 	}
-	all := loosejson.Array(list)
+	all := loose.Array(list)
 	e, err := parseExpression("@[?$answer.k == 'x']")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scope{current: all, vars: map[string]loosejson.Value{"answer": all}}
+	s := &scope{current: all, vars: map[string]loose.Value{"answer": all}}
 	if v := e.eval(s); !v.IsNull() || s.failed == nil || !strings.Contains(s.failed.Error(), "too many steps") {
 		t.Errorf("%v, %v", v.IsNull(), s.failed)
 	}
@@ -135,8 +135,8 @@ func FuzzExpression(f *testing.F) {
 		if err != nil || e == nil {
 			return
 		}
-		v, _ := loosejson.Parse([]byte(document)) // as much of it as can be read
-		s := &scope{current: v, vars: map[string]loosejson.Value{"answer": v}}
+		v, _ := loose.Parse([]byte(document)) // as much of it as can be read
+		s := &scope{current: v, vars: map[string]loose.Value{"answer": v}}
 		e.eval(s)
 		if s.steps > maxSteps+maxExpression*10 {
 			t.Errorf("%d steps", s.steps)

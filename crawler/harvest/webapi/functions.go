@@ -6,24 +6,24 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 )
 
 // functions are what an expression may apply with "|".
 var functions = []string{"email", "escape", "first", "join", "json", "keys", "last", "link", "lower", "plain", "unix", "upper"}
 
-func (n call) eval(s *scope) loosejson.Value {
+func (n call) eval(s *scope) loose.Value {
 	v := n.of.eval(s)
 	if !s.step() {
-		return loosejson.Value{}
+		return loose.Value{}
 	}
 	t := v.Text()
 	switch n.name {
 	case "first", "last":
 		list := v.List()
 		if len(list) == 0 {
-			return loosejson.Value{}
+			return loose.Value{}
 		}
 		if n.name == "first" {
 			return list[0]
@@ -34,11 +34,11 @@ func (n call) eval(s *scope) loosejson.Value {
 			t = v.JSON()
 		}
 	case "keys": // names of an object's members
-		var names []loosejson.Value
+		var names []loose.Value
 		for name := range v.Members() {
-			names = append(names, loosejson.String(name))
+			names = append(names, loose.String(name))
 		}
-		return loosejson.Array(names)
+		return loose.Array(names)
 	case "join": // the texts of a list, with blanks
 		t = strings.Join(v.Texts(), " ")
 	case "lower":
@@ -57,9 +57,9 @@ func (n call) eval(s *scope) loosejson.Value {
 		t = unixTime(t)
 	}
 	if t == "" {
-		return loosejson.Value{}
+		return loose.Value{}
 	}
-	return loosejson.String(t)
+	return loose.String(t)
 }
 
 // unixTime returns a number of seconds, or of milliseconds from the year 1973 on, as a time in RFC 3339. It returns ""

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 )
 
@@ -49,7 +49,7 @@ type run struct {
 
 	described portalapi.Seen // IRIs of datasets
 	failed    int            // successive items whose own requests failed
-	vars      map[string]loosejson.Value
+	vars      map[string]loose.Value
 }
 
 func (s Source) begin(out harvest.Sink) (*run, error) {
@@ -72,8 +72,8 @@ func (s Source) begin(out harvest.Sink) (*run, error) {
 	}
 	sum := sha256.Sum256(text)
 	a := s.API
-	return &run{Source: s, client: c, doer: h, out: out, sum: hex.EncodeToString(sum[:6]), vars: map[string]loosejson.Value{
-		"base": loosejson.String(a.root), "host": loosejson.String(a.base.Host)}}, nil
+	return &run{Source: s, client: c, doer: h, out: out, sum: hex.EncodeToString(sum[:6]), vars: map[string]loose.Value{
+		"base": loose.String(a.root), "host": loose.String(a.base.Host)}}, nil
 }
 
 // Whole reports whether a harvest lists all of the portal, so that what it does not list is withdrawn.
@@ -98,9 +98,9 @@ func (h *run) run(ctx context.Context, from string) error {
 	for k := mark.Int("k"); k < len(keywords); k++ {
 		delete(h.vars, "keyword")
 		if keywords[k] != "" {
-			h.vars["keyword"] = loosejson.String(keywords[k])
+			h.vars["keyword"] = loose.String(keywords[k])
 		}
-		l := &list{run: h, request: h.API.requests[0], parent: loosejson.Value{}, at: position{token: mark.Get("at"), url: mark.Get("url"), number: mark.Int("p"), n: mark.Int("n"), done: mark.Int("i")}}
+		l := &list{run: h, request: h.API.requests[0], parent: loose.Value{}, at: position{token: mark.Get("at"), url: mark.Get("url"), number: mark.Int("p"), n: mark.Int("n"), done: mark.Int("i")}}
 		l.resumed = l.at != position{}
 		l.mark = func(at position) error { return h.out.Mark(h.markOf(k, at)) }
 		if err := l.walk(ctx, 0); err != nil {
@@ -129,7 +129,7 @@ func (h *run) markOf(k int, at position) string {
 func (h *run) portal(ctx context.Context) (p harvest.Portal, err error) {
 	described := h.API.portal
 	p = harvest.Portal{IRI: described.iri, Homepage: described.iri}
-	s := h.scope(loosejson.Value{})
+	s := h.scope(loose.Value{})
 	if h.API.document.Portal.Path != "" {
 		path, why := path(described.path, s)
 		if why != "" {
@@ -146,7 +146,7 @@ func (h *run) portal(ctx context.Context) (p harvest.Portal, err error) {
 }
 
 // scope returns the scope of expressions on a value.
-func (h *run) scope(current loosejson.Value) *scope {
+func (h *run) scope(current loose.Value) *scope {
 	return &scope{current: current, vars: h.vars}
 }
 
@@ -154,7 +154,7 @@ func (h *run) scope(current loosejson.Value) *scope {
 type answered struct {
 	url      string // after redirects
 	link     string // of the Link field with the relation "next"; "" for none
-	document loosejson.Value
+	document loose.Value
 }
 
 // ask requests a document. If it breaks off, its complete part comes with the error.
@@ -183,7 +183,7 @@ func (h *run) ask(ctx context.Context, address string) (a answered, err error) {
 const maxFailed = 20
 
 // item handles one item of the list of a request: it asks for more about it, or it is a dataset.
-func (h *run) item(ctx context.Context, depth int, parent, item, answer loosejson.Value) error {
+func (h *run) item(ctx context.Context, depth int, parent, item, answer loose.Value) error {
 	if depth+1 < len(h.API.requests) {
 		return h.more(ctx, depth+1, item)
 	}
@@ -208,7 +208,7 @@ func (h *run) item(ctx context.Context, depth int, parent, item, answer loosejso
 
 // more reads the list that a chained request returns for an item. A failure that is only about this item is reported, and
 // the harvest goes on.
-func (h *run) more(ctx context.Context, depth int, item loosejson.Value) error {
+func (h *run) more(ctx context.Context, depth int, item loose.Value) error {
 	request := h.API.requests[depth]
 	s := h.scope(item)
 	if request.when != nil && !holds(request.when.eval(s)) {

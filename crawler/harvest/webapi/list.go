@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/harvest"
-	"odarchive/crawler/harvest/loosejson"
+	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 )
 
@@ -37,7 +37,7 @@ func isWrong(err error) bool {
 type list struct {
 	*run
 	request compiledRequest
-	parent  loosejson.Value
+	parent  loose.Value
 	at      position
 	resumed bool
 	mark    func(position) error // nil for lists of chained requests, which are read again as a whole
@@ -137,7 +137,7 @@ func (l *list) walk(ctx context.Context, depth int) error {
 
 // items returns the list in an answer, and the number of items of all pages, 0 if it is not said. whole is false if the
 // answer breaks off.
-func (l *list) items(a answered, address string, whole bool) (items []loosejson.Value, total int, err error) {
+func (l *list) items(a answered, address string, whole bool) (items []loose.Value, total int, err error) {
 	s := l.scope(a.document)
 	found := l.request.items.eval(s)
 	said := l.request.total.eval(s)
@@ -262,7 +262,7 @@ func (l *list) next(a answered, received, total int) (at position, more bool, er
 }
 
 // yes reports whether an interface says that there is more: 0 means no, too.
-func yes(v loosejson.Value) bool { return holds(v) && v.Text() != "0" }
+func yes(v loose.Value) bool { return holds(v) && v.Text() != "0" }
 
 // follow returns the address of the next page that an answer names. It must be at the host of the base.
 func (l *list) follow(from, target string) (string, error) {

@@ -11,9 +11,8 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/portalapi"
+	"odarchive/crawler/harvest/portals"
 	"odarchive/crawler/harvest/portaltest"
-	"odarchive/crawler/harvest/socrata"
-	"odarchive/crawler/harvest/udata"
 	"odarchive/triplestore/term"
 
 	"github.com/BurntSushi/toml"
@@ -156,7 +155,7 @@ func (a answerOf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestADocumentOfSocrataSaysWhatTheHarvesterSays(t *testing.T) {
 	t.Parallel()
 	made := func(web harvest.Doer) harvest.Harvester {
-		return socrata.New(portalapi.Source{URL: "https://city.example", HTTP: web, Rows: 3, Now: day})
+		return portals.NewSocrata(portalapi.Source{URL: "https://city.example", HTTP: web, Rows: 3, Now: day})
 	}
 	document := strings.Replace(example(t, "socrata.toml"), `limit = "100"`, `limit = "3"`, 1)
 	pages := answerOf{path: "/api/catalog/v1", list: func(r *http.Request) string {
@@ -192,7 +191,7 @@ func TestADocumentOfSocrataSaysWhatTheHarvesterSays(t *testing.T) {
 func TestADocumentOfUdataSaysWhatTheHarvesterSays(t *testing.T) {
 	t.Parallel()
 	made := func(web harvest.Doer) harvest.Harvester {
-		return udata.New(portalapi.Source{URL: "https://donnees.example/", HTTP: web, Rows: 3, Now: day})
+		return portals.NewUdata(portalapi.Source{URL: "https://donnees.example/", HTTP: web, Rows: 3, Now: day})
 	}
 	document := strings.Replace(example(t, "udata.toml"), `page_size = "100"`, `page_size = "3"`, 1)
 	site := `{"id":"x","title":"Données d'Exemple","version":"9.1.0"}`

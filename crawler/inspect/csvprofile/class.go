@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"odarchive/crawler/inspect/csvprofile/gazetteer"
 	"odarchive/triplestore/geometry"
 )
 
@@ -126,26 +125,26 @@ func textClass(col *Column, named func(...string) bool, values samples) string {
 		return classNUTS
 	case named(municipalityWords...) && mostly(0.95, isMunicipality):
 		return classMunicipality
-	case (col.Distinct >= 3 || named("iso", "subdivision", "region", "state", "province", "bundesland", "kanton", "canton")) && mostly(0.98, gazetteer.IsSubdivision):
+	case (col.Distinct >= 3 || named("iso", "subdivision", "region", "state", "province", "bundesland", "kanton", "canton")) && mostly(0.98, IsSubdivision):
 		return classSubdivision
-	case named("currency", "währung", "waehrung", "devise", "moneda", "valuta") && mostly(0.9, gazetteer.IsCurrency):
+	case named("currency", "währung", "waehrung", "devise", "moneda", "valuta") && mostly(0.9, IsCurrency):
 		return classCurrency
 	case named("language", "lang", "sprache", "langue", "idioma") && mostly(0.9, isLanguageTag):
 		return classLanguageCode
 	case named(countryNumberWords...) && mostly(0.95, isCountryNumber):
 		return classCountryCode
 	case named("unit", "units", "einheit", "einheiten", "unité", "unite", "unità", "unita", "unidad", "eenheid", "jednotka", "uom", "masseinheit", "maßeinheit", "mesure", "measure") &&
-		mostly(0.9, gazetteer.IsUnit):
+		mostly(0.9, IsUnit):
 		return classUnit
-	case (col.Distinct >= 5 || named(countryCodeWords...)) && mostly(0.95, gazetteer.IsCountryCode):
+	case (col.Distinct >= 5 || named(countryCodeWords...)) && mostly(0.95, IsCountryCode):
 		return classCountryCode
-	case !few && mostly(0.98, gazetteer.IsCurrency):
+	case !few && mostly(0.98, IsCurrency):
 		return classCurrency
-	case mostly(0.95, gazetteer.IsMonth):
+	case mostly(0.95, IsMonth):
 		return classMonth
-	case mostly(0.95, gazetteer.IsWeekday) && (!few || named("day", "tag", "weekday", "wochentag", "jour")):
+	case mostly(0.95, IsWeekday) && (!few || named("day", "tag", "weekday", "wochentag", "jour")):
 		return classWeekday
-	case (!few || named("country", "land", "staat", "nation", "pays", "país", "paese", "state")) && mostly(0.8, gazetteer.IsCountry):
+	case (!few || named("country", "land", "staat", "nation", "pays", "país", "paese", "state")) && mostly(0.8, IsCountry):
 		return classCountry
 	case named("phone", "tel", "telephone", "telefon", "mobile", "fax", "téléphone", "telefono", "teléfono", "telefonnummer") && mostly(0.8, isPhone) || !few && mostly(0.9, isInternational):
 		return classPhone
@@ -153,7 +152,7 @@ func textClass(col *Column, named func(...string) bool, values samples) string {
 		return classPostalCode
 	case latitudeFirst(col.Name, geometry.Box{}) && mostly(0.95, isPair) || named("lonlat", "lnglat", "longlat") && mostly(0.95, isPair):
 		return classCoordinates
-	case mostly(0.6, gazetteer.IsCity) && !few || named("city", "town", "stadt", "ort", "ville", "ciudad", "città", "place", "gemeinde", "municipality") && mostly(0.3, gazetteer.IsCity):
+	case mostly(0.6, IsCity) && !few || named("city", "town", "stadt", "ort", "ville", "ciudad", "città", "place", "gemeinde", "municipality") && mostly(0.3, IsCity):
 		return classCity
 	case isPersonal(named, values):
 		return classPersonName

@@ -2,8 +2,6 @@ package csvprofile
 
 import (
 	"strings"
-
-	"odarchive/crawler/inspect/csvprofile/gazetteer"
 )
 
 // Tests of single values, for classOf.
@@ -61,7 +59,7 @@ func isWKT(s string) bool {
 // isLanguageTag reports whether s is a code of a language (ISO 639), possibly with script and region, "en-US" (BCP 47).
 func isLanguageTag(s string) bool {
 	base, rest, more := strings.Cut(strings.ReplaceAll(s, "_", "-"), "-")
-	if !gazetteer.IsLanguage(base) {
+	if !IsLanguage(base) {
 		return false
 	}
 	for part := ""; more; {
@@ -74,7 +72,7 @@ func isLanguageTag(s string) bool {
 }
 
 // isCountryNumber reports whether s is the numeric code of a country, with its leading zeros.
-func isCountryNumber(s string) bool { return len(s) == 3 && gazetteer.IsCountryNumber(s) }
+func isCountryNumber(s string) bool { return len(s) == 3 && IsCountryNumber(s) }
 
 // isIBAN checks form and check digits (ISO 13616).
 func isIBAN(s string) bool {

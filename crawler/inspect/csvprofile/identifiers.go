@@ -3,8 +3,6 @@ package csvprofile
 import (
 	"net/url"
 	"strings"
-
-	"odarchive/crawler/inspect/csvprofile/gazetteer"
 )
 
 // Identifiers of things that somebody registers. Each has a form, and most have check digits; where the form alone is
@@ -72,7 +70,7 @@ func numberedClass(col *Column, named func(...string) bool, values samples) stri
 		return classGTIN
 	case named(municipalityWords...) && col.MinLen >= 3 && mostly(0.95, isMunicipality):
 		return classMunicipality
-	case !named("countrycode") && named(countryNumberWords...) && mostly(0.9, gazetteer.IsCountryNumber):
+	case !named("countrycode") && named(countryNumberWords...) && mostly(0.9, IsCountryNumber):
 		return classCountryCode
 	}
 	return ""

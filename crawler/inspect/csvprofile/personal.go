@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"odarchive/crawler/inspect/csvprofile/gazetteer"
 )
 
 // Columns of people's names. They are a warning to whoever runs an archive, so that a column is called one only if its
@@ -103,8 +101,8 @@ func beginsWithGivenName(s string) bool {
 		s = after
 	}
 	words := strings.Fields(s)
-	for len(words) > 0 && gazetteer.IsHonorific(words[0]) {
+	for len(words) > 0 && IsHonorific(words[0]) {
 		words = words[1:]
 	}
-	return len(words) > 0 && gazetteer.IsGivenName(words[0])
+	return len(words) > 0 && IsGivenName(words[0])
 }

@@ -10,7 +10,7 @@ import (
 	"odarchive/crawler/inspect/apart"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/crawler/inspect/unpack"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 )
 
 // The errors that callers tell apart, by the names under which they leave a child.

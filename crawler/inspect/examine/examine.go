@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"odarchive/crawler/inspect/apart"
-	"odarchive/crawler/supervise"
+	"odarchive/crawler/queue/supervise"
 )
 
 // The lanes of a pool: a visitor never waits for the crawl, nor the crawl for a visitor.

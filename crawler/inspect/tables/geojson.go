@@ -9,7 +9,7 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/crs"
-	"odarchive/crawler/inspect/tables/shape"
+	"odarchive/crawler/inspect/tables/source"
 	"odarchive/triplestore/geometry"
 	"odarchive/vocab/geosparql"
 )
@@ -17,11 +17,11 @@ import (
 // features are records, some of them with geometries in GeoJSON.
 type features struct {
 	*csvprofile.Records
-	geometries shape.Summary
+	geometries source.Summary
 }
 
 func newFeatures(o Options, table int) *features {
-	f := &features{Records: csvprofile.NewRecords(), geometries: shape.Summary{Column: "geometry"}}
+	f := &features{Records: csvprofile.NewRecords(), geometries: source.Summary{Column: "geometry"}}
 	f.Sample, f.Each, f.Begin = o.Sample, o.RowsOf(table), o.BeginOf(table)
 	return f
 }
@@ -89,7 +89,7 @@ func (b *boxOf) UnmarshalJSON(text []byte) error {
 
 // locate adds what is known of geometries to the profile of their table. system is the reference system that the document
 // names, "" if it names none: it is WGS 84 then, unless the coordinates cannot be.
-func locate(p *csvprofile.Profile, geometries *shape.Summary, system string) {
+func locate(p *csvprofile.Profile, geometries *source.Summary, system string) {
 	if geometries.Count() == 0 {
 		return
 	}

@@ -13,7 +13,6 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/cubes"
-	"odarchive/crawler/inspect/tables/shape"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -53,8 +52,8 @@ type jsonScan struct {
 	o     Options
 	found []*csvprofile.Profile
 
-	geometries map[*csvprofile.Profile]*shape.Summary // of the tables that have any
-	system     string                                 // what the member "crs" of an older GeoJSON names
+	geometries map[*csvprofile.Profile]*source.Summary // of the tables that have any
+	system     string                                  // what the member "crs" of an older GeoJSON names
 }
 
 // value reads one value. Arrays of objects in it become tables.
@@ -156,7 +155,7 @@ func (s *jsonScan) end(r *features, path string, truncated bool, err error) erro
 		if source.Worthwhile(p) {
 			s.found = append(s.found, p)
 			if s.geometries == nil {
-				s.geometries = map[*csvprofile.Profile]*shape.Summary{}
+				s.geometries = map[*csvprofile.Profile]*source.Summary{}
 			}
 			s.geometries[p] = &r.geometries
 		}

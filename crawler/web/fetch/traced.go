@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/crawler/warc"
+	"odarchive/crawler/exchange/warc"
 	"odarchive/crawler/web/hosts"
 	"odarchive/crawler/web/spool"
 )

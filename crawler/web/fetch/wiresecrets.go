@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"odarchive/crawler/warc"
+	"odarchive/crawler/exchange/warc"
 	"odarchive/crawler/web/hosts"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
@@ -72,7 +72,7 @@ func encodeBlock(n uint64, keys []term.Key) []byte {
 		}
 		b = append(b, rest[from+digits:]...)
 	}
-	return sealed.Append(b, n)
+	return segments.AppendSeal(b, n)
 }
 
 // hexRun returns the longest run of hexadecimal digits, of even length. digits is 0 if it is too short to be packed.
@@ -119,7 +119,7 @@ const hexDigits = "0123456789abcdef"
 
 // decodeBlock decodes the first limit terms of block n.
 func decodeBlock(b []byte, n uint64, limit int) (*termBlock, error) {
-	body, err := sealed.Open(b, n)
+	body, err := segments.OpenSeal(b, n)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -71,7 +71,7 @@ func (b *Builder) Append(ctx context.Context, keys []term.Key) (first uint64, er
 		b.v.flushed++
 		b.pending = append(b.pending, entry{hashOf(k), n})
 		if len(k) > longTerm {
-			if err := b.set(longKey(n), sealed.Append([]byte(k), n)); err != nil {
+			if err := b.set(longKey(n), segments.AppendSeal([]byte(k), n)); err != nil {
 				return 0, err
 			}
 		}
@@ -209,7 +209,7 @@ func (b *Builder) Finish(ctx context.Context) (*Built, error) {
 	if b.v.entries() >= filterFrom && b.v.stale() {
 		snap := b.db.Snapshot()
 		defer snap.Close()
-		if err := b.v.refilter(ctx, snap); err != nil && !errors.Is(err, sealed.ErrDamaged) { // look-ups that need what is damaged will say so
+		if err := b.v.refilter(ctx, snap); err != nil && !errors.Is(err, segments.ErrDamaged) { // look-ups that need what is damaged will say so
 			return nil, err
 		}
 	}
@@ -241,13 +241,13 @@ func (v *View) encodeRoot() []byte {
 		b = binary.AppendUvarint(b, r.id)
 		b = binary.AppendUvarint(b, r.entries)
 	}
-	return sealed.Append(b, 0)
+	return segments.AppendSeal(b, 0)
 }
 
 // OpenView opens the dictionary with the given root, which Finish returned, and reads the fences of all runs.
 func OpenView(rd Reader, c *Cache, root []byte) (*View, error) {
-	bad := fmt.Errorf("%w: malformed root", sealed.ErrDamaged)
-	root, err := sealed.Open(root, 0)
+	bad := fmt.Errorf("%w: malformed root", segments.ErrDamaged)
+	root, err := segments.OpenSeal(root, 0)
 	if err != nil {
 		return nil, errors.Join(bad, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 )
 
@@ -40,7 +40,7 @@ func (c *cursor) peek() (e entry, ok bool, err error) {
 		err = errors.New("missing")
 	}
 	if err != nil {
-		return e, false, fmt.Errorf("%w: block %d of run %d: %w", sealed.ErrDamaged, c.block, c.run.id, err)
+		return e, false, fmt.Errorf("%w: block %d of run %d: %w", segments.ErrDamaged, c.block, c.run.id, err)
 	}
 	c.es = c.buf
 	c.block++

@@ -17,8 +17,7 @@ import (
 	"slices"
 	"sync"
 
-	"odarchive/triplestore/internal/lru"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -31,7 +30,7 @@ type Reader interface {
 }
 
 // Cache holds decoded blocks of terms and of runs, for all views of one dictionary.
-type Cache struct{ lru *lru.Cache[cached] }
+type Cache struct{ lru *segments.Cache[cached] }
 
 type cached struct {
 	terms  *termBlock
@@ -39,7 +38,7 @@ type cached struct {
 }
 
 // NewCache returns a cache of about the given number of bytes.
-func NewCache(bytes int64) *Cache { return &Cache{lru.New[cached](bytes)} }
+func NewCache(bytes int64) *Cache { return &Cache{segments.NewCache[cached](bytes)} }
 
 // View is a state of a dictionary. Its methods may be called concurrently.
 type View struct {
@@ -151,7 +150,7 @@ func (v *View) Keys(r Reader, ids []term.ID, keys []term.Key) error {
 // stored returns the term of a number that is in blocks.
 func (v *View) stored(r Reader, n uint64) (term.Key, error) {
 	if n == 0 || n >= v.flushed {
-		return "", fmt.Errorf("%w: number %d, of %d", sealed.ErrDamaged, n, v.flushed)
+		return "", fmt.Errorf("%w: number %d, of %d", segments.ErrDamaged, n, v.flushed)
 	}
 	t, err := v.block(r, n/BlockTerms)
 	if err != nil {
@@ -178,7 +177,7 @@ func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 		}
 	}
 	ok, err := r.Read(kv.SpaceDict, longKey(n), func(b []byte) error {
-		body, err := sealed.Open(b, n)
+		body, err := segments.OpenSeal(b, n)
 		k = term.Key(body)
 		return err
 	})
@@ -186,7 +185,7 @@ func (v *View) keyIn(r Reader, t *termBlock, n uint64) (term.Key, error) {
 		err = errors.New("missing")
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w: long term %d: %w", sealed.ErrDamaged, n, err)
+		return "", fmt.Errorf("%w: long term %d: %w", segments.ErrDamaged, n, err)
 	}
 	return k, nil
 }
@@ -214,7 +213,7 @@ func (v *View) block(r Reader, n uint64) (*termBlock, error) {
 		err = fmt.Errorf("%d terms instead of %d", t.len(), limit)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: block %d: %w", sealed.ErrDamaged, n, err)
+		return nil, fmt.Errorf("%w: block %d: %w", segments.ErrDamaged, n, err)
 	}
 	v.Cache.lru.Put(n, cached{terms: t}, int64(len(t.text)+4*len(t.at)+128))
 	return t, nil

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -261,12 +261,12 @@ func FuzzBlock(f *testing.F) {
 	rnd := rand.New(rand.NewPCG(3, 3))
 	for range 4 {
 		b := encodeBlock(7, someTerms(rnd, 1+rnd.IntN(10)))
-		f.Add(b[:len(b)-sealed.Size])
+		f.Add(b[:len(b)-segments.SealSize])
 	}
 	es := encodeEntries(7, []entry{{1, 2}, {3, 4}})
-	f.Add(es[:len(es)-sealed.Size])
+	f.Add(es[:len(es)-segments.SealSize])
 	f.Fuzz(func(t *testing.T, body []byte) {
-		b := sealed.Append(bytes.Clone(body), 7)
+		b := segments.AppendSeal(bytes.Clone(body), 7)
 		if got, err := decodeBlock(b, 7, BlockTerms); err == nil {
 			for i := range got.len() {
 				got.key(i)
@@ -290,6 +290,6 @@ func FuzzRoot(f *testing.F) {
 	snap := db.Snapshot()
 	f.Cleanup(snap.Close)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		OpenView(snap, NewCache(0), sealed.Append(bytes.Clone(body), 0))
+		OpenView(snap, NewCache(0), segments.AppendSeal(bytes.Clone(body), 0))
 	})
 }

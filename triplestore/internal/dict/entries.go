@@ -6,8 +6,7 @@ import (
 	"slices"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/radix"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 
 	"github.com/cespare/xxhash/v2"
@@ -55,7 +54,7 @@ func (p place) hash() uint64           { return uint64(p >> placeBits) }
 func (p place) index() int             { return int(p & (maxPlaces - 1)) }
 
 // sortPlaces sorts places of ascending indexes by hash, and those of one hash by index. It overwrites its argument.
-func sortPlaces(places []place) []place { return radix.Sort(places, placeBits, 64) }
+func sortPlaces(places []place) []place { return segments.RadixSort(places, placeBits, 64) }
 
 func encodeEntries(id uint64, es []entry) []byte {
 	b := binary.AppendUvarint([]byte{blockVersion}, uint64(len(es)))
@@ -65,7 +64,7 @@ func encodeEntries(id uint64, es []entry) []byte {
 		b = binary.AppendUvarint(b, e.number)
 		prev = e.hash
 	}
-	return sealed.Append(b, id)
+	return segments.AppendSeal(b, id)
 }
 
 // decodeEntries calls f with each entry until f returns false.
@@ -83,7 +82,7 @@ func decodeEntries(b []byte, id uint64, f func(entry) bool) error {
 
 // openEntries returns a reader at the first entry of a block, and the number of entries.
 func openEntries(b []byte, id uint64) (r fields.Reader, n uint64, err error) {
-	body, err := sealed.Open(b, id)
+	body, err := segments.OpenSeal(b, id)
 	if err != nil {
 		return r, 0, err
 	}

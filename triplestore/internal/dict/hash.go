@@ -8,7 +8,7 @@ import (
 	"sort"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 )
 
@@ -90,7 +90,7 @@ func (r *run) encodeFences(part int) []byte {
 		b = binary.AppendUvarint(b, h-prev)
 		prev = h
 	}
-	return sealed.Append(b, blockID(r.id, part))
+	return segments.AppendSeal(b, blockID(r.id, part))
 }
 
 // openRun reads the fences of a run with the given number of entries.
@@ -99,7 +99,7 @@ func openRun(r Reader, id, entries uint64) (*run, error) {
 	blocks := int((entries + runBlock - 1) / runBlock)
 	for part := 0; part*fenceBlocks < blocks; part++ {
 		ok, err := r.Read(kv.SpaceDict, runFenceKey(id, part), func(v []byte) error {
-			body, err := sealed.Open(v, blockID(id, part))
+			body, err := segments.OpenSeal(v, blockID(id, part))
 			if err != nil {
 				return err
 			}
@@ -115,11 +115,11 @@ func openRun(r Reader, id, entries uint64) (*run, error) {
 			err = errors.New("missing")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: fences of run %d: %w", sealed.ErrDamaged, id, err)
+			return nil, fmt.Errorf("%w: fences of run %d: %w", segments.ErrDamaged, id, err)
 		}
 	}
 	if len(out.firsts) != blocks {
-		return nil, fmt.Errorf("%w: run %d has %d blocks instead of %d", sealed.ErrDamaged, id, len(out.firsts), blocks)
+		return nil, fmt.Errorf("%w: run %d has %d blocks instead of %d", segments.ErrDamaged, id, len(out.firsts), blocks)
 	}
 	return out, nil
 }
@@ -153,7 +153,7 @@ func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool
 			err = inner
 		}
 		if err != nil {
-			return fmt.Errorf("%w: block %d of run %d: %w", sealed.ErrDamaged, i, r.id, err)
+			return fmt.Errorf("%w: block %d of run %d: %w", segments.ErrDamaged, i, r.id, err)
 		}
 		if !more {
 			return nil
@@ -208,7 +208,7 @@ func (r *run) block(rd Reader, c *Cache, i int) (b *indexedBlock, err error) {
 		err = errors.New("missing")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: block %d of run %d: %w", sealed.ErrDamaged, i, r.id, err)
+		return nil, fmt.Errorf("%w: block %d of run %d: %w", segments.ErrDamaged, i, r.id, err)
 	}
 	c.lru.Put(key, cached{hashes: b}, int64(len(b.rest)+16*len(b.marks)+128))
 	return b, nil

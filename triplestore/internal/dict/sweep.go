@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -143,7 +143,7 @@ func (v *View) findable(ctx context.Context, r Reader) (Numbers, error) {
 				break
 			}
 			if e.number >= v.flushed || used.has(e.number) {
-				return nil, fmt.Errorf("%w: run %d leads to number %d, which is not below %d or occurs twice", sealed.ErrDamaged, run.id, e.number, v.flushed)
+				return nil, fmt.Errorf("%w: run %d leads to number %d, which is not below %d or occurs twice", segments.ErrDamaged, run.id, e.number, v.flushed)
 			}
 			used.set(e.number)
 			c.next()
@@ -160,13 +160,13 @@ func (v *View) hollowBlock(batch *kv.Batch, r Reader, block, used uint64) error 
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("%w: block %d of terms: %w", sealed.ErrDamaged, block, err)
+		return fmt.Errorf("%w: block %d of terms: %w", segments.ErrDamaged, block, err)
 	}
 	if !ok && used == 0 {
 		return nil // deleted earlier
 	}
 	if !ok || t.len() < BlockTerms {
-		return fmt.Errorf("%w: block %d of terms is missing or too short", sealed.ErrDamaged, block)
+		return fmt.Errorf("%w: block %d of terms is missing or too short", segments.ErrDamaged, block)
 	}
 	changed := false
 	keys := make([]term.Key, BlockTerms)

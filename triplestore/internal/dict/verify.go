@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -16,7 +16,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 	var terms, entries uint64
 	see := func(n uint64, k term.Key) error {
 		if tags[n] = tagOf(k); tags[n] == term.TagNone {
-			return fmt.Errorf("%w: term %d is malformed: %.100q", sealed.ErrDamaged, n, string(k))
+			return fmt.Errorf("%w: term %d is malformed: %.100q", segments.ErrDamaged, n, string(k))
 		}
 		return nil
 	}
@@ -46,7 +46,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			err = fmt.Errorf("missing or too short")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: block %d of terms: %w", sealed.ErrDamaged, block, err)
+			return nil, fmt.Errorf("%w: block %d of terms: %w", segments.ErrDamaged, block, err)
 		}
 		for i := range limit {
 			n := block*BlockTerms + uint64(i)
@@ -55,7 +55,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			}
 			if !used.has(n) {
 				if k, long := t.key(i); !v.swept && (long || k != "") {
-					return nil, fmt.Errorf("%w: no run leads to term %d", sealed.ErrDamaged, n)
+					return nil, fmt.Errorf("%w: no run leads to term %d", segments.ErrDamaged, n)
 				}
 				continue
 			}
@@ -82,7 +82,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 				break
 			}
 			if count > 0 && compareEntries(prev, e) >= 0 {
-				return nil, fmt.Errorf("%w: run %d is not in order", sealed.ErrDamaged, run.id)
+				return nil, fmt.Errorf("%w: run %d is not in order", segments.ErrDamaged, run.id)
 			}
 			prev = e
 			count++
@@ -93,11 +93,11 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			}
 		}
 		if count != run.entries {
-			return nil, fmt.Errorf("%w: run %d has %d entries instead of %d", sealed.ErrDamaged, run.id, count, run.entries)
+			return nil, fmt.Errorf("%w: run %d has %d entries instead of %d", segments.ErrDamaged, run.id, count, run.entries)
 		}
 	}
 	if terms != entries {
-		return nil, fmt.Errorf("%w: the runs do not lead to every term", sealed.ErrDamaged)
+		return nil, fmt.Errorf("%w: the runs do not lead to every term", segments.ErrDamaged)
 	}
 	for i, k := range v.Recent.Range(v.flushed, next) {
 		n := v.flushed + uint64(i)
@@ -105,7 +105,7 @@ func (v *View) Verify(ctx context.Context, r Reader, next uint64) (tags []term.T
 			return nil, err
 		}
 		if id, ok := v.Recent.lookup(k); !ok || id.Payload() != n {
-			return nil, fmt.Errorf("%w: term %d has two numbers", sealed.ErrDamaged, n)
+			return nil, fmt.Errorf("%w: term %d has two numbers", segments.ErrDamaged, n)
 		}
 	}
 	return tags, nil

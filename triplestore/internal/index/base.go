@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -125,7 +125,7 @@ func pageKey(id uint64) []byte  { return binary.BigEndian.AppendUint64([]byte{'p
 func OpenBase(r Reader, root []byte) (*Base, error) {
 	tiers, err := decodeRoot(root)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", sealed.ErrDamaged, err)
+		return nil, fmt.Errorf("%w: %w", segments.ErrDamaged, err)
 	}
 	b := &Base{}
 	for _, pages := range tiers {
@@ -137,7 +137,7 @@ func OpenBase(r Reader, root []byte) (*Base, error) {
 					err = errors.New("missing")
 				}
 				if err != nil {
-					return nil, fmt.Errorf("%w: page %d of %s: %w", sealed.ErrDamaged, id, Layout(l), err)
+					return nil, fmt.Errorf("%w: page %d of %s: %w", segments.ErrDamaged, id, Layout(l), err)
 				}
 			}
 			t.levels[l].finish()
@@ -181,7 +181,7 @@ func readBlock(r Reader, c *codec, l Layout, id uint64, into []term.IDQuad) (row
 		err = errors.New("missing")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: block %d of %s: %w", sealed.ErrDamaged, id, l, err)
+		return nil, fmt.Errorf("%w: block %d of %s: %w", segments.ErrDamaged, id, l, err)
 	}
 	return rows, nil
 }

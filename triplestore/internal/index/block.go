@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
@@ -131,7 +131,7 @@ func (c *codec) encode(l Layout, id uint64, rows []term.IDQuad) []byte {
 			}
 		}
 	}
-	c.out = sealed.Append(b, id)
+	c.out = segments.AppendSeal(b, id)
 	return c.out
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
@@ -75,11 +75,11 @@ func FuzzBlock(f *testing.F) {
 	var c codec
 	for l := Layout(0); l < Layouts; l++ {
 		b := c.encode(l, 7, randomRows(rnd, l, 1+rnd.IntN(50)))
-		f.Add(bytes.Clone(b[:len(b)-sealed.Size]), byte(l))
+		f.Add(bytes.Clone(b[:len(b)-segments.SealSize]), byte(l))
 	}
 	f.Fuzz(func(t *testing.T, body []byte, l byte) {
 		var c codec
-		b := sealed.Append(bytes.Clone(body), 7)
+		b := segments.AppendSeal(bytes.Clone(body), 7)
 		rows, err := c.decode(b, Layout(l%Layouts), 7, nil)
 		if err == nil && (len(rows) == 0 || len(rows) > maxBlockRows) {
 			t.Errorf("%d rows", len(rows))
@@ -182,7 +182,7 @@ func TestNumbersOfEveryWidthArePacked(t *testing.T) {
 func FuzzPage(f *testing.F) {
 	t1, t2 := Tuple{1, 2, 3, 4}, Tuple{1, 2, 3, 9}
 	b := encodePage(GSPO, 7, []fence{{first: t1, last: t2, id: 5}}, []counts{{rows: 2}})
-	f.Add(b[:len(b)-sealed.Size])
+	f.Add(b[:len(b)-segments.SealSize])
 	base := &Base{tiers: []*tier{{}, {}}}
 	base.tiers[1].levels[POSG].pages = []page{{id: 3, n: 1}}
 	b = base.encodeRoot()
@@ -190,9 +190,9 @@ func FuzzPage(f *testing.F) {
 	f.Add(append([]byte{1}, make([]byte, Layouts)...)) // version 1: a tier without pages
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var l level
-		if err := l.decodePage(GSPO, 7, sealed.Append(bytes.Clone(body), 7)); err == nil {
+		if err := l.decodePage(GSPO, 7, segments.AppendSeal(bytes.Clone(body), 7)); err == nil {
 			l.reach(0, Tuple{1})
 		}
-		decodeRoot(sealed.Append(bytes.Clone(body), 0))
+		decodeRoot(segments.AppendSeal(bytes.Clone(body), 0))
 	})
 }

@@ -4,14 +4,14 @@ import (
 	"encoding/binary"
 	"sync"
 
-	"odarchive/triplestore/internal/lru"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
 // Cache holds decoded blocks. One cache serves all states of a store, since a block's number is never reused. It may be
 // used concurrently.
 type Cache struct {
-	blocks *lru.Cache[[]term.IDQuad]
+	blocks *segments.Cache[[]term.IDQuad]
 	codecs sync.Pool
 }
 
@@ -19,7 +19,7 @@ const rowBytes = 32
 
 // NewCache returns a cache of about the given number of bytes.
 func NewCache(bytes int64) *Cache {
-	return &Cache{blocks: lru.New[[]term.IDQuad](bytes), codecs: sync.Pool{New: func() any { return new(codec) }}}
+	return &Cache{blocks: segments.NewCache[[]term.IDQuad](bytes), codecs: sync.Pool{New: func() any { return new(codec) }}}
 }
 
 // Forget drops the blocks with the given keys, which a merge has made obsolete. Readers of older states load them again.

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
 // decode decodes the block stored under id into rows, which it reallocates if it is too small.
 func (c *codec) decode(b []byte, l Layout, id uint64, rows []term.IDQuad) ([]term.IDQuad, error) {
-	body, err := sealed.Open(b, id)
+	body, err := segments.OpenSeal(b, id)
 	if err != nil || len(body) < blockHeader {
 		return nil, errors.Join(errBlock, err)
 	}

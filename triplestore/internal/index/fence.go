@@ -7,7 +7,7 @@ import (
 	"sort"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
@@ -155,7 +155,7 @@ func encodePage(layout Layout, id uint64, fences []fence, own []counts) []byte {
 			b = binary.AppendUvarint(b, n)
 		}
 	}
-	return sealed.Append(b, id)
+	return segments.AppendSeal(b, id)
 }
 
 func appendTuple(b []byte, t, prev Tuple) []byte {
@@ -167,7 +167,7 @@ func appendTuple(b []byte, t, prev Tuple) []byte {
 
 // decodePage appends the fences of a page to l.
 func (l *level) decodePage(layout Layout, id uint64, b []byte) error {
-	body, err := sealed.Open(b, id)
+	body, err := segments.OpenSeal(b, id)
 	if err != nil || len(body) < 2 || body[0] != pageVersion || body[1] != byte(layout) {
 		return errPage
 	}
@@ -225,14 +225,14 @@ func (b *Base) encodeRoot() []byte {
 			}
 		}
 	}
-	return sealed.Append(out, 0)
+	return segments.AppendSeal(out, 0)
 }
 
 const rootVersion = 1
 
 // decodeRoot returns the page ids of each tier and layout.
 func decodeRoot(b []byte) (tiers [][Layouts][]uint64, err error) {
-	b, err = sealed.Open(b, 0)
+	b, err = segments.OpenSeal(b, 0)
 	if err != nil {
 		return nil, fmt.Errorf("malformed root: %w", err)
 	}

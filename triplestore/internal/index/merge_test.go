@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -466,7 +466,7 @@ func TestAMissingOrDamagedBlockIsNamed(t *testing.T) {
 				break
 			}
 		}
-		if !errors.Is(rerr, sealed.ErrDamaged) || !strings.Contains(rerr.Error(), "of GPOS") {
+		if !errors.Is(rerr, segments.ErrDamaged) || !strings.Contains(rerr.Error(), "of GPOS") {
 			t.Errorf("%s: %v", name, rerr)
 		}
 		c.Close()

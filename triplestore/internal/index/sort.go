@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"odarchive/triplestore/internal/radix"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/term"
 )
 
@@ -170,7 +170,7 @@ func (s *Sorter) Sorted(l Layout, buf []term.IDQuad) []term.IDQuad {
 			words[i] = words[i]<<w | uint64(ranks[at])
 		}
 	}
-	words = radix.Sort(words, 0, total)
+	words = segments.RadixSort(words, 0, total)
 	buf = slices.Grow(buf, len(words))
 	for i, w := range words {
 		if i > 0 && words[i-1] == w {

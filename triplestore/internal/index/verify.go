@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"odarchive/triplestore/internal/sealed"
+	"odarchive/triplestore/internal/segments"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 )
@@ -54,7 +54,7 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			want = named[GSPO]
 		}
 		if all[l] != want {
-			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", sealed.ErrDamaged, l, all[l].quads, want.quads)
+			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", segments.ErrDamaged, l, all[l].quads, want.quads)
 		}
 	}
 	// The overlay may only add quads that are not in blocks and remove quads that are.
@@ -65,11 +65,11 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			return blocks, err
 		}
 		if added := log.sign(i) > 0; added == has {
-			return blocks, fmt.Errorf("%w: the log adds or removes a quad twice", sealed.ErrDamaged)
+			return blocks, fmt.Errorf("%w: the log adds or removes a quad twice", segments.ErrDamaged)
 		}
 	}
 	if err := see(log.rows); err != nil {
-		return blocks, fmt.Errorf("%w: the log: %w", sealed.ErrDamaged, err)
+		return blocks, fmt.Errorf("%w: the log: %w", segments.ErrDamaged, err)
 	}
 	return blocks, nil
 }
@@ -87,7 +87,7 @@ func (s *State) verifyLevel(ctx context.Context, l Layout, level *level, see fun
 			return err
 		}
 		wrong := func(what string) error {
-			return fmt.Errorf("%w: block %d of %s: %s", sealed.ErrDamaged, f.id, l, what)
+			return fmt.Errorf("%w: block %d of %s: %s", segments.ErrDamaged, f.id, l, what)
 		}
 		var own counts
 		for k, q := range rows {
@@ -125,7 +125,7 @@ func (s *State) verifyTiers(ctx context.Context) error {
 		}
 		for _, q := range rows {
 			if q == last {
-				return fmt.Errorf("%w: a quad is in two tiers", sealed.ErrDamaged)
+				return fmt.Errorf("%w: a quad is in two tiers", segments.ErrDamaged)
 			}
 			last = q
 		}

@@ -14,8 +14,6 @@ import (
 	"sync"
 
 	"odarchive/triplestore/fields"
-	"odarchive/triplestore/internal/lru"
-	"odarchive/triplestore/internal/sealed"
 	"odarchive/triplestore/kv"
 )
 
@@ -36,7 +34,7 @@ type Values struct {
 	name    string // for errors
 	letters string // the first bytes of keys
 	keep    bool
-	cache   *lru.Cache[[]byte]
+	cache   *Cache[[]byte]
 
 	mu     sync.RWMutex
 	memory map[string][]byte // values, if they are not stored
@@ -45,7 +43,7 @@ type Values struct {
 // Open returns the values in a space whose keys begin with one of letters. If keep is not set, they stay in memory.
 // name is the name of the index in errors, and cacheBytes the memory for values that were read.
 func Open(db *kv.DB, space kv.Space, name, letters string, keep bool, cacheBytes int64) *Values {
-	return &Values{db: db, space: space, name: name, letters: letters, keep: keep, cache: lru.New[[]byte](cacheBytes), memory: map[string][]byte{}}
+	return &Values{db: db, space: space, name: name, letters: letters, keep: keep, cache: NewCache[[]byte](cacheBytes), memory: map[string][]byte{}}
 }
 
 // Key returns the key of a value: a letter, the number of the segment, and the number of the value within it.
@@ -72,17 +70,17 @@ func (v *Values) Reader(snap *kv.Snapshot) Reader {
 		b, ok := v.memory[string(k)]
 		v.mu.RUnlock()
 		if ok {
-			return sealed.Open(b, seal(k))
+			return OpenSeal(b, seal(k))
 		}
 		b, ok, err := snap.Get(v.space, k)
 		if err == nil && !ok {
 			err = errors.New("missing")
 		}
 		if err == nil {
-			b, err = sealed.Open(b, seal(k))
+			b, err = OpenSeal(b, seal(k))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s: value %q: %w", sealed.ErrDamaged, v.name, k, err)
+			return nil, fmt.Errorf("%w: %s: value %q: %w", ErrDamaged, v.name, k, err)
 		}
 		v.cache.Put(n, b, int64(len(b)+64))
 		return b, nil
@@ -103,7 +101,7 @@ func Parts(r Reader, letter byte, segment, from, size uint64) ([]byte, error) {
 		b = append(b, part...)
 	}
 	if uint64(len(b)) != size {
-		return nil, fmt.Errorf("%w: segment %d: the length of a value", sealed.ErrDamaged, segment)
+		return nil, fmt.Errorf("%w: segment %d: the length of a value", ErrDamaged, segment)
 	}
 	return b, nil
 }
@@ -122,7 +120,7 @@ func (v *Values) Write() *Writer {
 
 // Put stores a copy of val.
 func (w *Writer) Put(key, val []byte) error {
-	b := sealed.Append(slices.Clone(val), seal(key))
+	b := AppendSeal(slices.Clone(val), seal(key))
 	if w.v.keep {
 		return w.batch.Set(w.v.space, key, b)
 	}
@@ -166,7 +164,7 @@ func (v *Values) SetList(ctx context.Context, list []byte) error {
 	if !v.keep {
 		return nil
 	}
-	return v.db.Update(ctx, func(kt *kv.Txn) error { return kt.Set(v.space, listKey, sealed.Append(slices.Clone(list), 0)) })
+	return v.db.Update(ctx, func(kt *kv.Txn) error { return kt.Set(v.space, listKey, AppendSeal(slices.Clone(list), 0)) })
 }
 
 // List returns the stored list of segments. ok is false if there is none.
@@ -180,9 +178,9 @@ func List(snap *kv.Snapshot, space kv.Space, name string) (list []byte, ok bool,
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	list, err = sealed.Open(raw, 0)
+	list, err = OpenSeal(raw, 0)
 	if err != nil {
-		return nil, false, fmt.Errorf("%w: %s: list of segments: %w", sealed.ErrDamaged, name, err)
+		return nil, false, fmt.Errorf("%w: %s: list of segments: %w", ErrDamaged, name, err)
 	}
 	return list, true, nil
 }

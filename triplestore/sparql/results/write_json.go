@@ -3,7 +3,6 @@ package results
 import (
 	"strconv"
 
-	"odarchive/triplestore/jsontext"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
 )
@@ -14,7 +13,7 @@ type jsonEncoder struct{ names [][]byte } // each variable as `"name":`
 func (e *jsonEncoder) begin(dst []byte, vars []string) []byte {
 	dst = append(dst, `{"head":{"vars":[`...)
 	for i, v := range vars {
-		name := jsontext.Append(nil, v)
+		name := AppendJSON(nil, v)
 		if i > 0 {
 			dst = append(dst, ',')
 		}
@@ -56,7 +55,7 @@ func appendJSONTerm(dst []byte, k term.Key) []byte {
 	case term.KindIRI:
 		dst = append(dst, `{"type":"uri","value":`...)
 	case term.KindBlank:
-		return append(jsontext.Append(append(dst, `{"type":"bnode","value":`...), rdfio.BlankLabel(k.Value())), '}')
+		return append(AppendJSON(append(dst, `{"type":"bnode","value":`...), rdfio.BlankLabel(k.Value())), '}')
 	case term.KindTriple:
 		s, p, o, _ := k.Parts()
 		dst = appendJSONTerm(append(dst, `{"type":"triple","value":{"subject":`...), s)
@@ -68,16 +67,16 @@ func appendJSONTerm(dst []byte, k term.Key) []byte {
 		switch k[0] {
 		case '@':
 			dst = append(dst, `"xml:lang":`...)
-			dst = append(jsontext.Append(dst, k.Lang()), ',')
+			dst = append(AppendJSON(dst, k.Lang()), ',')
 			if dir := k.Dir(); dir != "" {
 				dst = append(dst, `"its:dir":`...)
-				dst = append(jsontext.Append(dst, dir), ',')
+				dst = append(AppendJSON(dst, dir), ',')
 			}
 		case '^':
 			dst = append(dst, `"datatype":`...)
-			dst = append(jsontext.Append(dst, k.Datatype()), ',')
+			dst = append(AppendJSON(dst, k.Datatype()), ',')
 		}
 		dst = append(dst, `"value":`...)
 	}
-	return append(jsontext.Append(dst, k.Value()), '}')
+	return append(AppendJSON(dst, k.Value()), '}')
 }

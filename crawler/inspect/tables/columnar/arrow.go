@@ -9,7 +9,6 @@ import (
 	"io"
 
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/tables/cursor"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -24,7 +23,7 @@ const (
 // arrowFile is an Arrow file (Feather version 2 among them) or stream ("Arrow Columnar Format", 1.5). A file that ends too
 // early is read as the stream that it contains.
 type arrowFile struct {
-	r       *cursor.Reader
+	r       *source.Cursor
 	in      source.Input
 	blocks  []int64 // where messages are that are left; nil: they follow one another
 	order   binary.ByteOrder
@@ -120,7 +119,7 @@ func arrowTable(ctx context.Context, in source.Input, o source.Options) ([]*csvp
 
 // from makes the messages at a place of the file those to read next.
 func (f *arrowFile) from(at int64) {
-	f.r = cursor.New(io.NewSectionReader(f.in.Body, at, f.in.Size-at), binary.LittleEndian)
+	f.r = source.NewCursor(io.NewSectionReader(f.in.Body, at, f.in.Size-at), binary.LittleEndian)
 }
 
 // footer reads where the dictionaries and batches are, and returns the schema. If the file has no footer, it returns none.

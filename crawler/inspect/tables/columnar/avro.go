@@ -17,7 +17,6 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/tables/cursor"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -29,7 +28,7 @@ const (
 
 // avroFile is an object container file of Avro (Apache Avro 1.11 specification).
 type avroFile struct {
-	r      *cursor.Reader
+	r      *source.Cursor
 	codec  string
 	sync   [16]byte
 	schema *avroType
@@ -42,7 +41,7 @@ type avroFile struct {
 
 // avroTable reads a container file.
 func avroTable(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
-	f := &avroFile{r: cursor.New(io.NewSectionReader(in.Body, 0, in.Size), binary.LittleEndian)}
+	f := &avroFile{r: source.NewCursor(io.NewSectionReader(in.Body, 0, in.Size), binary.LittleEndian)}
 	if err := f.header(); err != nil {
 		return nil, err
 	}

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"odarchive/crawler/exchange/warc"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/source"
-	"odarchive/crawler/warc"
 )
 
 // maxField bounds a field of a record in bytes.

@@ -3,7 +3,7 @@ package geo
 import (
 	"slices"
 
-	"odarchive/crawler/inspect/tables/shape"
+	"odarchive/crawler/inspect/tables/source"
 )
 
 // figure is a geometry in memory, for formats whose order is not that of WKT.
@@ -15,7 +15,7 @@ type figure struct {
 }
 
 // draw draws the figure. implied is the word that the collection around it makes unnecessary.
-func (f *figure) draw(p *shape.Pen, implied string) {
+func (f *figure) draw(p *source.Pen, implied string) {
 	word := f.word
 	if word != implied {
 		if f.hasHeights() {
@@ -48,7 +48,7 @@ func (f *figure) hasHeights() bool {
 	return f.dims == 3 || slices.ContainsFunc(f.kids, func(k figure) bool { return k.hasHeights() })
 }
 
-func (f *figure) points(p *shape.Pen, numbers []float64) {
+func (f *figure) points(p *source.Pen, numbers []float64) {
 	p.Open()
 	for i := 0; i+f.dims <= len(numbers); i += f.dims {
 		p.Coord(numbers[i], numbers[i+1], numbers[i+2:i+f.dims]...)

@@ -15,7 +15,6 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/crs"
-	"odarchive/crawler/inspect/tables/shape"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -61,8 +60,8 @@ type geobuf struct {
 	titles []string
 	types  []byte
 	kind   byte // of all geometries, 0 if they differ
-	sum    shape.Summary
-	pen    shape.Pen
+	sum    source.Summary
+	pen    source.Pen
 	buf    []byte
 	cells  []string
 }

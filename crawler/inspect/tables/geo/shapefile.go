@@ -12,7 +12,6 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/crs"
-	"odarchive/crawler/inspect/tables/shape"
 	"odarchive/crawler/inspect/tables/source"
 	"odarchive/triplestore/geometry"
 )
@@ -53,7 +52,7 @@ func shapefile(ctx context.Context, in source.Input, o source.Options) ([]*csvpr
 			}
 		}
 	}
-	sum := shape.Summary{System: crs.FromWKT(textBeside(in, ".prj")), Column: geometryColumn(names)}
+	sum := source.Summary{System: crs.FromWKT(textBeside(in, ".prj")), Column: geometryColumn(names)}
 	names = append(names, sum.Column)
 	cells := make([]string, len(names))
 	at, ended := int64(0), false
@@ -113,7 +112,7 @@ type shapes struct {
 	r       *bufio.Reader
 	left    int64 // bytes of the file
 	buf     []byte
-	pen     shape.Pen
+	pen     source.Pen
 	patch   bool // the present geometry is a surface in space, which has no text
 	skipped int
 }
@@ -164,7 +163,7 @@ func (s *shapes) next() error {
 }
 
 // add adds the present geometry to a summary.
-func (s *shapes) add(sum *shape.Summary) {
+func (s *shapes) add(sum *source.Summary) {
 	if s.patch {
 		sum.AddBox("PolyhedralSurface", boxAt(s.buf[4:]))
 		return

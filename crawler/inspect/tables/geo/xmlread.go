@@ -10,7 +10,6 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/crs"
-	"odarchive/crawler/inspect/tables/shape"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -166,14 +165,14 @@ func (s *stream) inner(start *xml.StartElement, depth int, n *int) (*element, er
 // features collects the rows of a table of features in degrees.
 type features struct {
 	records *csvprofile.Records
-	sum     shape.Summary
-	pen     shape.Pen
+	sum     source.Summary
+	pen     source.Pen
 	o       source.Options
 	cut     bool // not read to the end
 }
 
 func newFeatures(o source.Options, table int) *features {
-	f := &features{records: csvprofile.NewRecords(), o: o, sum: shape.Summary{System: crs.WGS84(), Column: "geometry"}}
+	f := &features{records: csvprofile.NewRecords(), o: o, sum: source.Summary{System: crs.WGS84(), Column: "geometry"}}
 	f.records.Sample, f.records.Each, f.records.Begin = o.Sample, o.RowsOf(table), o.BeginOf(table)
 	return f
 }

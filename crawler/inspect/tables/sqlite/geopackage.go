@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/tables/crs"
-	"odarchive/crawler/inspect/tables/shape"
+	"odarchive/crawler/inspect/tables/source"
 )
 
 // layer is what a GeoPackage says of a table's geometries.
@@ -79,21 +79,21 @@ func (db *base) scan(ctx context.Context, all []*table, name string, f func(get 
 }
 
 // geometryPen draws the geometries of GeoPackage.
-type geometryPen struct{ shape.Pen }
+type geometryPen struct{ source.Pen }
 
 // geoPackage draws a geometry as GeoPackage stores it: a header, and WKB (OGC 12-128r19, 2.1.3).
 func (p *geometryPen) geoPackage(b []byte) error {
 	if len(b) < 8 || b[0] != 'G' || b[1] != 'P' {
-		return shape.ErrWKB
+		return source.ErrWKB
 	}
 	flags := b[3]
 	envelope := int(flags >> 1 & 7)
 	if envelope > 4 || flags&0x20 != 0 { // an extended type is of one program
-		return shape.ErrWKB
+		return source.ErrWKB
 	}
 	size := 8 + [5]int{0, 32, 48, 48, 64}[envelope]
 	if len(b) < size {
-		return shape.ErrWKB
+		return source.ErrWKB
 	}
 	return p.WKB(b[size:])
 }

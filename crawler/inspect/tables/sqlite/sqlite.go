@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/tables/shape"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -80,10 +79,10 @@ func (db *base) table(ctx context.Context, t *table, layer *layer, o csvprofile.
 			at = i
 		}
 	}
-	var sum shape.Summary
+	var sum source.Summary
 	var pen geometryPen
 	if at >= 0 {
-		sum = shape.Summary{System: layer.system, Column: names[at]}
+		sum = source.Summary{System: layer.system, Column: names[at]}
 	}
 	cells := make([]string, len(names))
 	next := func() ([]string, error) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/tables/cursor"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -73,7 +72,7 @@ func spss(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile
 }
 
 // header reads the file's first 176 bytes.
-func (f *spssFile) header(r *cursor.Reader) error {
+func (f *spssFile) header(r *source.Cursor) error {
 	r.Skip(64)
 	layout := r.Peek(4)
 	if len(layout) < 4 {
@@ -95,7 +94,7 @@ func (f *spssFile) header(r *cursor.Reader) error {
 }
 
 // dictionary reads the records before the data.
-func (f *spssFile) dictionary(r *cursor.Reader) error {
+func (f *spssFile) dictionary(r *source.Cursor) error {
 	for r.Err() == nil {
 		switch kind := r.I32(); kind {
 		case 2:
@@ -119,7 +118,7 @@ func (f *spssFile) dictionary(r *cursor.Reader) error {
 	return nil
 }
 
-func (f *spssFile) variable(r *cursor.Reader) {
+func (f *spssFile) variable(r *source.Cursor) {
 	width, labelled, missing := r.I32(), r.I32(), r.I32()
 	format := r.U32()
 	r.Skip(4)
@@ -161,7 +160,7 @@ func (f *spssFile) learn(text []byte) {
 }
 
 // labels reads labels of values, and the variables that they are for.
-func (f *spssFile) labels(r *cursor.Reader) {
+func (f *spssFile) labels(r *source.Cursor) {
 	var set spssLabels
 	for n := r.U32(); n > 0 && r.Err() == nil; n-- {
 		value := bytes.Clone(r.Bytes(8))
@@ -187,7 +186,7 @@ func (f *spssFile) labels(r *cursor.Reader) {
 }
 
 // extension reads a record of type 7.
-func (f *spssFile) extension(r *cursor.Reader) {
+func (f *spssFile) extension(r *source.Cursor) {
 	subtype, size, count := r.I32(), int64(r.U32()), int64(r.U32())
 	if size*count > f.in.Size {
 		r.Fail("a record of %d bytes", size*count)

@@ -7,13 +7,13 @@ import (
 	"io"
 	"math"
 
-	"odarchive/crawler/inspect/tables/cursor"
+	"odarchive/crawler/inspect/tables/source"
 )
 
 // spssRows reads the rows.
 type spssRows struct {
 	*spssFile
-	data  *cursor.Reader
+	data  *source.Cursor
 	codes [8]byte // of the next elements in a compressed file
 	code  int     // of those the next one
 	row   int64
@@ -23,7 +23,7 @@ type spssRows struct {
 }
 
 // open returns the data behind the dictionary.
-func (f *spssFile) open(r *cursor.Reader) (*cursor.Reader, error) {
+func (f *spssFile) open(r *source.Cursor) (*source.Cursor, error) {
 	if f.compression != 2 {
 		return r, nil
 	}
@@ -33,7 +33,7 @@ func (f *spssFile) open(r *cursor.Reader) (*cursor.Reader, error) {
 	if r.Err() != nil || trailer < start || trailer > f.in.Size || length < 24 || length > f.in.Size-trailer {
 		return nil, malformed("the directory of its compressed blocks is outside of the file")
 	}
-	return cursor.New(&zBlocks{src: io.NewSectionReader(f.in.Body, start, trailer-start), left: f.in.Size * 2000}, f.order), nil
+	return source.NewCursor(&zBlocks{src: io.NewSectionReader(f.in.Body, start, trailer-start), left: f.in.Size * 2000}, f.order), nil
 }
 
 // zBlocks unpacks zlib streams that follow one another.

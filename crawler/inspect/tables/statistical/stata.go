@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/tables/cursor"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -77,7 +76,7 @@ func stata(ctx context.Context, in source.Input, o source.Options) ([]*csvprofil
 	if o.Each == nil {
 		f.readLabels(in)
 	}
-	data := cursor.New(io.NewSectionReader(in.Body, f.at, max(0, in.Size-f.at)), f.order)
+	data := source.NewCursor(io.NewSectionReader(in.Body, f.at, max(0, in.Size-f.at)), f.order)
 	rows := &stataRows{stataFile: f, data: data, long: f.longStrings(in)}
 	for _, t := range f.types {
 		rows.width += int64(t.width)
@@ -91,7 +90,7 @@ func stata(ctx context.Context, in source.Input, o source.Options) ([]*csvprofil
 
 // describe reads names, formats and labels of the variables, in the order in which all releases have them. part is called
 // before each part, and after it with end.
-func (f *stataFile) describe(r *cursor.Reader, sortWidth int, part func(name string, end bool)) {
+func (f *stataFile) describe(r *source.Cursor, sortWidth int, part func(name string, end bool)) {
 	w := widthsOf(f.release)
 	raw := map[string][][]byte{}
 	var sample []byte
@@ -126,7 +125,7 @@ func (f *stataFile) describe(r *cursor.Reader, sortWidth int, part func(name str
 }
 
 // legacy reads the description in releases before 117.
-func (f *stataFile) legacy(r *cursor.Reader) error {
+func (f *stataFile) legacy(r *source.Cursor) error {
 	f.release = int(r.U8())
 	if f.release < 104 || f.release > 116 {
 		return malformed("release %d of Stata's format", f.release)
@@ -203,7 +202,7 @@ func stataWidth(kind byte) int {
 }
 
 // tagged reads the description in releases from 117 on, whose parts stand between tags.
-func (f *stataFile) tagged(r *cursor.Reader, body io.ReaderAt) error {
+func (f *stataFile) tagged(r *source.Cursor, body io.ReaderAt) error {
 	head := string(r.Peek(70))
 	if _, err := fmt.Sscanf(head, "<stata_dta><header><release>%d</release>", &f.release); err != nil || f.release < 117 || f.release > 119 {
 		return malformed("an unknown release of Stata's format")

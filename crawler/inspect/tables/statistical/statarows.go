@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/tables/cursor"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -22,7 +21,7 @@ const (
 // stataRows reads the rows.
 type stataRows struct {
 	*stataFile
-	data  *cursor.Reader
+	data  *source.Cursor
 	long  *stataStrings
 	width int64 // of a row in bytes
 	row   int64
@@ -157,7 +156,7 @@ func (f *stataFile) longStrings(in source.Input) *stataStrings {
 	if f.strings == 0 {
 		return s
 	}
-	r := cursor.New(io.NewSectionReader(in.Body, f.strings, in.Size-f.strings), f.order)
+	r := source.NewCursor(io.NewSectionReader(in.Body, f.strings, in.Size-f.strings), f.order)
 	for len(s.places) < maxLongStrings && string(r.Peek(3)) == "GSO" {
 		r.Skip(3)
 		v, o := uint64(r.U32()), uint64(0)
@@ -240,7 +239,7 @@ func (f *stataFile) readLabels(in source.Input) {
 		return
 	}
 	sets := map[string][]csvprofile.Label{}
-	r := cursor.New(io.NewSectionReader(in.Body, at, max(0, in.Size-at)), f.order)
+	r := source.NewCursor(io.NewSectionReader(in.Body, at, max(0, in.Size-at)), f.order)
 	for r.More() && len(sets) < maxLabelSets {
 		if f.release >= 117 {
 			if string(r.Peek(5)) != "<lbl>" {
@@ -252,7 +251,7 @@ func (f *stataFile) readLabels(in source.Input) {
 		name := f.texts.text(ended(r.Bytes(widthsOf(f.release).set)))
 		r.Skip(3)
 		n, length := int64(r.U32()), int64(r.U32())
-		if r.Err() != nil || n > 65_536 || length > cursor.MaxBlock {
+		if r.Err() != nil || n > 65_536 || length > source.MaxBlock {
 			break
 		}
 		numbers := bytes.Clone(r.Block(8 * n))

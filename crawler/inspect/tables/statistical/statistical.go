@@ -16,7 +16,6 @@ import (
 
 	"odarchive/crawler/inspect/charset"
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/tables/cursor"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -57,8 +56,8 @@ func malformed(format string, args ...any) error {
 }
 
 // open returns a cursor over the whole file.
-func open(in source.Input, order binary.ByteOrder) *cursor.Reader {
-	return cursor.New(io.NewSectionReader(in.Body, 0, in.Size), order)
+func open(in source.Input, order binary.ByteOrder) *source.Cursor {
+	return source.NewCursor(io.NewSectionReader(in.Body, 0, in.Size), order)
 }
 
 // profiled reads one table. If not even one row can be read, it returns why.

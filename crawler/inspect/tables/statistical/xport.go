@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
-	"odarchive/crawler/inspect/tables/cursor"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -20,7 +19,7 @@ const card = 80
 // xportFile is a transport file of SAS, version 5 or 8 (SAS technical support, TS-140 and "Record Layout of a SAS Version 8
 // or 9 Data Set in SAS Transport Format").
 type xportFile struct {
-	*cursor.Reader
+	*source.Cursor
 }
 
 // xportVariable is a variable of a data set.
@@ -34,7 +33,7 @@ type xportVariable struct {
 
 // xport reads the data sets of a transport file.
 func xport(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
-	f := &xportFile{Reader: open(in, binary.BigEndian)}
+	f := &xportFile{Cursor: open(in, binary.BigEndian)}
 	if !bytes.HasPrefix(f.Peek(card), []byte("HEADER RECORD*******LIB")) {
 		return nil, malformed("not a SAS transport file")
 	}

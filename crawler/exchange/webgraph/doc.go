@@ -1,0 +1,2 @@
+// Package webgraph reads the links between web pages from WARC and WAT files.
+package webgraph

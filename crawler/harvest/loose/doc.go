@@ -1,0 +1,2 @@
+// Package loose reads JSON and XML as portals write them.
+package loose
